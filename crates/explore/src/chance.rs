@@ -1,0 +1,69 @@
+//! The seeded generator that every random choice draws from. Its stream is part of what "the same
+//! seed gives the same bytes" means, so it is fixed here and not left to a library's next version.
+
+/// A small generator (the public-domain SplitMix64 step): one 64-bit word of state, no allocation.
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// A generator whose stream depends only on the words handed in, in their order.
+    pub fn new(seed: &[u64]) -> Self {
+        let mut chance = Self(0x5DEE_CE66_D1CE_4E5B);
+        for &word in seed {
+            chance.0 ^= word;
+            chance.0 = chance.word();
+        }
+        chance
+    }
+
+    /// The next 64 random bits.
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`, which must not be zero. (The bias of the multiplication is below
+    /// 2^-32 for the sizes used here.)
+    pub fn below(&mut self, limit: usize) -> usize {
+        assert!(limit > 0, "there is no number below zero");
+        ((u128::from(self.word()) * limit as u128) >> 64) as usize
+    }
+
+    /// A number in `0.0..1.0`.
+    pub fn unit(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Puts the items into a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chance;
+
+    #[test]
+    fn the_stream_of_a_seed_never_changes() {
+        let mut chance = Chance::new(&[1, 2]);
+        let words: Vec<u64> = (0..3).map(|_| chance.word()).collect();
+        let mut again = Chance::new(&[1, 2]);
+        assert_eq!(words, (0..3).map(|_| again.word()).collect::<Vec<_>>());
+        assert_ne!(words[0], Chance::new(&[2, 1]).word());
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_item() {
+        let mut items: Vec<u32> = (0..100).collect();
+        Chance::new(&[7]).shuffle(&mut items);
+        assert_ne!(items, (0..100).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,273 @@
+//! What a crawl knows so far: the states it has seen, what can be done in each, and where the
+//! executed actions led. Must not know how the next action is chosen.
+//!
+//! Built for half a million states and fifty million transitions: a transition takes eight bytes
+//! (its action and its destination), and no string is kept.
+
+use std::collections::BTreeMap;
+
+use crate::chance::Chance;
+use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
+
+/// The destination of an action that has not been executed yet.
+pub const UNEXPLORED: u32 = u32::MAX;
+
+/// One action of one state: a candidate while it is unexplored, a transition afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    /// The state.
+    pub state: StateIndex,
+    /// Which of the state's actions, in the state's own order.
+    pub index: u32,
+}
+
+/// Anything that says where the actions of a state lead, as far as it is known (or predicted).
+pub trait Edges {
+    /// One destination per action of the state; `UNEXPLORED` where none is known.
+    fn targets(&self, state: usize) -> &[u32];
+}
+
+struct Record {
+    key: StateKey,
+    actions: Box<[ActionIndex]>,
+    targets: Box<[u32]>,
+    unexplored: u32,
+    /// No action before this one is unexplored.
+    cursor: u32,
+}
+
+/// The graph of states and transitions that a crawl has found.
+pub struct Graph {
+    seed: u64,
+    states: Vec<Record>,
+    by_key: BTreeMap<StateKey, StateIndex>,
+    signatures: Vec<ActionSignature>,
+    by_signature: BTreeMap<ActionSignature, ActionIndex>,
+    transitions: usize,
+    unexplored: usize,
+}
+
+impl Graph {
+    /// An empty graph. The seed decides the order of the actions in every state.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            states: Vec::new(),
+            by_key: BTreeMap::new(),
+            signatures: Vec::new(),
+            by_signature: BTreeMap::new(),
+            transitions: 0,
+            unexplored: 0,
+        }
+    }
+
+    /// Adds a state that was not known. Its actions are put into an order that depends on the seed
+    /// and on the state's key alone, so that it is the same whenever the state is found.
+    pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> StateIndex {
+        let state = StateIndex(u32::try_from(self.states.len()).expect("at most 2^32 states"));
+        assert!(
+            self.by_key.insert(key, state).is_none(),
+            "state {key:?} is known already"
+        );
+        let mut sorted = actions.to_vec();
+        sorted.sort_unstable();
+        let mut indexes: Box<[ActionIndex]> =
+            sorted.iter().map(|&signature| self.action(signature)).collect();
+        assert!(
+            sorted.is_sorted_by(|a, b| a < b),
+            "state {key:?} lists an action twice"
+        );
+        Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
+        self.unexplored += indexes.len();
+        self.states.push(Record {
+            key,
+            targets: vec![UNEXPLORED; indexes.len()].into(),
+            unexplored: indexes.len() as u32,
+            cursor: 0,
+            actions: indexes,
+        });
+        state
+    }
+
+    fn action(&mut self, signature: ActionSignature) -> ActionIndex {
+        let next = ActionIndex(u32::try_from(self.signatures.len()).expect("at most 2^32 actions"));
+        let index = *self.by_signature.entry(signature).or_insert(next);
+        if index == next {
+            self.signatures.push(signature);
+        }
+        index
+    }
+
+    /// Records where a candidate led. A candidate is recorded once.
+    pub fn record(&mut self, slot: Slot, destination: StateIndex) {
+        assert!(
+            destination.at() < self.states.len(),
+            "{destination:?} is not in the graph"
+        );
+        let record = &mut self.states[slot.state.at()];
+        let target = &mut record.targets[slot.index as usize];
+        assert_eq!(*target, UNEXPLORED, "{slot:?} was recorded before");
+        *target = destination.0;
+        record.unexplored -= 1;
+        while record
+            .targets
+            .get(record.cursor as usize)
+            .is_some_and(|&target| target != UNEXPLORED)
+        {
+            record.cursor += 1;
+        }
+        self.transitions += 1;
+        self.unexplored -= 1;
+    }
+
+    /// The state with this key, if it has been seen.
+    pub fn find(&self, key: StateKey) -> Option<StateIndex> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// The lasting name of a state.
+    pub fn key(&self, state: StateIndex) -> StateKey {
+        self.states[state.at()].key
+    }
+
+    /// The lasting name of an action.
+    pub fn signature(&self, action: ActionIndex) -> ActionSignature {
+        self.signatures[action.at()]
+    }
+
+    /// How many states have been seen.
+    pub fn states(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many different actions have been seen.
+    pub fn actions_seen(&self) -> usize {
+        self.signatures.len()
+    }
+
+    /// How many transitions are known.
+    pub fn transitions(&self) -> usize {
+        self.transitions
+    }
+
+    /// How many candidates there are in all known states.
+    pub fn unexplored(&self) -> usize {
+        self.unexplored
+    }
+
+    /// How many candidates a state has.
+    pub fn unexplored_in(&self, state: StateIndex) -> u32 {
+        self.states[state.at()].unexplored
+    }
+
+    /// The first candidate of a state, in the state's order.
+    pub fn first_unexplored(&self, state: StateIndex) -> Option<Slot> {
+        let record = &self.states[state.at()];
+        (record.unexplored > 0).then_some(Slot {
+            state,
+            index: record.cursor,
+        })
+    }
+
+    /// The actions of a state, in the state's order.
+    pub fn actions(&self, state: StateIndex) -> &[ActionIndex] {
+        &self.states[state.at()].actions
+    }
+
+    /// The action that a slot stands for.
+    pub fn action_of(&self, slot: Slot) -> ActionIndex {
+        self.states[slot.state.at()].actions[slot.index as usize]
+    }
+
+    /// Where a slot leads, if it has been executed.
+    pub fn target(&self, slot: Slot) -> Option<StateIndex> {
+        let target = self.states[slot.state.at()].targets[slot.index as usize];
+        (target != UNEXPLORED).then_some(StateIndex(target))
+    }
+
+    /// The slot of an action in a state, if the state offers it.
+    pub fn slot_of(&self, state: StateIndex, action: ActionIndex) -> Option<Slot> {
+        let index = self.actions(state).iter().position(|&other| other == action)?;
+        Some(Slot {
+            state,
+            index: index as u32,
+        })
+    }
+
+    /// The bytes that the graph holds: of its states (keys, look-up) and of its transitions.
+    pub fn bytes(&self) -> (usize, usize) {
+        // A B-tree's nodes are at least half full; two thirds is what random keys settle at.
+        let look_up = (size_of::<StateKey>() + size_of::<StateIndex>()) * 3 / 2;
+        let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
+        (
+            self.states.capacity() * size_of::<Record>() + self.states.len() * look_up,
+            slots * (size_of::<ActionIndex>() + size_of::<u32>()),
+        )
+    }
+}
+
+impl Edges for Graph {
+    fn targets(&self, state: usize) -> &[u32] {
+        &self.states[state].targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph_of_two(seed: u64) -> Graph {
+        let mut graph = Graph::new(seed);
+        let actions: Vec<_> = (0..20).map(ActionSignature).collect();
+        graph.add_state(StateKey(1), &actions);
+        graph.add_state(StateKey(2), &actions[..3]);
+        graph
+    }
+
+    #[test]
+    fn the_order_of_actions_depends_on_the_seed_alone() {
+        let order = |seed| graph_of_two(seed).actions(StateIndex(0)).to_vec();
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        let mut reversed = Graph::new(1);
+        let actions: Vec<_> = (0..20).rev().map(ActionSignature).collect();
+        reversed.add_state(StateKey(1), &actions);
+        let names = |graph: &Graph| -> Vec<_> {
+            graph
+                .actions(StateIndex(0))
+                .iter()
+                .map(|&action| graph.signature(action))
+                .collect()
+        };
+        assert_eq!(names(&graph_of_two(1)), names(&reversed));
+    }
+
+    #[test]
+    fn candidates_run_out_as_they_are_recorded() {
+        let mut graph = graph_of_two(3);
+        let state = StateIndex(1);
+        let mut seen = Vec::new();
+        while let Some(slot) = graph.first_unexplored(state) {
+            graph.record(slot, StateIndex(0));
+            seen.push(slot.index);
+        }
+        assert_eq!(seen, [0, 1, 2]);
+        assert_eq!(
+            (
+                graph.transitions(),
+                graph.unexplored(),
+                graph.unexplored_in(state)
+            ),
+            (3, 20, 0)
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "recorded before")]
+    fn a_candidate_is_recorded_once() {
+        let mut graph = graph_of_two(3);
+        let slot = graph.first_unexplored(StateIndex(0)).unwrap();
+        graph.record(slot, StateIndex(1));
+        graph.record(slot, StateIndex(1));
+    }
+}

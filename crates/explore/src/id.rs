@@ -1,0 +1,58 @@
+//! Names of states and actions: the lasting ones that mean the same on every machine, and the small
+//! indexes that stand for them inside one graph.
+
+use std::fmt;
+
+/// The lasting name of a state: the hash its identity gave it. Later also its place on the ring.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateKey(pub u128);
+
+/// The lasting name of an action: a stable signature, equal wherever the same thing can be done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionSignature(pub u64);
+
+/// A state inside one graph, in the order of discovery.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateIndex(pub u32);
+
+/// An action inside one graph, in the order in which it was first seen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionIndex(pub u32);
+
+impl StateIndex {
+    /// The place in a vector that has one entry per state.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ActionIndex {
+    /// The place in a vector that has one entry per action.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for ActionSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for StateIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}", self.0)
+    }
+}
+
+impl fmt::Debug for ActionIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a{}", self.0)
+    }
+}

@@ -1,0 +1,16 @@
+//! The pure heart of argiope: what an application is ([`model`]), what a crawl knows of it
+//! ([`graph`]), and the strategies that decide what to do next ([`strategies`]).
+//!
+//! Nothing here touches a clock, a disk, a network or a browser, and everything random comes from a
+//! seed: the real crawler, the simulator and the model checker run this same code.
+
+pub mod bound;
+pub mod chance;
+pub mod distances;
+pub mod explorer;
+pub mod graph;
+pub mod id;
+pub mod job;
+pub mod model;
+pub mod strategies;
+pub mod strategy;

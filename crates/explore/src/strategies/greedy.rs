@@ -1,0 +1,95 @@
+//! The greedy strategy: whatever is nearest.
+
+use crate::distances::Distances;
+use crate::graph::{Graph, Slot};
+use crate::id::StateIndex;
+use crate::job::{Job, reset_is_cheaper};
+use crate::strategy::{Described, INITIAL, Settings, Strategy};
+
+/// How people choose it.
+pub const DESCRIBED: Described = Described {
+    name: "greedy",
+    summary: "the nearest unexplored action first",
+    help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
+           nearest state that has one, walking or by a reset, whichever costs less (Peng et al. 2012). \
+           Wastes little on transfers, but does not care whether an action is likely to find anything.",
+    make: |settings| {
+        Box::new(Greedy {
+            nearest: Nearest::new(settings),
+        })
+    },
+};
+
+struct Greedy {
+    nearest: Nearest,
+}
+
+impl Strategy for Greedy {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+        self.nearest.discovered(graph, state);
+    }
+
+    fn executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
+        self.nearest.executed(graph, slot);
+    }
+
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        self.nearest.choose(graph, at)
+    }
+}
+
+/// The nearest unexplored action, by the shortest known transfer. Other strategies fall back on it.
+pub struct Nearest {
+    distances: Distances,
+    reset_cost: f64,
+}
+
+impl Nearest {
+    /// With no states yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            distances: Distances::default(),
+            reset_cost: settings.reset_cost,
+        }
+    }
+
+    /// A state was seen for the first time.
+    pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+        self.distances.add_state();
+        if graph.unexplored_in(state) > 0 {
+            self.distances.set_goal(graph, state);
+        }
+    }
+
+    /// A candidate was executed.
+    pub fn executed(&mut self, graph: &Graph, slot: Slot) {
+        self.distances.connect(graph, slot);
+        if graph.unexplored_in(slot.state) == 0 {
+            self.distances.clear_goal(graph, slot.state);
+        }
+    }
+
+    /// The walk to the nearest candidate and the candidate.
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let (here, after_reset) = (self.distances.get(at), self.distances.get(INITIAL));
+        let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
+        if !reset && here.is_none() {
+            return None;
+        }
+        let mut walk = Vec::new();
+        let goal = self
+            .distances
+            .walk(graph, if reset { INITIAL } else { at }, &mut walk);
+        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
+        Some(Job {
+            reset,
+            walk,
+            candidate,
+        })
+    }
+
+    /// The number of actions to the nearest candidate, without a reset.
+    pub fn distance(&self, state: StateIndex) -> Option<u32> {
+        self.distances.get(state)
+    }
+}

@@ -1,0 +1,43 @@
+//! What every exploration strategy is to the rest of argiope: it hears of what was found and says
+//! what to do next. All strategies give the same complete model in the end; they differ in order.
+
+use crate::graph::{Graph, Slot};
+use crate::id::StateIndex;
+use crate::job::Job;
+
+/// An exploration strategy. It sees the graph but never changes it.
+pub trait Strategy: Send {
+    /// A state was seen for the first time. Told before the transition that led to it.
+    fn discovered(&mut self, graph: &Graph, state: StateIndex);
+
+    /// A candidate was executed, and the graph has recorded where it led.
+    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
+
+    /// What a crawler that stands in `at` should do next; `None` only if no candidate is left that
+    /// can be reached from here or after a reset.
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job>;
+}
+
+/// What a strategy is told when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What a reset costs, in actions (the papers' c_r).
+    pub reset_cost: f64,
+    /// Decides everything that is left to chance.
+    pub seed: u64,
+}
+
+/// A strategy as people choose it: its name, what it says of itself, and how it is made.
+pub struct Described {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// One line of help.
+    pub summary: &'static str,
+    /// A paragraph of help.
+    pub help: &'static str,
+    /// Makes one for a crawl.
+    pub make: fn(Settings) -> Box<dyn Strategy>,
+}
+
+/// The initial state is always the first that a graph gets.
+pub const INITIAL: StateIndex = StateIndex(0);

@@ -1,0 +1,188 @@
+//! One simulated crawler in a known application: executes what a strategy asks for and counts.
+
+use argiope_explore::chance::Chance;
+use argiope_explore::explorer::Explorer;
+use argiope_explore::graph::Graph;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::job::Job;
+use argiope_explore::model::Model;
+use argiope_explore::strategy::{Described, INITIAL, Settings};
+
+/// What a crawl has spent: executed actions, and resets (the first load counts as one).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Actions executed, whether for the first time or on the way.
+    pub actions: u64,
+    /// Loads of the URL.
+    pub resets: u64,
+}
+
+impl Spent {
+    /// In actions.
+    pub fn cost(self, reset_cost: f64) -> f64 {
+        self.actions as f64 + self.resets as f64 * reset_cost
+    }
+}
+
+/// How a crawl went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The name of the strategy.
+    pub strategy: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// States found.
+    pub states: usize,
+    /// Transitions executed, each at least once.
+    pub transitions: usize,
+    /// When the last state was found.
+    pub all_states: Spent,
+    /// When the last transition was executed.
+    pub complete: Spent,
+    /// The cost at which 25, 50, 75 and 100 % of the states were found.
+    pub quartiles: [f64; 4],
+}
+
+/// A crawl in progress; `step` does one job.
+pub struct Crawl<'a> {
+    app: &'a Model,
+    described: &'static Described,
+    settings: Settings,
+    signatures: Vec<ActionSignature>,
+    explorer: Explorer,
+    /// The application's state behind each of the graph's.
+    behind: Vec<u32>,
+    at: argiope_explore::id::StateIndex,
+    spent: Spent,
+    /// What had been spent when each state was found.
+    found_at: Vec<Spent>,
+}
+
+/// The key under which a crawler would know a state of a made-up application.
+pub fn key_of(state: u32) -> StateKey {
+    let mut chance = Chance::new(&[0x5747, u64::from(state)]);
+    StateKey(u128::from(chance.word()) << 64 | u128::from(chance.word()))
+}
+
+impl<'a> Crawl<'a> {
+    /// Loads the initial state.
+    pub fn new(app: &'a Model, described: &'static Described, settings: Settings) -> Self {
+        let signatures: Vec<ActionSignature> = (0..app.actions.len())
+            .map(|action| ActionSignature(Chance::new(&[0xAC, action as u64]).word()))
+            .collect();
+        let offered: Vec<_> = app
+            .from(app.initial)
+            .iter()
+            .map(|&(action, _)| signatures[action as usize])
+            .collect();
+        let explorer = Explorer::new(described, settings, key_of(app.initial), &offered);
+        let spent = Spent {
+            actions: 0,
+            resets: 1,
+        };
+        Self {
+            app,
+            described,
+            settings,
+            signatures,
+            explorer,
+            behind: vec![app.initial],
+            at: INITIAL,
+            spent,
+            found_at: vec![spent],
+        }
+    }
+
+    /// What the crawl knows.
+    pub fn graph(&self) -> &Graph {
+        self.explorer.graph()
+    }
+
+    /// What the crawl has spent.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Does one job; false when the crawl is complete.
+    pub fn step(&mut self) -> bool {
+        let Some(job) = self.explorer.next(self.at) else {
+            return false;
+        };
+        self.perform(&job);
+        true
+    }
+
+    fn perform(&mut self, job: &Job) {
+        if job.reset {
+            self.at = INITIAL;
+            self.spent.resets += 1;
+        }
+        for &slot in &job.walk {
+            assert_eq!(
+                slot.state, self.at,
+                "the walk does not start where the crawler stands"
+            );
+            self.at = self
+                .explorer
+                .graph()
+                .target(slot)
+                .expect("a walk takes known transitions");
+        }
+        self.spent.actions += job.walk.len() as u64 + 1;
+        assert_eq!(
+            job.candidate.state, self.at,
+            "the walk does not lead to the candidate"
+        );
+        let destination = self.destination(job);
+        let (app, signatures) = (self.app, &self.signatures);
+        let offered = || {
+            app.from(destination)
+                .iter()
+                .map(|&(action, _)| signatures[action as usize])
+                .collect()
+        };
+        let landing = self
+            .explorer
+            .executed(job.candidate, key_of(destination), offered);
+        self.at = landing.state;
+        if landing.new {
+            self.behind.push(destination);
+            self.found_at.push(self.spent);
+        }
+    }
+
+    /// Asks the application where the candidate leads.
+    fn destination(&self, job: &Job) -> u32 {
+        let graph = self.explorer.graph();
+        let signature = graph.signature(graph.action_of(job.candidate));
+        let transitions = self.app.from(self.behind[job.candidate.state.at()]);
+        let found = transitions
+            .iter()
+            .find(|&&(action, _)| self.signatures[action as usize] == signature);
+        found.expect("the state offers the action").1
+    }
+
+    /// How the crawl went, once it is complete.
+    pub fn finish(self) -> Run {
+        let cost = |part: usize| {
+            let states = self.found_at.len();
+            self.found_at[(states * part).div_ceil(4) - 1].cost(self.settings.reset_cost)
+        };
+        Run {
+            strategy: self.described.name,
+            seed: self.settings.seed,
+            states: self.graph().states(),
+            transitions: self.graph().transitions(),
+            all_states: *self.found_at.last().expect("the initial state was found"),
+            complete: self.spent,
+            quartiles: [cost(1), cost(2), cost(3), cost(4)],
+        }
+    }
+}
+
+/// Crawls the whole application.
+pub fn crawl(app: &Model, described: &'static Described, settings: Settings) -> Run {
+    let mut crawl = Crawl::new(app, described, settings);
+    while crawl.step() {}
+    crawl.finish()
+}
