@@ -7,7 +7,7 @@
 //! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.)
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
@@ -51,6 +51,39 @@ impl Distances {
             state = StateIndex(edges.targets(state.at())[index as usize]);
         }
         state
+    }
+
+    /// Like `walk`, but of all goals that are equally near it goes to the one that ranks highest.
+    pub fn walk_to_best(
+        &self,
+        edges: &impl Edges,
+        from: StateIndex,
+        walk: &mut Vec<Slot>,
+        rank: impl Fn(StateIndex) -> usize,
+    ) -> StateIndex {
+        // Every state on some shortest walk, layer by layer, with the slot and the entry it was entered by.
+        let mut entries: Vec<(StateIndex, u32, usize)> = vec![(from, NO_SLOT, usize::MAX)];
+        let (mut layer, mut seen) = (0..1, BTreeSet::from([from]));
+        for distance in (0..self.distance[from.at()]).rev() {
+            for at in layer.clone() {
+                let state = entries[at].0;
+                for (index, &to) in edges.targets(state.at()).iter().enumerate() {
+                    if to != UNEXPLORED && self.distance[to as usize] == distance && seen.insert(StateIndex(to)) {
+                        entries.push((StateIndex(to), index as u32, at));
+                    }
+                }
+            }
+            layer = layer.end..entries.len();
+        }
+        let best = layer.rev().max_by_key(|&at| rank(entries[at].0)).expect("a goal is in reach");
+        let (start, mut at) = (walk.len(), best);
+        while entries[at].2 != usize::MAX {
+            let (_, index, before) = entries[at];
+            walk.push(Slot { state: entries[before].0, index });
+            at = before;
+        }
+        walk[start..].reverse();
+        entries[best].0
     }
 
     /// Takes in an edge that `edges` has just gained.

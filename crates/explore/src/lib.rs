@@ -14,3 +14,4 @@ pub mod job;
 pub mod model;
 pub mod strategies;
 pub mod strategy;
+pub mod transfer;

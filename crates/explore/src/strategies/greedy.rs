@@ -25,7 +25,7 @@ struct Greedy {
 }
 
 impl Strategy for Greedy {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
         self.nearest.discovered(graph, state);
     }
 

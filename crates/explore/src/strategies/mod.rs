@@ -2,10 +2,20 @@
 
 use crate::strategy::Described;
 
+pub mod breadth_first;
+pub mod depth_first;
 pub mod greedy;
+pub mod hypercube;
+pub mod random_breadth_first;
 
 /// Every strategy, in the order in which tables and help list them.
-pub const ALL: &[Described] = &[greedy::DESCRIBED];
+pub const ALL: &[Described] = &[
+    breadth_first::DESCRIBED,
+    depth_first::DESCRIBED,
+    random_breadth_first::DESCRIBED,
+    greedy::DESCRIBED,
+    hypercube::DESCRIBED,
+];
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {
