@@ -6,6 +6,8 @@ pub mod breadth_first;
 pub mod depth_first;
 pub mod greedy;
 pub mod hypercube;
+pub mod menu;
+pub mod probability;
 pub mod random_breadth_first;
 
 /// Every strategy, in the order in which tables and help list them.
@@ -15,6 +17,8 @@ pub const ALL: &[Described] = &[
     random_breadth_first::DESCRIBED,
     greedy::DESCRIBED,
     hypercube::DESCRIBED,
+    menu::DESCRIBED,
+    probability::DESCRIBED,
 ];
 
 /// The strategy with this name.
