@@ -19,10 +19,17 @@ pub struct Bound {
 /// The bound for an application all of whose states can be reached. Where several crawls cost the
 /// same, the actions and resets are those of one of them.
 pub fn complete(model: &Model, reset_cost: f64) -> Bound {
-    let edges: Vec<Vec<u32>> =
-        (0..model.states() as u32).map(|state| model.from(state).iter().map(|&(_, to)| to).collect()).collect();
+    let edges: Vec<Vec<u32>> = (0..model.states() as u32)
+        .map(|state| model.from(state).iter().map(|&(_, to)| to).collect())
+        .collect();
     let initial = StateIndex(model.initial);
-    let task = Task { edges: &edges, states: model.states(), start: initial, initial, reset_cost };
+    let task = Task {
+        edges: &edges,
+        states: model.states(),
+        start: initial,
+        initial,
+        reset_cost,
+    };
     let balance = task.balance(|_| true);
     let repeats: u64 = balance.repeats.iter().map(|&(_, times)| times).sum();
     Bound {

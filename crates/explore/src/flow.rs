@@ -32,7 +32,10 @@ pub struct Flow {
 impl Network {
     /// A network of so many nodes, without arcs.
     pub fn new(nodes: usize) -> Self {
-        Self { supply: vec![0; nodes], arcs: Vec::new() }
+        Self {
+            supply: vec![0; nodes],
+            arcs: Vec::new(),
+        }
     }
 
     /// Adds to what a node has to send away (or, if negative, has to receive).
@@ -42,7 +45,12 @@ impl Network {
 
     /// Adds an arc. The cost is per unit.
     pub fn arc(&mut self, from: usize, to: usize, capacity: u64, cost: u64) {
-        self.arcs.push(Arc { from: from as u32, to: to as u32, capacity, cost });
+        self.arcs.push(Arc {
+            from: from as u32,
+            to: to as u32,
+            capacity,
+            cost,
+        });
     }
 
     /// A cheapest flow, or none if some supply cannot reach a demand.
@@ -58,7 +66,11 @@ impl Network {
             return None;
         }
         let amounts: Vec<u64> = (0..arcs).map(|arc| residual.room[2 * arc + 1]).collect();
-        let cost = amounts.iter().enumerate().map(|(arc, &amount)| amount * residual.cost[2 * arc] as u64).sum();
+        let cost = amounts
+            .iter()
+            .enumerate()
+            .map(|(arc, &amount)| amount * residual.cost[2 * arc] as u64)
+            .sum();
         Some(Flow { cost, amounts })
     }
 }
@@ -266,7 +278,9 @@ mod tests {
 
     /// The cheapest way to match units of supply to units of demand, by trying all.
     fn brute_force(distance: &[Vec<u64>], from: &[usize], to: &mut Vec<usize>) -> u64 {
-        let Some((&first, rest)) = from.split_first() else { return 0 };
+        let Some((&first, rest)) = from.split_first() else {
+            return 0;
+        };
         (0..to.len())
             .map(|at| {
                 let sink = to.swap_remove(at);

@@ -4,6 +4,7 @@
 //! Nothing here touches a clock, a disk, a network or a browser, and everything random comes from a
 //! seed: the real crawler, the simulator and the model checker run this same code.
 
+pub mod anticipated;
 pub mod bound;
 pub mod chance;
 pub mod distances;

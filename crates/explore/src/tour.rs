@@ -53,7 +53,10 @@ impl<E: Edges> Task<'_, E> {
         let mut first_to = vec![u32::MAX; self.states];
         for state in 0..self.states {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
-                let slot = Slot { state: StateIndex(state as u32), index };
+                let slot = Slot {
+                    state: StateIndex(state as u32),
+                    index,
+                };
                 if to == UNEXPLORED || to as usize == state {
                     continue;
                 }
@@ -72,7 +75,12 @@ impl<E: Edges> Task<'_, E> {
             network.arc(state, reset, UNLIMITED, 0);
             network.arc(state, end, 1, 0);
         }
-        network.arc(reset, self.initial.at(), UNLIMITED, (self.reset_cost * UNIT).round() as u64);
+        network.arc(
+            reset,
+            self.initial.at(),
+            UNLIMITED,
+            (self.reset_cost * UNIT).round() as u64,
+        );
         network.supply(self.start.at(), 1);
         network.supply(end, -1);
         // Every state is reachable from the initial one over known transitions, and that one by a reset.
@@ -82,9 +90,8 @@ impl<E: Edges> Task<'_, E> {
 
     fn read(&self, slots: &[Slot], flow: &Flow) -> Balance {
         let repeats = slots.iter().copied().zip(flow.amounts.iter().copied());
-        let resets = (0..self.states).map(|state| {
-            (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state])
-        });
+        let resets =
+            (0..self.states).map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
         Balance {
             repeats: repeats.filter(|&(_, times)| times > 0).collect(),
             resets: resets.filter(|&(_, times)| times > 0).collect(),
@@ -105,7 +112,10 @@ impl<E: Edges> Task<'_, E> {
         }
         for state in 0..self.states {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
-                let slot = Slot { state: StateIndex(state as u32), index };
+                let slot = Slot {
+                    state: StateIndex(state as u32),
+                    index,
+                };
                 if to != UNEXPLORED && required(slot) {
                     leaving[state].push(Step::Take(slot));
                 }

@@ -66,11 +66,22 @@ impl Transfer {
         while state != target {
             let next = self.distance[state.at()] - 1;
             let nearer = |&to: &u32| self.distance.get(to as usize) == Some(&next);
-            let index = graph.targets(state.at()).iter().position(nearer).expect("a labelled state has a next");
-            walk.push(Slot { state, index: index as u32 });
+            let index = graph
+                .targets(state.at())
+                .iter()
+                .position(nearer)
+                .expect("a labelled state has a next");
+            walk.push(Slot {
+                state,
+                index: index as u32,
+            });
             state = StateIndex(graph.targets(state.at())[index]);
         }
-        Some(Job { reset, walk, candidate })
+        Some(Job {
+            reset,
+            walk,
+            candidate,
+        })
     }
 
     fn aim(&mut self, target: StateIndex) {
@@ -100,7 +111,9 @@ impl Transfer {
             let (here, initial) = (self.known(at), self.known(INITIAL));
             let decided = match (here, initial) {
                 (Some(_), Some(_)) => true,
-                (Some(here), None) => frontier.is_none_or(|far| f64::from(here) <= self.reset_cost + f64::from(far)),
+                (Some(here), None) => {
+                    frontier.is_none_or(|far| f64::from(here) <= self.reset_cost + f64::from(far))
+                }
                 (None, Some(initial)) => {
                     frontier.is_none_or(|far| self.reset_cost + f64::from(initial) < f64::from(far))
                 }
@@ -110,7 +123,10 @@ impl Transfer {
                 return (here.is_some() || initial.is_some())
                     .then(|| reset_is_cheaper(here, initial, self.reset_cost));
             }
-            let state = self.queue.pop_front().expect("undecided only while there is a frontier");
+            let state = self
+                .queue
+                .pop_front()
+                .expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;
             for at in 0..self.incoming[state as usize].len() {
                 let before = self.incoming[state as usize][at];

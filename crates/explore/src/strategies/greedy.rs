@@ -48,7 +48,7 @@ impl Nearest {
     /// With no states yet.
     pub fn new(settings: Settings) -> Self {
         Self {
-            distances: Distances::default(),
+            distances: Distances::new(1),
             reset_cost: settings.reset_cost,
         }
     }
@@ -57,7 +57,7 @@ impl Nearest {
     pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.distances.add_state();
         if graph.unexplored_in(state) > 0 {
-            self.distances.set_goal(graph, state);
+            self.distances.set_goal(0, graph, state);
         }
     }
 
@@ -65,13 +65,13 @@ impl Nearest {
     pub fn executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
-            self.distances.clear_goal(graph, slot.state);
+            self.distances.clear_goal(0, graph, slot.state);
         }
     }
 
     /// The walk to the nearest candidate and the candidate.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let (here, after_reset) = (self.distances.get(at), self.distances.get(INITIAL));
+        let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
         let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
         if !reset && here.is_none() {
             return None;
@@ -79,7 +79,7 @@ impl Nearest {
         let mut walk = Vec::new();
         let goal = self
             .distances
-            .walk(graph, if reset { INITIAL } else { at }, &mut walk);
+            .walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
         Some(Job {
             reset,
@@ -90,6 +90,6 @@ impl Nearest {
 
     /// The number of actions to the nearest candidate, without a reset.
     pub fn distance(&self, state: StateIndex) -> Option<u32> {
-        self.distances.get(state)
+        self.distances.get(0, state)
     }
 }

@@ -48,7 +48,9 @@ fn chain_successor(ones: &[u32], dimension: u32) -> Option<u32> {
 
 fn with(ones: &[u32], position: u32) -> Vec<u32> {
     let mut ones = ones.to_vec();
-    let at = ones.binary_search(&position).expect_err("an action is executed once in a hypercube");
+    let at = ones
+        .binary_search(&position)
+        .expect_err("an action is executed once in a hypercube");
     ones.insert(at, position);
     ones
 }
@@ -59,6 +61,10 @@ fn without(ones: &[u32], at: usize) -> Vec<u32> {
     ones
 }
 
+/// The two fields of distances: to a chain starter that was not tried, and to any candidate.
+const TO_STARTER: usize = 0;
+const TO_CANDIDATE: usize = 1;
+
 /// The strategy; `adaptive` uses it as long as nothing contradicts a hypercube.
 pub struct Hypercube {
     reset_cost: f64,
@@ -67,8 +73,7 @@ pub struct Hypercube {
     attempted: BTreeSet<Vertex>,
     /// How many candidates of each state lead to a chain starter that was not tried.
     starters: Vec<u32>,
-    to_starter: Distances,
-    to_candidate: Distances,
+    distances: Distances,
     /// The rest of the way to a chain starter, all of it unexplored, the next step last.
     plan: Vec<Slot>,
     /// The state in which a chain is to be followed on.
@@ -85,8 +90,7 @@ impl Hypercube {
             states: BTreeMap::new(),
             attempted: BTreeSet::new(),
             starters: Vec::new(),
-            to_starter: Distances::default(),
-            to_candidate: Distances::default(),
+            distances: Distances::new(2),
             plan: Vec::new(),
             chain: None,
             violations: 0,
@@ -99,13 +103,19 @@ impl Hypercube {
     }
 
     fn position(graph: &Graph, bottom: StateIndex, action: ActionIndex) -> u32 {
-        graph.slot_of(bottom, action).expect("a hypercube has its bottom's actions").index
+        graph
+            .slot_of(bottom, action)
+            .expect("a hypercube has its bottom's actions")
+            .index
     }
 
     /// The vertex that a slot is expected to lead to.
     fn expected(&self, graph: &Graph, slot: Slot) -> Vertex {
         let (bottom, ones) = &self.vertices[slot.state.at()];
-        (*bottom, with(ones, Self::position(graph, *bottom, graph.action_of(slot))))
+        (
+            *bottom,
+            with(ones, Self::position(graph, *bottom, graph.action_of(slot))),
+        )
     }
 
     fn leads_to_untried_starter(&self, graph: &Graph, slot: Slot) -> bool {
@@ -128,10 +138,12 @@ impl Hypercube {
 
     fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
         let slots = (0..graph.actions(state).len() as u32).map(|index| Slot { state, index });
-        let untried = slots.filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
+        let untried = slots
+            .filter(|&slot| self.leads_to_untried_starter(graph, slot))
+            .count();
         self.starters.push(untried as u32);
         if untried > 0 {
-            self.to_starter.set_goal(graph, state);
+            self.distances.set_goal(TO_STARTER, graph, state);
         }
     }
 
@@ -144,7 +156,7 @@ impl Hypercube {
             if let Some(&below) = self.states.get(&(vertex.0, without(&vertex.1, at))) {
                 self.starters[below.at()] -= 1;
                 if self.starters[below.at()] == 0 {
-                    self.to_starter.clear_goal(graph, below);
+                    self.distances.clear_goal(TO_STARTER, graph, below);
                 }
             }
         }
@@ -152,7 +164,11 @@ impl Hypercube {
     }
 
     fn here(&self, candidate: Slot) -> Option<Job> {
-        Some(Job { reset: false, walk: Vec::new(), candidate })
+        Some(Job {
+            reset: false,
+            walk: Vec::new(),
+            candidate,
+        })
     }
 
     /// Goes on with a chain, then over any unexplored action (section 6.1.2: chains are extended).
@@ -161,7 +177,9 @@ impl Hypercube {
         let dimension = graph.actions(*bottom).len() as u32;
         if let Some(position) = chain_successor(ones, dimension) {
             let action = graph.actions(*bottom)[position as usize];
-            let slot = graph.slot_of(at, action).expect("a vertex offers what was not executed");
+            let slot = graph
+                .slot_of(at, action)
+                .expect("a vertex offers what was not executed");
             if graph.target(slot).is_none() {
                 return self.here(slot);
             }
@@ -170,7 +188,7 @@ impl Hypercube {
     }
 
     fn seek_starter(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let (mut job, goal) = self.go(graph, at, &self.to_starter)?;
+        let (mut job, goal) = self.go(graph, at, TO_STARTER)?;
         let slots = (0..graph.actions(goal).len() as u32).map(|index| Slot { state: goal, index });
         job.candidate = slots
             .filter(|&slot| graph.target(slot).is_none())
@@ -216,35 +234,47 @@ impl Hypercube {
     }
 
     /// To the nearest goal; ties go to the state with more actions, which promises more states.
-    fn go(&self, graph: &Graph, at: StateIndex, distances: &Distances) -> Option<(Job, StateIndex)> {
-        let (here, after_reset) = (distances.get(at), distances.get(INITIAL));
+    fn go(&self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
+        let (here, after_reset) = (self.distances.get(field, at), self.distances.get(field, INITIAL));
         let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
         if !reset && here.is_none() {
             return None;
         }
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
-        let goal = distances.walk_to_best(graph, from, &mut walk, |state| graph.actions(state).len());
+        let actions = |state| graph.actions(state).len();
+        let goal = self
+            .distances
+            .walk_to_best(field, graph, from, &mut walk, actions);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some((Job { reset, walk, candidate }, goal))
+        Some((
+            Job {
+                reset,
+                walk,
+                candidate,
+            },
+            goal,
+        ))
     }
 
     /// The transition exploration phase (section 6.2). While the application is a hypercube a crawler
     /// that stands in a finished state goes back to the bottom: to walk on over known transitions
     /// would use up a candidate that a later chain needs to stay unexplored all the way.
     fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        if self.violations == 0 && graph.unexplored_in(at) == 0 && self.to_candidate.get(INITIAL).is_some() {
-            let (job, _) = self.go(graph, INITIAL, &self.to_candidate)?;
+        if self.violations == 0
+            && graph.unexplored_in(at) == 0
+            && self.distances.get(TO_CANDIDATE, INITIAL).is_some()
+        {
+            let (job, _) = self.go(graph, INITIAL, TO_CANDIDATE)?;
             return Some(Job { reset: true, ..job });
         }
-        self.go(graph, at, &self.to_candidate).map(|(job, _)| job)
+        self.go(graph, at, TO_CANDIDATE).map(|(job, _)| job)
     }
 }
 
 impl Strategy for Hypercube {
     fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
-        self.to_starter.add_state();
-        self.to_candidate.add_state();
+        self.distances.add_state();
         let as_expected = by
             .filter(|&slot| Self::keeps_the_other_actions(graph, slot, state))
             .map(|slot| self.expected(graph, slot))
@@ -256,7 +286,7 @@ impl Strategy for Hypercube {
         self.vertices.push(vertex.clone());
         self.states.insert(vertex, state);
         if graph.unexplored_in(state) > 0 {
-            self.to_candidate.set_goal(graph, state);
+            self.distances.set_goal(TO_CANDIDATE, graph, state);
         }
         self.count_starters(graph, state);
     }
@@ -268,10 +298,9 @@ impl Strategy for Hypercube {
             self.violations += 1;
         }
         self.attempt(graph, expected);
-        self.to_starter.connect(graph, slot);
-        self.to_candidate.connect(graph, slot);
+        self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
-            self.to_candidate.clear_goal(graph, slot.state);
+            self.distances.clear_goal(TO_CANDIDATE, graph, slot.state);
         }
         if as_expected || new {
             self.chain = Some(destination);
@@ -297,7 +326,8 @@ impl Strategy for Hypercube {
                 return Some(job);
             }
         }
-        self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
+        self.seek_starter(graph, at)
+            .or_else(|| self.transition_phase(graph, at))
     }
 }
 

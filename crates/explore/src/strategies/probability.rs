@@ -56,7 +56,9 @@ struct Ranked {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.probability.total_cmp(&other.probability).then(self.action.cmp(&other.action))
+        self.probability
+            .total_cmp(&other.probability)
+            .then(self.action.cmp(&other.action))
     }
 }
 
@@ -110,7 +112,11 @@ impl Probability {
 
     fn rank(&mut self, action: ActionIndex) {
         let record = self.records[action.at()];
-        self.ranking.push(Ranked { probability: record.probability(), action, trials: record.trials });
+        self.ranking.push(Ranked {
+            probability: record.probability(),
+            action,
+            trials: record.trials,
+        });
     }
 
     /// The best probability of any candidate anywhere.
@@ -126,7 +132,11 @@ impl Probability {
     }
 
     fn average(&self) -> f64 {
-        let average = if self.window.is_empty() { 0.5 } else { self.window_sum / self.window.len() as f64 };
+        let average = if self.window.is_empty() {
+            0.5
+        } else {
+            self.window_sum / self.window.len() as f64
+        };
         average.clamp(LEAST_AVERAGE, 1.0 - MARGIN)
     }
 
@@ -148,7 +158,10 @@ impl Probability {
         let mut walk = Vec::new();
         while self.search.entries[at].2 != ROOT {
             let (_, index, before) = self.search.entries[at];
-            walk.push(Slot { state: self.search.entries[before].0, index });
+            walk.push(Slot {
+                state: self.search.entries[before].0,
+                index,
+            });
             at = before;
         }
         walk.reverse();
@@ -200,13 +213,19 @@ impl Strategy for Probability {
         let roots = [0.0, self.reset_cost];
         let mut best: Option<(f64, usize, Slot)> = None;
         loop {
-            let cost = |which: usize| queues[which].front().map(|&(_, depth)| roots[which] + f64::from(depth));
+            let cost = |which: usize| {
+                queues[which]
+                    .front()
+                    .map(|&(_, depth)| roots[which] + f64::from(depth))
+            };
             let which = match (cost(0), cost(1)) {
                 (None, None) => break,
                 (Some(here), Some(after_reset)) => usize::from(after_reset < here),
                 (here, _) => usize::from(here.is_none()),
             };
-            let Some((entry, depth)) = queues[which].pop_front() else { break };
+            let Some((entry, depth)) = queues[which].pop_front() else {
+                break;
+            };
             let cost = roots[which] + f64::from(depth);
             if best.is_some_and(|(key, ..)| least + cost * per_step >= key) {
                 break;
@@ -226,7 +245,9 @@ impl Strategy for Probability {
                     continue;
                 }
                 // How near the next candidate is says from which state on it cannot pay any more.
-                let Some(further) = self.nearest.distance(StateIndex(to)) else { continue };
+                let Some(further) = self.nearest.distance(StateIndex(to)) else {
+                    continue;
+                };
                 let soonest = least + (cost + 1.0 + f64::from(further)) * per_step;
                 if best.is_none_or(|(key, ..)| soonest < key) {
                     self.search.entries.push((StateIndex(to), index, entry));
@@ -236,6 +257,10 @@ impl Strategy for Probability {
         }
         let (_, entry, candidate) = best?;
         let (reset, walk) = self.walk_to(entry);
-        Some(Job { reset, walk, candidate })
+        Some(Job {
+            reset,
+            walk,
+            candidate,
+        })
     }
 }
