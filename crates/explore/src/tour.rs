@@ -3,6 +3,8 @@
 //! balances, at every state, how often it is entered and left; the tour then follows Euler's
 //! theorem.
 
+use std::collections::VecDeque;
+
 use crate::flow::{Flow, Network, UNLIMITED};
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
@@ -99,9 +101,11 @@ impl<E: Edges> Task<'_, E> {
         }
     }
 
-    /// The whole tour, as pieces: the first begins at the start, each later one is a round trip that
-    /// the first does not touch and that can be entered at any of its states.
-    pub fn tour(&self, required: impl Fn(Slot) -> bool) -> Vec<Vec<Step>> {
+    /// The steps of a cheapest tour, by the state they leave, the next one last. Taking them in that
+    /// order from the start uses all of them that the tour can reach, whatever it passes first: the
+    /// step that is left for last in each state leads towards the tour's end (the theorem of de Bruijn,
+    /// van Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
+    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<Vec<Step>> {
         let balance = self.balance(&required);
         let mut leaving: Vec<Vec<Step>> = vec![Vec::new(); self.states];
         for &(slot, times) in &balance.repeats {
@@ -110,24 +114,17 @@ impl<E: Edges> Task<'_, E> {
         for &(state, times) in &balance.resets {
             leaving[state.at()].extend((0..times).map(|_| Step::Reset));
         }
-        for state in 0..self.states {
+        // What is required goes on top: if a prediction fails, the repeats may not be needed at all.
+        for (state, leaving) in leaving.iter_mut().enumerate() {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
-                let slot = Slot {
-                    state: StateIndex(state as u32),
-                    index,
-                };
+                let slot = Slot { state: StateIndex(state as u32), index };
                 if to != UNEXPLORED && required(slot) {
-                    leaving[state].push(Step::Take(slot));
+                    leaving.push(Step::Take(slot));
                 }
             }
         }
-        let mut pieces = vec![self.trail(&mut leaving, self.start)];
-        for state in 0..self.states {
-            if !leaving[state].is_empty() {
-                pieces.push(self.trail(&mut leaving, StateIndex(state as u32)));
-            }
-        }
-        pieces
+        self.put_last_exits_first(&mut leaving);
+        leaving
     }
 
     fn lands(&self, step: Step) -> StateIndex {
@@ -137,20 +134,33 @@ impl<E: Edges> Task<'_, E> {
         }
     }
 
-    /// Hierholzer's algorithm: walks until stuck, then inserts the rounds that were passed by.
-    fn trail(&self, leaving: &mut [Vec<Step>], start: StateIndex) -> Vec<Step> {
-        let mut stack: Vec<(StateIndex, Option<Step>)> = vec![(start, None)];
-        let mut trail = Vec::new();
-        while let Some(&(state, step)) = stack.last() {
-            if let Some(next) = leaving[state.at()].pop() {
-                stack.push((self.lands(next), Some(next)));
-            } else {
-                stack.pop();
-                trail.extend(step);
+    /// Searches back from the end of the tour and moves, in each state it meets, the step it came by
+    /// to the bottom of the state's steps.
+    fn put_last_exits_first(&self, leaving: &mut [Vec<Step>]) {
+        let mut entering = vec![Vec::new(); self.states];
+        let mut surplus = vec![0i64; self.states];
+        surplus[self.start.at()] += 1;
+        for (state, steps) in leaving.iter().enumerate() {
+            for (at, &step) in steps.iter().enumerate() {
+                let to = self.lands(step).at();
+                entering[to].push((state, at));
+                surplus[to] += 1;
+                surplus[state] -= 1;
             }
         }
-        trail.reverse();
-        trail
+        // The tour ends where it enters once more than it leaves; if nowhere, it is back at its start.
+        let end = surplus.iter().position(|&surplus| surplus > 0).unwrap_or(self.start.at());
+        let mut seen = vec![false; self.states];
+        seen[end] = true;
+        let mut queue = VecDeque::from([end]);
+        while let Some(state) = queue.pop_front() {
+            for &(before, at) in &entering[state] {
+                if !std::mem::replace(&mut seen[before], true) {
+                    leaving[before].swap(0, at);
+                    queue.push_back(before);
+                }
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::strategy::Described;
 
+pub mod adaptive;
 pub mod breadth_first;
 pub mod depth_first;
 pub mod greedy;
@@ -19,7 +20,11 @@ pub const ALL: &[Described] = &[
     hypercube::DESCRIBED,
     menu::DESCRIBED,
     probability::DESCRIBED,
+    adaptive::DESCRIBED,
 ];
+
+/// The name of the strategy that is used when none is asked for.
+pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {
