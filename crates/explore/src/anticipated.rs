@@ -163,7 +163,8 @@ impl<const N: usize> Anticipated<N> {
         let (_, reset) = self.cost(at, group)?;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
-        let goal = self.distances.walk(group, &self.targets, from, &mut walk);
+        let candidates = |state| graph.unexplored_in(state) as usize;
+        let goal = if N > 3 { self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates) } else { self.distances.walk(group, &self.targets, from, &mut walk) };
         if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
             let candidate = walk[first];
             walk.truncate(first);

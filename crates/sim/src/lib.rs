@@ -3,3 +3,4 @@
 
 pub mod crawl;
 pub mod testbeds;
+pub mod tour;

@@ -70,22 +70,30 @@ impl Nearest {
     }
 
     /// The walk to the nearest candidate and the candidate.
-    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
-        let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
-        if !reset && here.is_none() {
-            return None;
-        }
+    pub fn choose(&self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let reset = self.is_reset_cheaper(at)?;
         let mut walk = Vec::new();
-        let goal = self
-            .distances
-            .walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
+        let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(Job {
-            reset,
-            walk,
-            candidate,
-        })
+        Some(Job { reset, walk, candidate })
+    }
+
+    /// The same, but of several states that are equally near the one with the most candidates: so all
+    /// states run out of them late, and a crawler is seldom left in one that has none.
+    pub fn choose_fullest(&self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let reset = self.is_reset_cheaper(at)?;
+        let mut walk = Vec::new();
+        let from = if reset { INITIAL } else { at };
+        let candidates = |state| graph.unexplored_in(state) as usize;
+        let goal = self.distances.walk_to_best(0, graph, from, &mut walk, candidates);
+        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
+        Some(Job { reset, walk, candidate })
+    }
+
+    fn is_reset_cheaper(&self, at: StateIndex) -> Option<bool> {
+        let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
+        (here.is_some() || after_reset.is_some())
+            .then(|| reset_is_cheaper(here, after_reset, self.reset_cost))
     }
 
     /// The number of actions to the nearest candidate, without a reset.

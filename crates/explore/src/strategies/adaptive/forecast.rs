@@ -1,6 +1,7 @@
 //! Where a candidate will lead: several simple rules, each a small metamodel of its own, and a score
 //! for each of them, kept per action and over all. The rule with the best score for the action speaks.
 
+use crate::chance::Chance;
 use crate::graph::{Graph, Slot};
 use crate::id::{ActionIndex, StateIndex};
 
@@ -89,6 +90,29 @@ impl Forecast {
         best
     }
 
+    /// Where a candidate leads in a plan: as predicted or, where no prediction is to be trusted, to one
+    /// of the states that the action led to before, drawn by how often. Single draws are wrong, but
+    /// together they say how often each state will be entered, which is what a plan has to balance.
+    pub fn guess(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
+        let prediction = self.predict(graph, slot);
+        if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= 0.5) {
+            return Some(trusted.state);
+        }
+        let led_to = &self.led_to[graph.action_of(slot).at()];
+        let total: u32 = led_to.iter().map(|&(_, times)| times).sum();
+        if total == 0 {
+            return prediction.map(|prediction| prediction.state);
+        }
+        let mut drawn = Chance::new(&[u64::from(slot.state.0), u64::from(slot.index)]).below(total as usize) as u32;
+        for &(state, times) in led_to {
+            if drawn < times {
+                return Some(state);
+            }
+            drawn -= times;
+        }
+        None
+    }
+
     fn ask(&self, graph: &Graph, slot: Slot) -> [Option<StateIndex>; RULES] {
         let action = graph.action_of(slot);
         [
@@ -116,7 +140,7 @@ impl Forecast {
     /// a state from which that other action leads on to where this one leads now.
     fn commutes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
         let by = self.found_by[state.at()]?;
-        let sideways = graph.target(graph.slot_of(by.state, action)?)?;
+        let sideways = graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
         graph.target(graph.slot_of(sideways, graph.action_of(by))?)
     }
 

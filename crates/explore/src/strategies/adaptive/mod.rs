@@ -26,6 +26,7 @@ struct Adaptive {
     touring: touring::Touring,
     nearest: Nearest,
     least: f64,
+    trust: f64,
 }
 
 impl Adaptive {
@@ -36,6 +37,7 @@ impl Adaptive {
             forecast: forecast::Forecast::default(),
             touring: touring::Touring::new(settings),
             nearest: Nearest::new(settings),
+            trust: 0.5,
             least: std::env::var("LEAST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.02),
         }
     }
@@ -59,6 +61,8 @@ impl Strategy for Adaptive {
             }
         }
         self.touring.executed(slot, destination, new);
+        let hit = self.forecast.predict(graph, slot).is_some_and(|prediction| prediction.state == destination);
+        self.trust = self.trust * 0.99 + 0.01 * f64::from(u8::from(hit));
         self.forecast.executed(graph, slot, destination);
         self.prospects.executed(graph, slot, destination, new);
         self.nearest.executed(graph, slot);
@@ -71,7 +75,8 @@ impl Strategy for Adaptive {
         if let Some(job) = self.prospects.choose(graph, at, self.least) {
             return Some(job);
         }
-        let job = self.touring.choose(graph, &self.forecast, &mut self.nearest, at);
+        if self.trust < 0.5 { return self.nearest.choose_fullest(graph, at); }
+        let job = self.touring.choose(graph, &self.forecast, &self.nearest, at);
         if job.is_none() && std::env::var("DBG").is_ok() {
             eprintln!("replans {} stuck {} surprises {}", self.touring.replans, self.touring.stuck, self.touring.total_surprises);
         }
