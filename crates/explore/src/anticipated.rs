@@ -118,6 +118,11 @@ impl<const N: usize> Anticipated<N> {
         self.candidates[action.at()] = candidates;
     }
 
+    /// Brings all distances up to date. To be called before `cost` or `seek`.
+    pub fn settle(&mut self) {
+        self.distances.settle(&self.targets);
+    }
+
     fn predict(&mut self, slot: Slot, target: Option<StateIndex>) {
         let target = target.map_or(UNEXPLORED, |state| state.0);
         let place = &mut self.targets.0[slot.state.at()][slot.index as usize];
@@ -126,7 +131,7 @@ impl<const N: usize> Anticipated<N> {
             return;
         }
         if before != UNEXPLORED {
-            self.distances.disconnect(&self.targets, slot);
+            self.distances.disconnect(slot);
         }
         if target != UNEXPLORED {
             self.distances.connect(&self.targets, slot);
@@ -142,7 +147,7 @@ impl<const N: usize> Anticipated<N> {
             .expect("a state loses only candidates it has");
         match (before, *count) {
             (0, 1..) => self.distances.set_goal(group, &self.targets, state),
-            (1.., 0) => self.distances.clear_goal(group, &self.targets, state),
+            (1.., 0) => self.distances.clear_goal(group, state),
             _ => {}
         }
     }
@@ -164,7 +169,7 @@ impl<const N: usize> Anticipated<N> {
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
-        let goal = if N > 3 { self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates) } else { self.distances.walk(group, &self.targets, from, &mut walk) };
+        let goal = if N == 11 { self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates) } else { self.distances.walk(group, &self.targets, from, &mut walk) };
         if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
             let candidate = walk[first];
             walk.truncate(first);

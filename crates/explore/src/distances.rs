@@ -4,7 +4,8 @@
 //! decision costs the whole graph once nearly everything is explored. Here the distances are
 //! repaired instead: a new edge or goal lowers some of them, a goal that is done raises those that
 //! hung on it. A state is done once, but decisions are made once per transition, so the repairs are
-//! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.)
+//! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.) What raises
+//! distances is only noted at first and repaired together, by `settle`, before the next question.
 //!
 //! Several sets of goals can be kept over the same edges; each is a *field*.
 
@@ -29,7 +30,10 @@ struct Field {
     distance: Vec<u32>,
     /// The slot whose destination is one step nearer to the goal.
     support: Vec<u32>,
+    goal: Vec<bool>,
     affected: Vec<bool>,
+    /// The states that may have lost what their distance rests on.
+    doubtful: Vec<u32>,
 }
 
 impl Distances {
@@ -47,6 +51,7 @@ impl Distances {
         for field in &mut self.fields {
             field.distance.push(FAR);
             field.support.push(NO_SLOT);
+            field.goal.push(false);
             field.affected.push(false);
         }
     }
@@ -138,11 +143,20 @@ impl Distances {
         }
     }
 
-    /// Takes in that the edge of this slot is gone from `edges`.
-    pub fn disconnect(&mut self, edges: &impl Edges, slot: Slot) {
+    /// Takes in that the edge of this slot is gone.
+    pub fn disconnect(&mut self, slot: Slot) {
         for field in &mut self.fields {
             if field.support[slot.state.at()] == slot.index {
-                field.raise(&self.incoming, edges, slot.state);
+                field.doubtful.push(slot.state.0);
+            }
+        }
+    }
+
+    /// Repairs what lost its support. To be called before distances or walks are asked for.
+    pub fn settle(&mut self, edges: &impl Edges) {
+        for field in &mut self.fields {
+            if !field.doubtful.is_empty() {
+                field.raise(&self.incoming, edges);
             }
         }
     }
@@ -150,6 +164,7 @@ impl Distances {
     /// Makes a state a goal.
     pub fn set_goal(&mut self, field: usize, edges: &impl Edges, state: StateIndex) {
         let field = &mut self.fields[field];
+        field.goal[state.at()] = true;
         if field.distance[state.at()] != 0 {
             field.support[state.at()] = NO_SLOT;
             field.lower(&self.incoming, edges, state, 0);
@@ -157,10 +172,10 @@ impl Distances {
     }
 
     /// Makes a state no goal any more.
-    pub fn clear_goal(&mut self, field: usize, edges: &impl Edges, state: StateIndex) {
+    pub fn clear_goal(&mut self, field: usize, state: StateIndex) {
         let field = &mut self.fields[field];
-        if field.distance[state.at()] == 0 {
-            field.raise(&self.incoming, edges, state);
+        if std::mem::replace(&mut field.goal[state.at()], false) {
+            field.doubtful.push(state.0);
         }
     }
 }
@@ -184,9 +199,8 @@ impl Field {
         }
     }
 
-    /// The state lost what its distance rested on.
-    fn raise(&mut self, incoming: &[Vec<u32>], edges: &impl Edges, state: StateIndex) {
-        let affected = self.find_affected(incoming, edges, state);
+    fn raise(&mut self, incoming: &[Vec<u32>], edges: &impl Edges) {
+        let affected = self.find_affected(incoming, edges);
         for &state in &affected {
             self.affected[state as usize] = false;
             self.distance[state as usize] = FAR;
@@ -220,18 +234,18 @@ impl Field {
         }
     }
 
-    /// The states whose every shortest walk to a goal went through `state`, nearest first. Marks them.
-    fn find_affected(&mut self, incoming: &[Vec<u32>], edges: &impl Edges, state: StateIndex) -> Vec<u32> {
+    /// The states that no shortest walk supports any more. Marks them.
+    fn find_affected(&mut self, incoming: &[Vec<u32>], edges: &impl Edges) -> Vec<u32> {
         let mut affected = Vec::new();
-        // States come out of the queue in the order of their old distance, so when one is looked at,
-        // all those nearer to the goal are known to stand or to fall.
-        let mut queue = VecDeque::from([state.0]);
-        while let Some(state) = queue.pop_front() {
+        // States come out of the heap in the order of their old distance, so when one is looked at, all
+        // those nearer to the goal are known to stand or to fall.
+        let mut heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+        heap.extend(self.doubtful.drain(..).map(|state| Reverse((self.distance[state as usize], state))));
+        while let Some(Reverse((distance, state))) = heap.pop() {
             let at = state as usize;
-            if self.affected[at] {
+            if self.affected[at] || self.goal[at] || distance == FAR {
                 continue;
             }
-            let distance = self.distance[at];
             let nearer = |&to: &u32| {
                 to != UNEXPLORED && !self.affected[to as usize] && {
                     let other = self.distance[to as usize];
@@ -250,7 +264,7 @@ impl Field {
                     && support != NO_SLOT
                     && edges.targets(before as usize)[support as usize] == state
                 {
-                    queue.push_back(before);
+                    heap.push(Reverse((distance + 1, before)));
                 }
             }
         }
@@ -302,7 +316,7 @@ mod tests {
                     }
                     1 if *place != UNEXPLORED => {
                         *place = UNEXPLORED;
-                        distances.disconnect(&edges, slot);
+                        distances.disconnect(slot);
                     }
                     2 => {
                         goals[state.at()] = true;
@@ -310,9 +324,14 @@ mod tests {
                     }
                     _ => {
                         goals[state.at()] = false;
-                        distances.clear_goal(1, &edges, state);
+                        distances.clear_goal(1, state);
                     }
                 }
+                // Often several changes come before the next question.
+                if chance.below(3) > 0 {
+                    continue;
+                }
+                distances.settle(&edges);
                 let kept: Vec<_> = (0..states as u32)
                     .map(|state| distances.get(1, StateIndex(state)))
                     .collect();

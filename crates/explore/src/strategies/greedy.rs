@@ -65,7 +65,8 @@ impl Nearest {
     pub fn executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
-            self.distances.clear_goal(0, graph, slot.state);
+            self.distances.clear_goal(0, slot.state);
+            self.distances.settle(graph);
         }
     }
 
@@ -94,10 +95,5 @@ impl Nearest {
         let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
         (here.is_some() || after_reset.is_some())
             .then(|| reset_is_cheaper(here, after_reset, self.reset_cost))
-    }
-
-    /// The number of actions to the nearest candidate, without a reset.
-    pub fn distance(&self, state: StateIndex) -> Option<u32> {
-        self.distances.get(0, state)
     }
 }

@@ -156,7 +156,7 @@ impl Hypercube {
             if let Some(&below) = self.states.get(&(vertex.0, without(&vertex.1, at))) {
                 self.starters[below.at()] -= 1;
                 if self.starters[below.at()] == 0 {
-                    self.distances.clear_goal(TO_STARTER, graph, below);
+                    self.distances.clear_goal(TO_STARTER, below);
                 }
             }
         }
@@ -300,8 +300,9 @@ impl Strategy for Hypercube {
         self.attempt(graph, expected);
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
-            self.distances.clear_goal(TO_CANDIDATE, graph, slot.state);
+            self.distances.clear_goal(TO_CANDIDATE, slot.state);
         }
+        self.distances.settle(graph);
         if as_expected || new {
             self.chain = Some(destination);
         } else {

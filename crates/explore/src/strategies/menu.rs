@@ -91,6 +91,7 @@ impl Strategy for Menu {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        self.anticipated.settle();
         // The state exploration phase, then the transition exploration phase. A new state brings
         // candidates of the first ranks and with them the first phase back.
         (0..RANKS)

@@ -38,7 +38,7 @@ impl Adaptive {
             touring: touring::Touring::new(settings),
             nearest: Nearest::new(settings),
             trust: 0.5,
-            least: std::env::var("LEAST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.02),
+            least: std::env::var("LEAST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Strategy for Adaptive {
         if let Some(job) = self.prospects.choose(graph, at, self.least) {
             return Some(job);
         }
-        if self.trust < 0.5 { return self.nearest.choose_fullest(graph, at); }
+        if self.trust < std::env::var("TRUST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.8) { return self.nearest.choose_fullest(graph, at); }
         let job = self.touring.choose(graph, &self.forecast, &self.nearest, at);
         if job.is_none() && std::env::var("DBG").is_ok() {
             eprintln!("replans {} stuck {} surprises {}", self.touring.replans, self.touring.stuck, self.touring.total_surprises);

@@ -133,7 +133,8 @@ impl Prospects {
     }
 
     /// The most promising candidate for the way there, if any is at least this likely to find something.
-    pub fn choose(&self, graph: &Graph, at: StateIndex, least: f64) -> Option<Job> {
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex, least: f64) -> Option<Job> {
+        self.anticipated.settle();
         let mut best: Option<(f64, usize)> = None;
         for group in 0..GROUPS {
             let probability = self.probability(group);

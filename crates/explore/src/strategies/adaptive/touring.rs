@@ -12,7 +12,7 @@ use crate::strategy::{INITIAL, Settings};
 use crate::tour::{Step, Task};
 
 /// A plan is made anew when this share of what it covered turned out otherwise...
-static TOLERATED: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("TOL").ok().and_then(|v| v.parse().ok()).unwrap_or(0.02));
+static TOLERATED: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("TOL").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01));
 /// ...but not for fewer surprises than this.
 const LEAST_SURPRISES: usize = 8;
 
