@@ -12,5 +12,6 @@ pub mod graph;
 pub mod id;
 pub mod job;
 pub mod model;
+pub mod quoted;
 pub mod strategies;
 pub mod strategy;
