@@ -47,19 +47,22 @@ const LAST_OF_FORM: u8 = 3;
 const LAST_OF_HISTORY: u8 = 2;
 
 impl Page {
-    /// What "next" and "previous" give: the place in a row of pages, its last, and how to make one.
-    fn row(self) -> Option<(u8, u8, Box<dyn Fn(u8) -> Self>)> {
+    /// What "previous" and "next" give on the pages that are read in a row.
+    fn beside(self) -> [Option<Self>; 2] {
         match self {
-            Self::Family(family, at) => {
-                Some((at, LAST_OF_FAMILY, Box::new(move |at| Self::Family(family, at))))
-            }
-            Self::Step(at) => Some((at, LAST_STEP, Box::new(Self::Step))),
-            Self::News(at) => Some((at, LAST_NEWS, Box::new(Self::News))),
-            Self::Form(at) => Some((at, LAST_OF_FORM, Box::new(Self::Form))),
-            Self::History(at) => Some((at, LAST_OF_HISTORY, Box::new(Self::History))),
-            _ => None,
+            Self::Family(family, at) => in_row(at, LAST_OF_FAMILY, |at| Self::Family(family, at)),
+            Self::Step(at) => in_row(at, LAST_STEP, Self::Step),
+            Self::News(at) => in_row(at, LAST_NEWS, Self::News),
+            Self::Form(at) => in_row(at, LAST_OF_FORM, Self::Form),
+            Self::History(at) => in_row(at, LAST_OF_HISTORY, Self::History),
+            _ => [None, None],
         }
     }
+}
+
+/// The pages before and after a place in a row, where there are any.
+fn in_row(at: u8, last: u8, page: impl Fn(u8) -> Page) -> [Option<Page>; 2] {
+    [(at > 0).then(|| page(at - 1)), (at < last).then(|| page(at + 1))]
 }
 
 impl Program for Site {
@@ -76,13 +79,12 @@ impl Program for Site {
         offers.one("news", Page::News(0));
         offers.one("contact", Page::Contact);
         offers.one("about", Page::About);
-        if let Some((at, last, page_at)) = page.row() {
-            if at > 0 {
-                offers.one("previous", page_at(at - 1));
-            }
-            if at < last {
-                offers.one("next", page_at(at + 1));
-            }
+        let [previous, next] = page.beside();
+        if let Some(previous) = previous {
+            offers.one("previous", previous);
+        }
+        if let Some(next) = next {
+            offers.one("next", next);
         }
         match page {
             Page::Products => {
