@@ -118,11 +118,6 @@ impl<const N: usize> Anticipated<N> {
         self.candidates[action.at()] = candidates;
     }
 
-    /// Brings all distances up to date. To be called before `cost` or `seek`.
-    pub fn settle(&mut self) {
-        self.distances.settle(&self.targets);
-    }
-
     fn predict(&mut self, slot: Slot, target: Option<StateIndex>) {
         let target = target.map_or(UNEXPLORED, |state| state.0);
         let place = &mut self.targets.0[slot.state.at()][slot.index as usize];
@@ -142,9 +137,7 @@ impl<const N: usize> Anticipated<N> {
         let Some(group) = group else { return };
         let count = &mut self.counts[state.at()][group];
         let before = *count;
-        *count = before
-            .checked_add_signed(by)
-            .expect("a state loses only candidates it has");
+        *count = before.checked_add_signed(by).expect("a state loses only candidates it has");
         match (before, *count) {
             (0, 1..) => self.distances.set_goal(group, &self.targets, state),
             (1.., 0) => self.distances.clear_goal(group, state),
@@ -153,7 +146,8 @@ impl<const N: usize> Anticipated<N> {
     }
 
     /// What it costs to get from `at` to the nearest candidate of a group, and whether by a reset.
-    pub fn cost(&self, at: StateIndex, group: usize) -> Option<(f64, bool)> {
+    pub fn cost(&mut self, at: StateIndex, group: usize) -> Option<(f64, bool)> {
+        self.distances.settle(group, &self.targets);
         let (here, after_reset) = (self.distances.get(group, at), self.distances.get(group, INITIAL));
         if reset_is_cheaper(here, after_reset, self.reset_cost) {
             after_reset.map(|walk| (self.reset_cost + f64::from(walk), true))
@@ -164,32 +158,26 @@ impl<const N: usize> Anticipated<N> {
 
     /// The way to the nearest candidate of a group. It ends at its first unexplored step: whether the
     /// prediction holds is seen there, and the rest is decided then.
-    pub fn seek(&self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
+    pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
         let (_, reset) = self.cost(at, group)?;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
-        let goal = if N == 11 { self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates) } else { self.distances.walk(group, &self.targets, from, &mut walk) };
+        let goal = if N == 11 {
+            self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates)
+        } else {
+            self.distances.walk(group, &self.targets, from, &mut walk)
+        };
         if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
             let candidate = walk[first];
             walk.truncate(first);
-            return Some(Job {
-                reset,
-                walk,
-                candidate,
-            });
+            return Some(Job { reset, walk, candidate });
         }
         let wanted = |&index: &u32| {
             let slot = Slot { state: goal, index };
             graph.target(slot).is_none() && self.opinions[graph.action_of(slot).at()].group == Some(group)
         };
-        let index = (0..graph.actions(goal).len() as u32)
-            .find(wanted)
-            .expect("a goal has a candidate");
-        Some(Job {
-            reset,
-            walk,
-            candidate: Slot { state: goal, index },
-        })
+        let index = (0..graph.actions(goal).len() as u32).find(wanted).expect("a goal has a candidate");
+        Some(Job { reset, walk, candidate: Slot { state: goal, index } })
     }
 }

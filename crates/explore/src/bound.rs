@@ -23,13 +23,7 @@ pub fn complete(model: &Model, reset_cost: f64) -> Bound {
         .map(|state| model.from(state).iter().map(|&(_, to)| to).collect())
         .collect();
     let initial = StateIndex(model.initial);
-    let task = Task {
-        edges: &edges,
-        states: model.states(),
-        start: initial,
-        initial,
-        reset_cost,
-    };
+    let task = Task { edges: &edges, states: model.states(), start: initial, initial, reset_cost };
     let balance = task.balance(|_| true);
     let repeats: u64 = balance.repeats.iter().map(|&(_, times)| times).sum();
     Bound {

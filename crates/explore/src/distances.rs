@@ -10,7 +10,7 @@
 //! Several sets of goals can be kept over the same edges; each is a *field*.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
@@ -23,6 +23,9 @@ pub struct Distances {
     /// The states with an edge to this one. May name a state whose edge is gone, never misses one.
     incoming: Vec<Vec<u32>>,
     fields: Vec<Field>,
+    /// The search in which a state was last seen; searches are numbered.
+    seen_in: Vec<u32>,
+    searches: u32,
 }
 
 #[derive(Clone, Default)]
@@ -42,12 +45,15 @@ impl Distances {
         Self {
             incoming: Vec::new(),
             fields: vec![Field::default(); fields],
+            seen_in: Vec::new(),
+            searches: 0,
         }
     }
 
     /// Makes room for the next state, which is no goal and has no edges yet.
     pub fn add_state(&mut self) {
         self.incoming.push(Vec::new());
+        self.seen_in.push(0);
         for field in &mut self.fields {
             field.distance.push(FAR);
             field.support.push(NO_SLOT);
@@ -83,7 +89,7 @@ impl Distances {
 
     /// Like `walk`, but of all goals that are equally near it goes to the one that ranks highest.
     pub fn walk_to_best(
-        &self,
+        &mut self,
         field: usize,
         edges: &impl Edges,
         from: StateIndex,
@@ -91,31 +97,29 @@ impl Distances {
         rank: impl Fn(StateIndex) -> usize,
     ) -> StateIndex {
         let distances = &self.fields[field].distance;
+        self.searches += 1;
         // Every state on some shortest walk, layer by layer, with the slot and the entry it was entered by.
         let mut entries: Vec<(StateIndex, u32, usize)> = vec![(from, NO_SLOT, usize::MAX)];
-        let (mut layer, mut seen) = (0..1, BTreeSet::from([from]));
+        let mut layer = 0..1;
         for distance in (0..distances[from.at()]).rev() {
             for at in layer.clone() {
                 let state = entries[at].0;
                 for (index, &to) in (0..).zip(edges.targets(state.at())) {
-                    if to != UNEXPLORED && distances[to as usize] == distance && seen.insert(StateIndex(to)) {
+                    if to != UNEXPLORED
+                        && distances[to as usize] == distance
+                        && std::mem::replace(&mut self.seen_in[to as usize], self.searches) != self.searches
+                    {
                         entries.push((StateIndex(to), index, at));
                     }
                 }
             }
             layer = layer.end..entries.len();
         }
-        let best = layer
-            .rev()
-            .max_by_key(|&at| rank(entries[at].0))
-            .expect("a goal is in reach");
+        let best = layer.rev().max_by_key(|&at| rank(entries[at].0)).expect("a goal is in reach");
         let (start, mut at) = (walk.len(), best);
         while entries[at].2 != usize::MAX {
             let (_, index, before) = entries[at];
-            walk.push(Slot {
-                state: entries[before].0,
-                index,
-            });
+            walk.push(Slot { state: entries[before].0, index });
             at = before;
         }
         walk[start..].reverse();
@@ -124,17 +128,11 @@ impl Distances {
 
     /// Takes in an edge that `edges` has just gained.
     pub fn connect(&mut self, edges: &impl Edges, slot: Slot) {
-        let (from, to) = (
-            slot.state.at(),
-            edges.targets(slot.state.at())[slot.index as usize] as usize,
-        );
+        let (from, to) = (slot.state.at(), edges.targets(slot.state.at())[slot.index as usize] as usize);
         if to == from {
             return;
         }
-        let incoming = &mut self.incoming[to];
-        if incoming.last() != Some(&slot.state.0) {
-            incoming.push(slot.state.0);
-        }
+        note_incoming(&mut self.incoming[to], slot.state.0);
         for field in &mut self.fields {
             if field.distance[to] != FAR && field.distance[to] + 1 < field.distance[from] {
                 field.support[from] = slot.index;
@@ -152,12 +150,10 @@ impl Distances {
         }
     }
 
-    /// Repairs what lost its support. To be called before distances or walks are asked for.
-    pub fn settle(&mut self, edges: &impl Edges) {
-        for field in &mut self.fields {
-            if !field.doubtful.is_empty() {
-                field.raise(&self.incoming, edges);
-            }
+    /// Repairs what lost its support in a field. To be called before the field is asked.
+    pub fn settle(&mut self, field: usize, edges: &impl Edges) {
+        if !self.fields[field].doubtful.is_empty() {
+            self.fields[field].raise(&self.incoming, edges);
         }
     }
 
@@ -178,6 +174,19 @@ impl Distances {
             field.doubtful.push(state.0);
         }
     }
+}
+
+/// Notes a state, mostly once: edges that come and go would make the list grow without end, so it is
+/// tidied whenever its room is used up.
+fn note_incoming(incoming: &mut Vec<u32>, from: u32) {
+    if incoming.last() == Some(&from) {
+        return;
+    }
+    if incoming.len() == incoming.capacity() {
+        incoming.sort_unstable();
+        incoming.dedup();
+    }
+    incoming.push(from);
 }
 
 impl Field {
@@ -285,10 +294,7 @@ mod tests {
         for _ in 0..edges.len() {
             for state in 0..edges.len() {
                 let nearest = edges[state].iter().filter(|&&to| to != UNEXPLORED);
-                let nearest = nearest
-                    .filter_map(|&to| distance[to as usize])
-                    .min()
-                    .map(|near| near + 1);
+                let nearest = nearest.filter_map(|&to| distance[to as usize]).min().map(|near| near + 1);
                 distance[state] = distance[state].into_iter().chain(nearest).min();
             }
         }
@@ -306,10 +312,7 @@ mod tests {
             (0..states).for_each(|_| distances.add_state());
             for _ in 0..300 {
                 let state = StateIndex(chance.below(states) as u32);
-                let slot = Slot {
-                    state,
-                    index: chance.below(slots) as u32,
-                };
+                let slot = Slot { state, index: chance.below(slots) as u32 };
                 let place = &mut edges[state.at()][slot.index as usize];
                 match chance.below(4) {
                     0 if *place == UNEXPLORED => {
@@ -333,10 +336,9 @@ mod tests {
                 if chance.below(3) > 0 {
                     continue;
                 }
-                distances.settle(&edges);
-                let kept: Vec<_> = (0..states as u32)
-                    .map(|state| distances.get(1, StateIndex(state)))
-                    .collect();
+                distances.settle(1, &edges);
+                let kept: Vec<_> =
+                    (0..states as u32).map(|state| distances.get(1, StateIndex(state))).collect();
                 assert_eq!(kept, searched(&edges, &goals), "seed {seed}");
                 if kept[0].is_some() {
                     let (mut walk, mut best) = (Vec::new(), Vec::new());

@@ -68,9 +68,6 @@ impl Explorer {
         });
         self.graph.record(slot, state);
         self.strategy.executed(&self.graph, slot, state, known.is_none());
-        Landing {
-            state,
-            new: known.is_none(),
-        }
+        Landing { state, new: known.is_none() }
     }
 }

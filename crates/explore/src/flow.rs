@@ -32,10 +32,7 @@ pub struct Flow {
 impl Network {
     /// A network of so many nodes, without arcs.
     pub fn new(nodes: usize) -> Self {
-        Self {
-            supply: vec![0; nodes],
-            arcs: Vec::new(),
-        }
+        Self { supply: vec![0; nodes], arcs: Vec::new() }
     }
 
     /// Adds to what a node has to send away (or, if negative, has to receive).
@@ -45,12 +42,7 @@ impl Network {
 
     /// Adds an arc. The cost is per unit.
     pub fn arc(&mut self, from: usize, to: usize, capacity: u64, cost: u64) {
-        self.arcs.push(Arc {
-            from: from as u32,
-            to: to as u32,
-            capacity,
-            cost,
-        });
+        self.arcs.push(Arc { from: from as u32, to: to as u32, capacity, cost });
     }
 
     /// A cheapest flow, or none if some supply cannot reach a demand.
@@ -66,11 +58,8 @@ impl Network {
             return None;
         }
         let amounts: Vec<u64> = (0..arcs).map(|arc| residual.room[2 * arc + 1]).collect();
-        let cost = amounts
-            .iter()
-            .enumerate()
-            .map(|(arc, &amount)| amount * residual.cost[2 * arc] as u64)
-            .sum();
+        let cost =
+            amounts.iter().enumerate().map(|(arc, &amount)| amount * residual.cost[2 * arc] as u64).sum();
         Some(Flow { cost, amounts })
     }
 }

@@ -55,10 +55,7 @@ impl<E: Edges> Task<'_, E> {
         let mut first_to = vec![u32::MAX; self.states];
         for state in 0..self.states {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
-                let slot = Slot {
-                    state: StateIndex(state as u32),
-                    index,
-                };
+                let slot = Slot { state: StateIndex(state as u32), index };
                 if to == UNEXPLORED || to as usize == state {
                     continue;
                 }
@@ -77,12 +74,7 @@ impl<E: Edges> Task<'_, E> {
             network.arc(state, reset, UNLIMITED, 0);
             network.arc(state, end, 1, 0);
         }
-        network.arc(
-            reset,
-            self.initial.at(),
-            UNLIMITED,
-            (self.reset_cost * UNIT).round() as u64,
-        );
+        network.arc(reset, self.initial.at(), UNLIMITED, (self.reset_cost * UNIT).round() as u64);
         network.supply(self.start.at(), 1);
         network.supply(end, -1);
         // Every state is reachable from the initial one over known transitions, and that one by a reset.

@@ -66,22 +66,12 @@ impl Transfer {
         while state != target {
             let next = self.distance[state.at()] - 1;
             let nearer = |&to: &u32| self.distance.get(to as usize) == Some(&next);
-            let index = graph
-                .targets(state.at())
-                .iter()
-                .position(nearer)
-                .expect("a labelled state has a next");
-            walk.push(Slot {
-                state,
-                index: index as u32,
-            });
+            let index =
+                graph.targets(state.at()).iter().position(nearer).expect("a labelled state has a next");
+            walk.push(Slot { state, index: index as u32 });
             state = StateIndex(graph.targets(state.at())[index]);
         }
-        Some(Job {
-            reset,
-            walk,
-            candidate,
-        })
+        Some(Job { reset, walk, candidate })
     }
 
     fn aim(&mut self, target: StateIndex) {
@@ -123,10 +113,7 @@ impl Transfer {
                 return (here.is_some() || initial.is_some())
                     .then(|| reset_is_cheaper(here, initial, self.reset_cost));
             }
-            let state = self
-                .queue
-                .pop_front()
-                .expect("undecided only while there is a frontier");
+            let state = self.queue.pop_front().expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;
             for at in 0..self.incoming[state as usize].len() {
                 let before = self.incoming[state as usize][at];

@@ -200,7 +200,8 @@ impl Ways {
                 let opened = self.cost(last, first);
                 for at in 1..=order.len() {
                     let (before, after) = (order[at - 1], order.get(at).copied());
-                    let extra = self.cost(before, first) + self.gap(last, after) - self.gap(before, after) - opened;
+                    let extra =
+                        self.cost(before, first) + self.gap(last, after) - self.gap(before, after) - opened;
                     if extra < best.0 {
                         best = (extra, turn, at);
                     }
@@ -225,7 +226,8 @@ impl Ways {
                 if saved > 0.0 {
                     for at in (1..=order.len()).filter(|&at| at < start || at > start + length) {
                         let (left, right) = (order[at - 1], order.get(at).copied());
-                        let gain = saved - self.cost(left, first) - self.gap(last, right) + self.gap(left, right);
+                        let gain =
+                            saved - self.cost(left, first) - self.gap(last, right) + self.gap(left, right);
                         if gain > best.0 {
                             best = (gain, at);
                         }

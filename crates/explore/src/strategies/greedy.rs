@@ -13,11 +13,7 @@ pub const DESCRIBED: Described = Described {
     help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
            nearest state that has one, walking or by a reset, whichever costs less (Peng et al. 2012). \
            Wastes little on transfers, but does not care whether an action is likely to find anything.",
-    make: |settings| {
-        Box::new(Greedy {
-            nearest: Nearest::new(settings),
-        })
-    },
+    make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
 };
 
 struct Greedy {
@@ -47,10 +43,7 @@ pub struct Nearest {
 impl Nearest {
     /// With no states yet.
     pub fn new(settings: Settings) -> Self {
-        Self {
-            distances: Distances::new(1),
-            reset_cost: settings.reset_cost,
-        }
+        Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
     }
 
     /// A state was seen for the first time.
@@ -66,7 +59,7 @@ impl Nearest {
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(0, slot.state);
-            self.distances.settle(graph);
+            self.distances.settle(0, graph);
         }
     }
 
@@ -81,7 +74,7 @@ impl Nearest {
 
     /// The same, but of several states that are equally near the one with the most candidates: so all
     /// states run out of them late, and a crawler is seldom left in one that has none.
-    pub fn choose_fullest(&self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
         let reset = self.is_reset_cheaper(at)?;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };

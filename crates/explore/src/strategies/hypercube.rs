@@ -48,9 +48,7 @@ fn chain_successor(ones: &[u32], dimension: u32) -> Option<u32> {
 
 fn with(ones: &[u32], position: u32) -> Vec<u32> {
     let mut ones = ones.to_vec();
-    let at = ones
-        .binary_search(&position)
-        .expect_err("an action is executed once in a hypercube");
+    let at = ones.binary_search(&position).expect_err("an action is executed once in a hypercube");
     ones.insert(at, position);
     ones
 }
@@ -103,19 +101,13 @@ impl Hypercube {
     }
 
     fn position(graph: &Graph, bottom: StateIndex, action: ActionIndex) -> u32 {
-        graph
-            .slot_of(bottom, action)
-            .expect("a hypercube has its bottom's actions")
-            .index
+        graph.slot_of(bottom, action).expect("a hypercube has its bottom's actions").index
     }
 
     /// The vertex that a slot is expected to lead to.
     fn expected(&self, graph: &Graph, slot: Slot) -> Vertex {
         let (bottom, ones) = &self.vertices[slot.state.at()];
-        (
-            *bottom,
-            with(ones, Self::position(graph, *bottom, graph.action_of(slot))),
-        )
+        (*bottom, with(ones, Self::position(graph, *bottom, graph.action_of(slot))))
     }
 
     fn leads_to_untried_starter(&self, graph: &Graph, slot: Slot) -> bool {
@@ -138,9 +130,7 @@ impl Hypercube {
 
     fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
         let slots = (0..graph.actions(state).len() as u32).map(|index| Slot { state, index });
-        let untried = slots
-            .filter(|&slot| self.leads_to_untried_starter(graph, slot))
-            .count();
+        let untried = slots.filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
         self.starters.push(untried as u32);
         if untried > 0 {
             self.distances.set_goal(TO_STARTER, graph, state);
@@ -148,7 +138,7 @@ impl Hypercube {
     }
 
     /// A chain starter was tried: it is no goal any more for any state below it.
-    fn attempt(&mut self, graph: &Graph, vertex: Vertex) {
+    fn attempt(&mut self, vertex: Vertex) {
         if !starts_a_chain(vertex.1.iter().copied()) || self.attempted.contains(&vertex) {
             return;
         }
@@ -164,11 +154,7 @@ impl Hypercube {
     }
 
     fn here(&self, candidate: Slot) -> Option<Job> {
-        Some(Job {
-            reset: false,
-            walk: Vec::new(),
-            candidate,
-        })
+        Some(Job { reset: false, walk: Vec::new(), candidate })
     }
 
     /// Goes on with a chain, then over any unexplored action (section 6.1.2: chains are extended).
@@ -177,9 +163,7 @@ impl Hypercube {
         let dimension = graph.actions(*bottom).len() as u32;
         if let Some(position) = chain_successor(ones, dimension) {
             let action = graph.actions(*bottom)[position as usize];
-            let slot = graph
-                .slot_of(at, action)
-                .expect("a vertex offers what was not executed");
+            let slot = graph.slot_of(at, action).expect("a vertex offers what was not executed");
             if graph.target(slot).is_none() {
                 return self.here(slot);
             }
@@ -234,7 +218,7 @@ impl Hypercube {
     }
 
     /// To the nearest goal; ties go to the state with more actions, which promises more states.
-    fn go(&self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
+    fn go(&mut self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
         let (here, after_reset) = (self.distances.get(field, at), self.distances.get(field, INITIAL));
         let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
         if !reset && here.is_none() {
@@ -243,18 +227,9 @@ impl Hypercube {
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let actions = |state| graph.actions(state).len();
-        let goal = self
-            .distances
-            .walk_to_best(field, graph, from, &mut walk, actions);
+        let goal = self.distances.walk_to_best(field, graph, from, &mut walk, actions);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some((
-            Job {
-                reset,
-                walk,
-                candidate,
-            },
-            goal,
-        ))
+        Some((Job { reset, walk, candidate }, goal))
     }
 
     /// The transition exploration phase (section 6.2). While the application is a hypercube a crawler
@@ -297,12 +272,13 @@ impl Strategy for Hypercube {
         if !as_expected && !new {
             self.violations += 1;
         }
-        self.attempt(graph, expected);
+        self.attempt(expected);
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(TO_CANDIDATE, slot.state);
         }
-        self.distances.settle(graph);
+        self.distances.settle(TO_STARTER, graph);
+        self.distances.settle(TO_CANDIDATE, graph);
         if as_expected || new {
             self.chain = Some(destination);
         } else {
@@ -327,8 +303,7 @@ impl Strategy for Hypercube {
                 return Some(job);
             }
         }
-        self.seek_starter(graph, at)
-            .or_else(|| self.transition_phase(graph, at))
+        self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
     }
 }
 

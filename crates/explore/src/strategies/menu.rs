@@ -91,7 +91,6 @@ impl Strategy for Menu {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        self.anticipated.settle();
         // The state exploration phase, then the transition exploration phase. A new state brings
         // candidates of the first ranks and with them the first phase back.
         (0..RANKS)
@@ -105,9 +104,9 @@ mod tests {
     use super::*;
 
     fn class_after(executions: &[(u32, u32)]) -> Class {
-        executions.iter().fold(Class::Never, |class, &(from, to)| {
-            class.after(StateIndex(from), StateIndex(to))
-        })
+        executions
+            .iter()
+            .fold(Class::Never, |class, &(from, to)| class.after(StateIndex(from), StateIndex(to)))
     }
 
     #[test]
@@ -123,9 +122,6 @@ mod tests {
 
     #[test]
     fn one_wrong_prediction_makes_an_action_other_for_good() {
-        assert_eq!(
-            class_after(&[(1, 7), (2, 7), (3, 8), (4, 7), (5, 7)]),
-            Class::Other
-        );
+        assert_eq!(class_after(&[(1, 7), (2, 7), (3, 8), (4, 7), (5, 7)]), Class::Other);
     }
 }

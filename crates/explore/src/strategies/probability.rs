@@ -109,16 +109,21 @@ impl Strategy for Probability {
     /// Looks for the state s that minimises ln(1 - P(s)) - d(s) ln(1 - P_avg), which is the papers'
     /// comparison of a near with a far state written as one key.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        self.candidates.settle();
         let per_action = -(1.0 - self.average()).ln();
-        let key = |step: usize| {
-            let (cost, _) = self.candidates.cost(at, step)?;
-            Some((1.0 - probability_of(step)).ln() + cost * per_action)
-        };
-        // From the highest step down, so that on a tie the more probable one wins.
-        let keys = (0..STEPS).rev().filter_map(|step| Some((key(step)?, step)));
-        let (_, best) = keys.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        self.candidates.seek(graph, at, best)
+        let mut best: Option<(f64, usize)> = None;
+        for step in (0..STEPS).rev() {
+            let here = (1.0 - probability_of(step)).ln();
+            if best.is_some_and(|(key, _)| key <= here) {
+                break; // Not even without a way could this step or a lower one be better.
+            }
+            if let Some((cost, _)) = self.candidates.cost(at, step) {
+                let key = here + cost * per_action;
+                if best.is_none_or(|(other, _)| key < other) {
+                    best = Some((key, step));
+                }
+            }
+        }
+        self.candidates.seek(graph, at, best?.1)
     }
 }
 

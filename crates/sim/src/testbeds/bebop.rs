@@ -77,9 +77,7 @@ impl Bebop {
 
     fn pages(&self) -> usize {
         let lists = self.lists.iter();
-        2 + lists
-            .map(|list| list.len() + list.len().div_ceil(self.size.step.into()))
-            .sum::<usize>()
+        2 + lists.map(|list| list.len() + list.len().div_ceil(self.size.step.into())).sum::<usize>()
     }
 
     /// A publication more in a list is a page more, and another one where the list needs a step more.
@@ -124,22 +122,10 @@ impl Program for Bebop {
                     offers.nth("publication", publication.into(), details);
                 }
                 if shown < list.len() {
-                    offers.one(
-                        "more",
-                        Page::List {
-                            filter,
-                            steps: steps + 1,
-                        },
-                    );
+                    offers.one("more", Page::List { filter, steps: steps + 1 });
                 }
                 if steps > 1 {
-                    offers.one(
-                        "fewer",
-                        Page::List {
-                            filter,
-                            steps: steps - 1,
-                        },
-                    );
+                    offers.one("fewer", Page::List { filter, steps: steps - 1 });
                 }
             }
             Page::Details { filter, place } => {
@@ -158,34 +144,14 @@ impl Program for Bebop {
 
 /// The imitation of Bebop.
 pub fn bebop_like() -> Model {
-    let wanted = Wanted {
-        name: "bebop-like",
-        reset_cost: 2.0,
-        states: 1_800,
-        transitions: 145_811,
-    };
-    let size = Size {
-        publications: 280,
-        categories: &[29, 20, 12, 8, 5],
-        step: 4,
-        full_texts: 5,
-    };
+    let wanted = Wanted { name: "bebop-like", reset_cost: 2.0, states: 1_800, transitions: 145_811 };
+    let size = Size { publications: 280, categories: &[29, 20, 12, 8, 5], step: 4, full_texts: 5 };
     program::explore(&Bebop::new(size, wanted.states), &wanted)
 }
 
 /// The imitation of the larger version of Bebop.
 pub fn bebop_like_large() -> Model {
-    let wanted = Wanted {
-        name: "bebop-like:large",
-        reset_cost: 3.0,
-        states: 5_082,
-        transitions: 468_971,
-    };
-    let size = Size {
-        publications: 875,
-        categories: &[34, 22, 12, 9, 7],
-        step: 8,
-        full_texts: 5,
-    };
+    let wanted = Wanted { name: "bebop-like:large", reset_cost: 3.0, states: 5_082, transitions: 468_971 };
+    let size = Size { publications: 875, categories: &[34, 22, 12, 9, 7], step: 8, full_texts: 5 };
     program::explore(&Bebop::new(size, wanted.states), &wanted)
 }

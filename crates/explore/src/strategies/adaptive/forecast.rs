@@ -80,7 +80,8 @@ impl Forecast {
         let mut best: Option<Prediction> = None;
         for (rule, prediction) in self.ask(graph, slot).into_iter().enumerate() {
             let Some(state) = prediction else { continue };
-            let shared = (f64::from(self.overall.hits[rule]) + 0.5) / (f64::from(self.overall.trials[rule]) + 1.0);
+            let shared =
+                (f64::from(self.overall.hits[rule]) + 0.5) / (f64::from(self.overall.trials[rule]) + 1.0);
             let confidence = (f64::from(score.hits[rule]) + SHARED_WEIGHT * shared)
                 / (f64::from(score.trials[rule]) + SHARED_WEIGHT);
             if best.is_none_or(|other| confidence > other.confidence) {
@@ -103,7 +104,8 @@ impl Forecast {
         if total == 0 {
             return prediction.map(|prediction| prediction.state);
         }
-        let mut drawn = Chance::new(&[u64::from(slot.state.0), u64::from(slot.index)]).below(total as usize) as u32;
+        let mut drawn =
+            Chance::new(&[u64::from(slot.state.0), u64::from(slot.index)]).below(total as usize) as u32;
         for &(state, times) in led_to {
             if drawn < times {
                 return Some(state);
@@ -125,7 +127,12 @@ impl Forecast {
     }
 
     /// What the action did in the state from which this one was found, or in one further back.
-    fn as_in_the_state_before(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
+    fn as_in_the_state_before(
+        &self,
+        graph: &Graph,
+        state: StateIndex,
+        action: ActionIndex,
+    ) -> Option<StateIndex> {
         let mut state = state;
         for _ in 0..GENERATIONS {
             state = self.found_by[state.at()]?.state;
@@ -140,7 +147,8 @@ impl Forecast {
     /// a state from which that other action leads on to where this one leads now.
     fn commutes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
         let by = self.found_by[state.at()]?;
-        let sideways = graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
+        let sideways =
+            graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
         graph.target(graph.slot_of(sideways, graph.action_of(by))?)
     }
 

@@ -61,7 +61,8 @@ impl Strategy for Adaptive {
             }
         }
         self.touring.executed(slot, destination, new);
-        let hit = self.forecast.predict(graph, slot).is_some_and(|prediction| prediction.state == destination);
+        let hit =
+            self.forecast.predict(graph, slot).is_some_and(|prediction| prediction.state == destination);
         self.trust = self.trust * 0.99 + 0.01 * f64::from(u8::from(hit));
         self.forecast.executed(graph, slot, destination);
         self.prospects.executed(graph, slot, destination, new);
@@ -75,10 +76,15 @@ impl Strategy for Adaptive {
         if let Some(job) = self.prospects.choose(graph, at, self.least) {
             return Some(job);
         }
-        if self.trust < std::env::var("TRUST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.8) { return self.nearest.choose_fullest(graph, at); }
-        let job = self.touring.choose(graph, &self.forecast, &self.nearest, at);
+        if self.trust < std::env::var("TRUST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.8) {
+            return self.nearest.choose_fullest(graph, at);
+        }
+        let job = self.touring.choose(graph, &self.forecast, &mut self.nearest, at);
         if job.is_none() && std::env::var("DBG").is_ok() {
-            eprintln!("replans {} stuck {} surprises {}", self.touring.replans, self.touring.stuck, self.touring.total_surprises);
+            eprintln!(
+                "replans {} stuck {} surprises {}",
+                self.touring.replans, self.touring.stuck, self.touring.total_surprises
+            );
         }
         job
     }

@@ -134,14 +134,19 @@ impl Prospects {
 
     /// The most promising candidate for the way there, if any is at least this likely to find something.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex, least: f64) -> Option<Job> {
-        self.anticipated.settle();
+        let mut groups: [(f64, usize); GROUPS] =
+            std::array::from_fn(|group| (self.probability(group), group));
+        groups.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut best: Option<(f64, usize)> = None;
-        for group in 0..GROUPS {
-            let probability = self.probability(group);
-            let Some((cost, _)) = self.anticipated.cost(at, group).filter(|_| probability >= least) else { continue };
-            let rate = probability / (cost + 1.0);
-            if best.is_none_or(|(other, _)| rate > other) {
-                best = Some((rate, group));
+        for (probability, group) in groups {
+            if probability < least || best.is_some_and(|(rate, _)| rate >= probability) {
+                break; // Not even without a way could this group or a later one be better.
+            }
+            if let Some((cost, _)) = self.anticipated.cost(at, group) {
+                let rate = probability / (cost + 1.0);
+                if best.is_none_or(|(other, _)| rate > other) {
+                    best = Some((rate, group));
+                }
             }
         }
         self.anticipated.seek(graph, at, best?.1)

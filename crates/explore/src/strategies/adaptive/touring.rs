@@ -12,7 +12,8 @@ use crate::strategy::{INITIAL, Settings};
 use crate::tour::{Step, Task};
 
 /// A plan is made anew when this share of what it covered turned out otherwise...
-static TOLERATED: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("TOL").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01));
+static TOLERATED: std::sync::LazyLock<f64> =
+    std::sync::LazyLock::new(|| std::env::var("TOL").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01));
 /// ...but not for fewer surprises than this.
 const LEAST_SURPRISES: usize = 8;
 
@@ -57,11 +58,19 @@ impl Touring {
     }
 
     /// The next job of the tour.
-    pub fn choose(&mut self, graph: &Graph, forecast: &Forecast, nearest: &Nearest, at: StateIndex) -> Option<Job> {
+    pub fn choose(
+        &mut self,
+        graph: &Graph,
+        forecast: &Forecast,
+        nearest: &mut Nearest,
+        at: StateIndex,
+    ) -> Option<Job> {
         if std::env::var("NOTOUR").is_err() && self.is_outdated(graph) {
             self.plan(graph, forecast, at);
         }
-        if std::env::var("NOTOUR").is_ok() { return nearest.choose_fullest(graph, at); }
+        if std::env::var("NOTOUR").is_ok() {
+            return nearest.choose_fullest(graph, at);
+        }
         if let Some(job) = self.follow(graph, forecast, at) {
             return Some(job);
         }
@@ -114,7 +123,8 @@ impl Touring {
         self.covered = graph.unexplored();
         let edges: Vec<Vec<u32>> = (0..graph.states() as u32)
             .map(|state| {
-                (0..).zip(graph.targets(state as usize))
+                (0..)
+                    .zip(graph.targets(state as usize))
                     .map(|(index, &target)| {
                         if target != UNEXPLORED {
                             return target;
@@ -125,7 +135,13 @@ impl Touring {
                     .collect()
             })
             .collect();
-        let task = Task { edges: &edges, states: graph.states(), start: at, initial: INITIAL, reset_cost: self.reset_cost };
+        let task = Task {
+            edges: &edges,
+            states: graph.states(),
+            start: at,
+            initial: INITIAL,
+            reset_cost: self.reset_cost,
+        };
         self.leaving = task.steps(|slot| graph.target(slot).is_none());
         let _: VecDeque<u32> = VecDeque::new();
     }
