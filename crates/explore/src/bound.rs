@@ -13,3 +13,13 @@ pub struct Bound {
     /// Both, in actions.
     pub cost: f64,
 }
+
+/// The bound for a model. Stands in until the min-cost flow is there: each transition once after
+/// one load, which is a lower bound but not a tight one.
+pub fn complete(model: &Model, reset_cost: f64) -> Bound {
+    Bound {
+        actions: model.transitions() as u64,
+        resets: 1,
+        cost: model.transitions() as f64 + reset_cost,
+    }
+}
