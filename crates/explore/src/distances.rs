@@ -143,10 +143,10 @@ impl Distances {
             self.support[state as usize] = index;
             for at in 0..self.incoming[state as usize].len() {
                 let before = self.incoming[state as usize][at] as usize;
-                if distance + 1 < self.distance[before] {
-                    if let Some(index) = edges.targets(before).iter().position(|&to| to == state) {
-                        heap.push(Reverse((distance + 1, before as u32, index as u32)));
-                    }
+                if distance + 1 < self.distance[before]
+                    && let Some(index) = edges.targets(before).iter().position(|&to| to == state)
+                {
+                    heap.push(Reverse((distance + 1, before as u32, index as u32)));
                 }
             }
         }

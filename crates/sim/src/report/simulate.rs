@@ -3,7 +3,7 @@
 use argiope_explore::bound::Bound;
 
 use super::table::Table;
-use super::text::{number, range, times};
+use super::text::{count, number, range, times};
 use crate::summary::{Effort, Summary};
 
 /// The columns that every table of strategies begins with. The spread takes columns of its own, and
@@ -56,10 +56,10 @@ pub fn table(summaries: &[Summary], bound: &Bound) -> String {
         table.row(cells(summary, spread));
     }
     format!(
-        "lower bound of a complete crawl: {} ({} actions, {} resets)\n\n{table}",
+        "lower bound of a complete crawl: {} ({}, {})\n\n{table}",
         number(bound.cost),
-        bound.actions,
-        bound.resets,
+        count(bound.actions, "action"),
+        count(bound.resets, "reset"),
     )
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let summaries = by_strategy(&[run("greedy", 1, 8, 9)], 3.0, &BOUND);
         assert_eq!(
             table(&summaries, &BOUND),
-            "lower bound of a complete crawl: 10 (7 actions, 1 resets)\n\n\
+            "lower bound of a complete crawl: 10 (7 actions, 1 reset)\n\n\
              strategy  all states  actions  resets  complete  actions  resets  × bound\n\
              greedy            11        8       1        12        9       1    1.200\n"
         );

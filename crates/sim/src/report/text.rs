@@ -14,6 +14,11 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// So many of a thing.
+pub fn count(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A ratio.
 pub fn times(value: f64) -> String {
     format!("{value:.3}")

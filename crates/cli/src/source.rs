@@ -1,0 +1,129 @@
+//! Where a command takes its application from: a model file or a test-bed by name. The only file of
+//! the command that knows how models are read and test-beds are found.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use argiope_explore::model::Model;
+use argiope_sim::report::text;
+use argiope_sim::testbeds;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::names;
+
+/// A model file may be this large. Half a million states with fifty million transitions would take
+/// more, but such an application is a test-bed, and a wrong file should not fill the memory.
+const SIZE_LIMIT: u64 = 256 << 20;
+
+/// The application, as typed.
+#[derive(clap::Args)]
+pub struct Source {
+    #[command(flatten)]
+    origin: Origin,
+    /// What a reset costs, in actions [default: what the model says]
+    #[arg(long, value_name = "C", value_parser = args::reset_cost, allow_negative_numbers = true)]
+    reset_cost: Option<f64>,
+    /// Accept a model file with states that no crawl can reach; they are left out
+    #[arg(long)]
+    allow_unreachable: bool,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct Origin {
+    /// A model file (JSON, at most 256 MiB)
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// A test-bed; `argiope testbeds` lists them
+    #[arg(long, value_name = "NAME")]
+    testbed: Option<String>,
+}
+
+/// The application, checked.
+pub struct Application {
+    /// The model.
+    pub model: Model,
+    /// What a reset costs.
+    pub reset_cost: f64,
+}
+
+impl Source {
+    /// Reads or makes the model.
+    pub fn load(&self) -> Result<Application, Failure> {
+        let model = match (&self.origin.model, &self.origin.testbed) {
+            (Some(path), _) => read(path, self.allow_unreachable)?,
+            (None, Some(name)) => testbed(name)?,
+            (None, None) => return Err(Failure::Input("--model or --testbed is needed".to_owned())),
+        };
+        Ok(Application {
+            reset_cost: self.reset_cost.unwrap_or(model.reset_cost),
+            model,
+        })
+    }
+}
+
+impl Application {
+    /// The name, the size and the reset cost, in one line without its end.
+    pub fn describe(&self) -> String {
+        format!(
+            "{}: {} states, {} transitions, reset cost {}",
+            text::name(&self.model.name),
+            self.model.states(),
+            self.model.transitions(),
+            text::number(self.reset_cost),
+        )
+    }
+}
+
+/// The names of the test-beds, with what they say of themselves.
+pub fn testbeds() -> Vec<(&'static str, &'static str)> {
+    vec![(
+        "hypercube:N",
+        "every action can be executed once, in any order (N actions)",
+    )]
+}
+
+/// Makes the test-bed with this name.
+pub fn testbed(name: &str) -> Result<Model, Failure> {
+    let parameter = name.strip_prefix("hypercube:").map(str::parse::<u32>);
+    match parameter {
+        Some(Ok(n @ 1..=16)) => Ok(testbeds::hypercube(n)),
+        Some(_) => Err(Failure::Input(format!("'{name}': N must be from 1 to 16"))),
+        None => {
+            let known = testbeds();
+            let known = known.iter().map(|&(name, _)| name);
+            Err(Failure::Input(names::unknown("test-bed", name, known)))
+        }
+    }
+}
+
+/// Reads a model file.
+fn read(path: &Path, _allow_unreachable: bool) -> Result<Model, Failure> {
+    let bytes = bytes_of(path)?;
+    Err(Failure::Input(format!(
+        "{}: model files cannot be read yet ({} bytes)",
+        path.display(),
+        bytes.len()
+    )))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable =
+        |why: &dyn std::fmt::Display| Failure::Input(format!("cannot read {}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    if metadata.is_dir() {
+        return Err(unreadable(&"it is a folder"));
+    }
+    let mut bytes = Vec::new();
+    // The length of a pipe is not known beforehand, so the limit is on what is read.
+    file.take(SIZE_LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(unreadable(&"it is larger than 256 MiB"));
+    }
+    Ok(bytes)
+}
