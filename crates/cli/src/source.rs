@@ -16,6 +16,7 @@ use crate::names;
 /// A model file may be this large. Half a million states with fifty million transitions would take
 /// more, but such an application is a test-bed, and a wrong file should not fill the memory.
 const SIZE_LIMIT: u64 = 256 << 20;
+const TOO_LARGE: &str = "it is larger than 256 MiB";
 
 /// The application, as typed.
 #[derive(clap::Args)]
@@ -117,13 +118,16 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     if metadata.is_dir() {
         return Err(unreadable(&"it is a folder"));
     }
+    if metadata.len() > SIZE_LIMIT {
+        return Err(unreadable(&TOO_LARGE));
+    }
     let mut bytes = Vec::new();
-    // The length of a pipe is not known beforehand, so the limit is on what is read.
+    // The length of a pipe is not known beforehand, so the limit is also on what is read.
     file.take(SIZE_LIMIT + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(unreadable(&"it is larger than 256 MiB"));
+        return Err(unreadable(&TOO_LARGE));
     }
     Ok(bytes)
 }

@@ -263,9 +263,9 @@ fn round_below(cost: f64) -> f64 {
     factor.unwrap_or(1.0) * power
 }
 
-/// A number with its thousands apart.
+/// A number with its thousands apart. Tenths of a large one would not be seen on the axis.
 fn thousands(value: f64) -> String {
-    let text = number(value);
+    let text = number(if value < 100.0 { value } else { value.round() });
     let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(a, b)| (a, Some(b)));
     let mut out = String::new();
     for (at, digit) in whole.chars().enumerate() {
@@ -341,8 +341,8 @@ mod tests {
     #[test]
     fn thousands_are_set_apart() {
         assert_eq!(
-            [thousands(1234567.0), thousands(999.0), thousands(1000.5)],
-            ["1,234,567", "999", "1,000.5"]
+            [thousands(1234567.0), thousands(999.0), thousands(10.5)],
+            ["1,234,567", "999", "10.5"]
         );
     }
 }

@@ -7,11 +7,8 @@ const NAME_LIMIT: usize = 120;
 
 /// A cost or a count: no decimals unless it has some.
 pub fn number(value: f64) -> String {
-    if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.1}")
-    }
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// So many of a thing.
@@ -70,8 +67,8 @@ mod tests {
     #[test]
     fn numbers_have_decimals_only_when_needed() {
         assert_eq!(
-            [number(1234.0), number(2.5), times(1.0)],
-            ["1234", "2.5", "1.000"]
+            [number(1234.0), number(2.5), number(0.1 + 0.9), times(1.0)],
+            ["1234", "2.5", "1", "1.000"]
         );
     }
 
