@@ -35,6 +35,11 @@ impl Progress {
         self.bar.set_message(what.to_owned());
     }
 
+    /// Does something that may print, with the bar out of the way.
+    pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.bar.suspend(print)
+    }
+
     /// Counts what has been done since the last call.
     pub fn advance(&self, done: u64) {
         self.bar.inc(done);

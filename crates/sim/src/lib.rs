@@ -1,5 +1,5 @@
 //! A made-up world for argiope: applications that are known in full ([`testbeds`]) and a crawler
-//! that crawls them by counting ([`crawl`]). What came out is condensed ([`summary`], [`bench`]) and
+//! that crawls them by counting ([`crawl`]). What came out is condensed ([`summary`], [`mod@bench`]) and
 //! written down ([`report`]), beside what the papers printed ([`published`]).
 
 pub mod bench;

@@ -77,7 +77,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             // Whole microseconds: the rest is noise.
             let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
             if plan.json {
-                output::print(&report::json::line(&run, plan.app.reset_cost, &bound, wall_ms))?;
+                let line = report::json::line(&run, plan.app.reset_cost, &bound, wall_ms);
+                progress.aside(|| output::print(&line))?;
             } else {
                 runs.push(run);
             }
