@@ -10,7 +10,7 @@ mod names;
 mod output;
 mod progress;
 mod source;
-mod spread;
+mod threads;
 
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::source::{self, Application};
-use crate::spread;
+use crate::threads;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -103,7 +103,7 @@ fn check(args: Args) -> Result<Plan, Failure> {
     Ok(Plan {
         out: args.out,
         seeds: args.seeds,
-        threads: args.jobs.map_or_else(spread::cores, usize::from),
+        threads: args.jobs.map_or_else(threads::cores, usize::from),
         testbeds: names.into_iter().map(load).collect::<Result<_, Failure>>()?,
     })
 }
@@ -129,7 +129,7 @@ fn measure(plan: &Plan) -> Vec<Measured> {
 fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
     let progress = Progress::new(plan.testbeds.len() as u64);
     progress.doing("bounds");
-    spread::over_threads(&plan.testbeds, plan.threads, |testbed| {
+    threads::do_all(&plan.testbeds, plan.threads, |testbed| {
         let Application { model, reset_cost } = &testbed.app;
         let found = (
             bound::complete(model, *reset_cost),
@@ -151,7 +151,7 @@ fn runs(plan: &Plan) -> Vec<Run> {
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
     let progress = Progress::new(work.sum());
     progress.doing("crawls");
-    spread::over_threads(&pieces, plan.threads, |&(app, described, seed)| {
+    threads::do_all(&pieces, plan.threads, |&(app, described, seed)| {
         crawl(app, described, seed, &progress)
     })
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Does every piece on one of `threads` threads.
-pub fn over_threads<T: Sync, R: Send>(pieces: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn do_all<T: Sync, R: Send>(pieces: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = pieces.iter().map(|_| Mutex::new(None)).collect();
     let take_pieces = || {
@@ -37,19 +37,19 @@ pub fn cores() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::over_threads;
+    use super::do_all;
 
     #[test]
     fn results_keep_the_order_of_the_pieces() {
         let pieces: Vec<u64> = (0..100).collect();
         for threads in [1, 3, 200] {
-            let done = over_threads(&pieces, threads, |&piece| {
+            let done = do_all(&pieces, threads, |&piece| {
                 // The first pieces take longest.
                 std::thread::sleep(std::time::Duration::from_micros(100 - piece));
                 piece
             });
             assert_eq!(done, pieces);
         }
-        assert!(over_threads(&[], 4, |&piece: &u8| piece).is_empty());
+        assert!(do_all(&[], 4, |&piece: &u8| piece).is_empty());
     }
 }
