@@ -91,15 +91,15 @@ pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesPa
     PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
-/// A reset cost: a number of actions, not negative.
+/// A reset cost: a number of actions above 0, as in a model file.
 pub fn reset_cost(text: &str) -> Result<f64, String> {
     let cost: f64 = text
         .parse()
         .map_err(|_| "a number of actions is needed".to_owned())?;
-    if cost.is_finite() && cost >= 0.0 {
+    if cost.is_finite() && cost > 0.0 {
         Ok(cost)
     } else {
-        Err("it must be zero or more, and finite".to_owned())
+        Err("it must be above 0, and finite".to_owned())
     }
 }
 
@@ -125,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_cost_is_a_number_that_is_not_negative() {
+    fn a_reset_cost_is_a_number_above_zero() {
         assert_eq!(reset_cost("2.5"), Ok(2.5));
-        for bad in ["-1", "nan", "inf", "three"] {
+        for bad in ["-1", "0", "nan", "inf", "three"] {
             assert!(reset_cost(bad).is_err(), "{bad}");
         }
     }

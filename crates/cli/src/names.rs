@@ -2,8 +2,9 @@
 
 /// The known names nearest to the one given, nearest first; at most three, none that is far off.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    // What follows a colon is a parameter (`hypercube:8`) and says nothing about the name.
-    let stem = |name: &str| name.split(':').next().unwrap_or_default().to_lowercase();
+    // What follows a colon or a bracket is a parameter (`hypercube:8`, `filetree[:TREE]`) and says
+    // nothing about the name.
+    let stem = |name: &str| name.split([':', '[']).next().unwrap_or_default().to_lowercase();
     let given = stem(given);
     let mut near: Vec<(usize, &str)> = known
         .into_iter()
@@ -65,6 +66,11 @@ mod tests {
             nearest("hypercub:12", ["hypercube:N", "filetree"]),
             ["hypercube:N"]
         );
+    }
+
+    #[test]
+    fn a_choice_in_brackets_does_not_hide_the_name() {
+        assert_eq!(nearest("filetre", ["filetree[:TREE]"]), ["filetree[:TREE]"]);
     }
 
     #[test]

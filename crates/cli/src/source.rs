@@ -13,10 +13,10 @@ use crate::args;
 use crate::failure::Failure;
 use crate::names;
 
-/// A model file may be this large. Half a million states with fifty million transitions would take
-/// more, but such an application is a test-bed, and a wrong file should not fill the memory.
-const SIZE_LIMIT: u64 = 256 << 20;
-const TOO_LARGE: &str = "it is larger than 256 MiB";
+/// A model file may be this large: room for fifty million transitions. A wrong file should not fill
+/// the memory.
+const SIZE_LIMIT: u64 = 1 << 30;
+const TOO_LARGE: &str = "it is larger than 1 GiB";
 
 /// The application, as typed.
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub struct Source {
     /// What a reset costs, in actions [default: what the model says]
     #[arg(long, value_name = "C", value_parser = args::reset_cost, allow_negative_numbers = true)]
     reset_cost: Option<f64>,
-    /// Accept a model file with states that no crawl can reach; they are left out
+    /// Accept a model file with states that no crawl can reach
     #[arg(long)]
     allow_unreachable: bool,
 }
@@ -34,7 +34,7 @@ pub struct Source {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Origin {
-    /// A model file (JSON, at most 256 MiB)
+    /// A model file (JSON, at most 1 GiB)
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// A test-bed; `argiope testbeds` lists them

@@ -24,11 +24,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             described.summary,
             wrapped(described.help)
         )),
-        None => output::print(&list(strategies::ALL.iter().map(|described| {
-            let default = described.name == strategies::DEFAULT;
-            let mark = if default { " (default)" } else { "" };
-            (described.name, format!("{}{mark}", described.summary))
-        }))),
+        None => output::print(&list(
+            strategies::ALL
+                .iter()
+                .map(|described| (described.name, described.summary)),
+        )),
     }
 }
 

@@ -34,14 +34,15 @@ fn wrong_arguments_take_one_line() {
 }
 
 #[test]
-fn reset_costs_are_not_negative() {
+fn reset_costs_are_above_zero() {
     check(
         "simulate --testbed hypercube:4 --reset-cost -1",
-        "zero or more, and finite",
+        "it must be above 0",
     );
+    check("bound --testbed hypercube:4 --reset-cost 0", "it must be above 0");
     check(
         "bound --testbed hypercube:4 --reset-cost NaN",
-        "zero or more, and finite",
+        "it must be above 0",
     );
 }
 
@@ -82,10 +83,10 @@ fn model_files_that_cannot_be_read_are_named() {
     );
     let large = here.join("large.json");
     let file = File::create(&large).expect("a file for the test");
-    file.set_len((256 << 20) + 1).expect("a file with a hole");
+    file.set_len((1 << 30) + 1).expect("a file with a hole");
     check(
         &format!("simulate --model {}", large.display()),
-        "larger than 256 MiB",
+        "larger than 1 GiB",
     );
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::text::{name, number, xml};
 use crate::bench::Measured;
 use crate::crawl::Run;
+use crate::summary::Summary;
 
 const COLUMNS: usize = 2;
 const PANEL_WIDTH: f64 = 580.0;
@@ -19,8 +20,9 @@ const PANEL_HEAD: f64 = 46.0;
 const PANEL_FOOT: f64 = 48.0;
 const ROW: f64 = 26.0;
 const BOX: f64 = 14.0;
-/// Room for the names of the strategies.
-const NAMES: f64 = 104.0;
+/// Room for a letter of a strategy's name, and between the name and its box.
+const LETTER: f64 = 6.4;
+const GAP: f64 = 10.0;
 /// Room for the figure at the end of a whisker.
 const VALUES: f64 = 64.0;
 const OURS: &str = "#d55e00";
@@ -99,7 +101,7 @@ fn panel(out: &mut String, measured: &Measured, highlighted: &str) {
     let axis = Axis::new(
         measured.reset_cost.min(measured.tour.cost),
         most,
-        NAMES,
+        names_width(&summaries),
         PANEL_WIDTH - MARGIN - VALUES,
     );
     let bottom = PANEL_HEAD + summaries.len() as f64 * ROW;
@@ -121,6 +123,11 @@ fn panel(out: &mut String, measured: &Measured, highlighted: &str) {
         strategy(out, &axis, &summary.middle, measured.reset_cost, middle, ours);
     }
     best_tour(out, &axis, measured.tour.cost, bottom);
+}
+
+fn names_width(summaries: &[Summary]) -> f64 {
+    let letters = summaries.iter().map(|summary| summary.strategy.chars().count());
+    letters.max().unwrap_or(0) as f64 * LETTER + GAP
 }
 
 fn ticks(out: &mut String, axis: &Axis, bottom: f64) {
@@ -161,7 +168,7 @@ fn strategy(out: &mut String, axis: &Axis, run: &Run, reset_cost: f64, middle: f
         out,
         format_args!(
             "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"end\" font-weight=\"{weight}\">{}</text>",
-            axis.left - 10.0,
+            axis.left - GAP,
             xml(run.strategy)
         ),
     );
