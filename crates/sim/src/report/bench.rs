@@ -5,7 +5,7 @@ use super::simulate::{cells, header};
 use super::table::Table;
 use super::text::{name, number, times};
 use crate::bench::Measured;
-use crate::published::published;
+use crate::published::{Figure, Published, published};
 use crate::summary::{Summary, ratio};
 
 /// The table of one test-bed.
@@ -25,10 +25,14 @@ pub fn testbed(measured: &Measured) -> String {
     for (summary, printed) in summaries.iter().zip(printed) {
         let mut row = cells(summary, spread);
         if any_printed {
-            let printed = printed.unwrap_or_default();
-            row.push(figures(printed.all_states, measured.reset_cost));
-            row.push(figures(printed.complete, measured.reset_cost));
+            row.extend(printed_cells(printed, measured.reset_cost));
         }
+        table.row(row);
+    }
+    if let Some(optimal) = published(&measured.testbed, "optimal").filter(|_| any_printed) {
+        let mut row = vec!["optimal".to_owned()];
+        row.resize(header(spread).len(), String::new());
+        row.extend(printed_cells(Some(optimal), measured.reset_cost));
         table.row(row);
     }
     format!(
@@ -43,15 +47,22 @@ pub fn testbed(measured: &Measured) -> String {
     )
 }
 
+fn printed_cells(printed: Option<&Published>, reset_cost: f64) -> [String; 2] {
+    [
+        figures(printed.and_then(|printed| printed.all_states), reset_cost),
+        figures(printed.and_then(|printed| printed.complete), reset_cost),
+    ]
+}
+
 /// A published cost, with the actions and resets that were printed.
-fn figures(printed: Option<(u64, u64)>, reset_cost: f64) -> String {
-    printed.map_or_else(
-        || "–".to_owned(),
-        |(actions, resets)| {
-            let cost = actions as f64 + resets as f64 * reset_cost;
-            format!("{} ({actions} + {resets})", number(cost))
-        },
-    )
+fn figures(printed: Option<Figure>, reset_cost: f64) -> String {
+    let Some(figure) = printed else {
+        return "–".to_owned();
+    };
+    match (figure.cost(reset_cost), figure.resets) {
+        (Some(cost), Some(resets)) => format!("{} ({} + {resets})", number(cost), figure.actions),
+        _ => format!("{} actions", figure.actions),
+    }
 }
 
 /// How a strategy stands: for all states against the best other strategy, for the complete crawl
@@ -120,7 +131,9 @@ mod tests {
 
     #[test]
     fn published_figures_show_their_parts() {
-        assert_eq!(figures(Some((20, 2)), 2.5), "25 (20 + 2)");
+        let figure = |resets| Some(Figure { actions: 20, resets });
+        assert_eq!(figures(figure(Some(2)), 2.5), "25 (20 + 2)");
+        assert_eq!(figures(figure(None), 2.5), "20 actions");
         assert_eq!(figures(None, 2.5), "–");
     }
 }

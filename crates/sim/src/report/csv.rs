@@ -3,13 +3,16 @@
 
 use super::text::harmless;
 use crate::bench::Measured;
-use crate::published::{Published, published};
+use crate::published::{Figure, Published, published};
 use crate::summary::{Effort, Spread, Summary, ratio};
 
 const RUNS: &str = "testbed,strategy,seed,states,transitions,reset_cost,\
     all_states_actions,all_states_resets,all_states_cost,\
     complete_actions,complete_resets,complete_cost,\
     cost_25,cost_50,cost_75,cost_100,lower_bound_complete,best_tour_all_states\n";
+
+/// What the papers call the cheapest walk through all states of the known model.
+const OPTIMAL: &str = "optimal";
 
 const SUMMARY: &str = "testbed,strategy,source,seeds,\
     all_states_cost,all_states_min,all_states_max,all_states_actions,all_states_resets,\
@@ -39,15 +42,18 @@ pub fn runs(bench: &[Measured]) -> String {
 }
 
 /// One row per strategy (`measured`: medians over the seeds), followed by what a paper printed for
-/// it (`published`), if anything.
+/// it (`published`), if anything; last what a paper calls the optimum.
 pub fn summary(bench: &[Measured]) -> String {
     let mut out = SUMMARY.to_owned();
     for measured in bench {
         for summary in measured.summaries() {
             push(&mut out, &measured_row(measured, &summary));
             if let Some(printed) = published(&measured.testbed, summary.strategy) {
-                push(&mut out, &published_row(measured, &summary, printed));
+                push(&mut out, &published_row(measured, printed));
             }
+        }
+        if let Some(printed) = published(&measured.testbed, OPTIMAL) {
+            push(&mut out, &published_row(measured, printed));
         }
     }
     out
@@ -68,22 +74,26 @@ fn measured_row(measured: &Measured, summary: &Summary) -> Vec<String> {
     row
 }
 
-/// The papers print actions and resets; the cost follows, at the reset cost of the test-bed.
-fn published_row(measured: &Measured, summary: &Summary, printed: Published) -> Vec<String> {
-    let mut row = vec![field(&measured.testbed), field(summary.strategy)];
+/// The papers' costs are computed from their actions and resets, at the reset cost of the test-bed.
+fn published_row(measured: &Measured, printed: &Published) -> Vec<String> {
+    let mut row = vec![field(&measured.testbed), field(printed.strategy)];
     row.extend(["published".to_owned(), String::new()]);
-    let cost = |(actions, resets): (u64, u64)| actions as f64 + resets as f64 * measured.reset_cost;
-    for figures in [printed.all_states, printed.complete] {
-        let show = |text: fn((u64, u64)) -> u64| figures.map(|it| text(it).to_string()).unwrap_or_default();
-        row.push(figures.map(|it| cost(it).to_string()).unwrap_or_default());
-        row.extend([String::new(), String::new(), show(|it| it.0), show(|it| it.1)]);
+    let cost = |figure: Figure| figure.cost(measured.reset_cost);
+    for figure in [printed.all_states, printed.complete] {
+        row.push(cell(figure.and_then(cost)));
+        row.extend([String::new(), String::new()]);
+        row.push(cell(figure.map(|figure| figure.actions)));
+        row.push(cell(figure.and_then(|figure| figure.resets)));
     }
-    let times = printed
-        .complete
-        .map(|it| ratio(cost(it), measured.bound.cost).to_string());
-    row.push(times.unwrap_or_default());
+    let complete = printed.complete.and_then(cost);
+    row.push(cell(complete.map(|cost| ratio(cost, measured.bound.cost))));
     row.extend([measured.bound.cost.to_string(), measured.tour.cost.to_string()]);
     row
+}
+
+/// What is not known leaves its cell empty.
+fn cell(figure: Option<impl ToString>) -> String {
+    figure.map_or_else(String::new, |figure| figure.to_string())
 }
 
 fn push(out: &mut String, row: &[String]) {
@@ -130,11 +140,19 @@ mod tests {
     fn published_rows_are_marked_and_leave_unknown_cells_empty() {
         let measured = measured("a");
         let printed = Published {
-            all_states: Some((20, 2)),
-            complete: None,
+            application: "A",
+            strategy: "greedy",
+            all_states: Some(Figure {
+                actions: 20,
+                resets: Some(2),
+            }),
+            complete: Some(Figure {
+                actions: 30,
+                resets: None,
+            }),
         };
-        let row = published_row(&measured, &measured.summaries()[0], printed);
-        assert_eq!(row.join(","), "a,adaptive,published,,26,,,20,2,,,,,,,10,7");
+        let row = published_row(&measured, &printed);
+        assert_eq!(row.join(","), "a,greedy,published,,26,,,20,2,,,,30,,,10,7");
         assert_eq!(row.len(), SUMMARY.split(',').count());
     }
 
