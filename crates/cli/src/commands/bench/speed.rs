@@ -17,6 +17,7 @@ use clap::ValueEnum;
 use crate::failure::Failure;
 use crate::memory;
 use crate::output;
+use crate::progress::Progress;
 use crate::source;
 
 const AFTER_HELP: &str = "\
@@ -36,6 +37,9 @@ const CURVE: [&str; 4] = [
 ];
 /// Different actions in the generated graph; real applications repeat theirs from state to state.
 const ACTIONS: usize = 5000;
+
+/// So many decisions are made between two looks at the bar, which then does not show in the times.
+const DECISIONS_PER_TICK: u64 = 4096;
 
 /// As typed.
 #[derive(clap::Args)]
@@ -104,9 +108,14 @@ fn timed(model: &Model, described: &'static Described) -> (f64, u64) {
     };
     let started = Instant::now();
     let mut crawl = Crawl::new(model, described, settings);
+    let progress = Progress::new(model.transitions() as u64);
+    progress.doing(described.name);
     let mut decisions = 0;
     while crawl.step() {
         decisions += 1;
+        if decisions % DECISIONS_PER_TICK == 0 {
+            progress.advance(DECISIONS_PER_TICK);
+        }
     }
     (started.elapsed().as_secs_f64(), decisions)
 }
