@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use argiope_explore::model::Model;
+use argiope_explore::model::{Model, Reading};
 use argiope_sim::report::text;
-use argiope_sim::testbeds;
+use argiope_sim::testbeds::{self, Spec, TestbedError, filetree};
 
 use crate::args;
 use crate::failure::Failure;
@@ -80,34 +80,40 @@ impl Application {
 
 /// The names of the test-beds, with what they say of themselves.
 pub fn testbeds() -> Vec<(&'static str, &'static str)> {
-    vec![(
-        "hypercube:N",
-        "every action can be executed once, in any order (N actions)",
-    )]
+    testbeds::ALL
+        .iter()
+        .map(|described| (described.name, described.summary))
+        .collect()
 }
 
 /// Makes the test-bed with this name.
 pub fn testbed(name: &str) -> Result<Model, Failure> {
-    let parameter = name.strip_prefix("hypercube:").map(str::parse::<u32>);
-    match parameter {
-        Some(Ok(n @ 1..=16)) => Ok(testbeds::hypercube(n)),
-        Some(_) => Err(Failure::Input(format!("'{name}': N must be from 1 to 16"))),
-        None => {
-            let known = testbeds();
-            let known = known.iter().map(|&(name, _)| name);
-            Err(Failure::Input(names::unknown("test-bed", name, known)))
+    match testbeds::find(name) {
+        Ok(Spec::Made(recipe)) => Ok(recipe.model()),
+        Ok(Spec::ShapeFile(file)) => shape(Path::new(&file)),
+        Err(TestbedError::Unknown(name)) => {
+            let known = testbeds::ALL.iter().map(|described| described.name);
+            Err(Failure::Input(names::unknown("test-bed", &name, known)))
         }
+        Err(malformed) => Err(Failure::Input(malformed.to_string())),
     }
 }
 
-/// Reads a model file.
-fn read(path: &Path, _allow_unreachable: bool) -> Result<Model, Failure> {
+/// The file explorer over the tree whose shape is in this file.
+fn shape(path: &Path) -> Result<Model, Failure> {
     let bytes = bytes_of(path)?;
-    Err(Failure::Input(format!(
-        "{}: model files cannot be read yet ({} bytes)",
-        path.display(),
-        bytes.len()
-    )))
+    let text = String::from_utf8_lossy(&bytes);
+    filetree::from_shape(&text).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+}
+
+/// Reads a model file.
+fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
+    let reading = Reading {
+        allow_unreachable,
+        ..Reading::default()
+    };
+    Model::from_json(&bytes_of(path)?, reading)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {

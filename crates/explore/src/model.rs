@@ -1,5 +1,28 @@
 //! The model of a whole application, as it is exchanged: states, what can be done in each, and where
 //! it leads. Knows nothing of crawling; a crawl's own, growing knowledge is `graph`.
+//!
+//! The interchange file `argiope-model/1` is JSON. A state lists its actions as pairs of indexes, the
+//! action and the destination:
+//!
+//! ```json
+//! {"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,
+//! "actions":["on","off"],
+//! "states":[
+//! {"actions":[[0,1]]},
+//! {"actions":[[1,0]]}
+//! ]}
+//! ```
+
+use std::fmt::Write as _;
+use std::io;
+
+mod read;
+mod state;
+
+pub use read::{ModelError, Reading};
+
+/// What the first field of a model file must say.
+pub const FORMAT: &str = "argiope-model/1";
 
 /// A finished model: every action of every state with its destination.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,5 +73,84 @@ impl Model {
     pub fn from(&self, state: u32) -> &[(u32, u32)] {
         let state = state as usize;
         &self.transitions[self.starts[state] as usize..self.starts[state + 1] as usize]
+    }
+
+    /// The states that no walk from the initial state leads to, in order. A crawl cannot find them.
+    pub fn unreachable(&self) -> Vec<u32> {
+        let mut reached = vec![false; self.states()];
+        reached[self.initial as usize] = true;
+        let mut waiting = vec![self.initial];
+        while let Some(state) = waiting.pop() {
+            for &(_, to) in self.from(state) {
+                if !reached[to as usize] {
+                    reached[to as usize] = true;
+                    waiting.push(to);
+                }
+            }
+        }
+        let states = 0..self.states() as u32;
+        states.filter(|&state| !reached[state as usize]).collect()
+    }
+
+    /// The interchange file. Equal models give equal bytes.
+    pub fn to_json(&self) -> String {
+        let mut text = Vec::new();
+        self.write_json(&mut text).expect("writing to memory succeeds");
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    /// Writes the interchange file, one state per line so that two models can be compared by line.
+    pub fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
+        write!(out, r#"{{"format":"{FORMAT}","name":"#)?;
+        serde_json::to_writer(&mut *out, &self.name)?;
+        write!(out, r#","initial":{},"reset_cost":"#, self.initial)?;
+        serde_json::to_writer(&mut *out, &self.reset_cost)?;
+        out.write_all(b",\n\"actions\":")?;
+        serde_json::to_writer(&mut *out, &self.actions)?;
+        out.write_all(b",\n\"states\":[")?;
+        let mut line = String::new();
+        for state in 0..self.states() as u32 {
+            line.clear();
+            line.push_str(if state == 0 { "\n" } else { ",\n" });
+            line.push_str(r#"{"actions":["#);
+            for (at, (action, to)) in self.from(state).iter().enumerate() {
+                let comma = if at == 0 { "" } else { "," };
+                write!(line, "{comma}[{action},{to}]").expect("writing to memory succeeds");
+            }
+            line.push_str("]}");
+            out.write_all(line.as_bytes())?;
+        }
+        out.write_all(b"\n]}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Model;
+
+    fn switch() -> Model {
+        let mut model = Model::new("switch", 2.0, vec!["on".into(), "off".into()]);
+        model.push_state([(0, 1)]);
+        model.push_state([(1, 0)]);
+        model
+    }
+
+    #[test]
+    fn the_bytes_of_a_model_never_change() {
+        let expected = concat!(
+            r#"{"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,"#,
+            "\n\"actions\":[\"on\",\"off\"],\n\"states\":[\n",
+            "{\"actions\":[[0,1]]},\n{\"actions\":[[1,0]]}\n]}\n"
+        );
+        assert_eq!(switch().to_json(), expected);
+    }
+
+    #[test]
+    fn states_that_no_walk_reaches_are_listed() {
+        let mut model = switch();
+        assert!(model.unreachable().is_empty());
+        model.push_state([(0, 0)]);
+        model.push_state([]);
+        assert_eq!(model.unreachable(), [2, 3]);
     }
 }

@@ -8,7 +8,17 @@ use crate::summary::{Summary, by_strategy};
 use crate::tour::AllStates;
 
 /// The test-beds of the comparison, in the order of tables and figures.
-pub const TESTBEDS: &[&str] = &["hypercube:5", "hypercube:8", "hypercube:10"];
+pub const TESTBEDS: &[&str] = &[
+    "hypercube:10",
+    "filetree",
+    "filetree:httpd",
+    "bebop-like",
+    "elfinder-like",
+    "periodic-table-like",
+    "clipmarks-like",
+    "bank-like",
+    "site-like",
+];
 
 /// What was measured on one test-bed.
 #[derive(Clone, Debug)]

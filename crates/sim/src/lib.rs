@@ -1,6 +1,6 @@
 //! A made-up world for argiope: applications that are known in full ([`testbeds`]) and a crawler
 //! that crawls them by counting ([`crawl`]). What came out is condensed ([`summary`], [`mod@bench`]) and
-//! written down ([`report`]), beside what the papers printed ([`published`]).
+//! written down ([`report`]), beside what the papers printed ([`published`](mod@published)).
 
 pub mod bench;
 pub mod crawl;

@@ -25,6 +25,7 @@ Examples:
   argiope simulate --testbed hypercube:8
   argiope simulate --testbed hypercube:8 --strategy all --seeds 5
   argiope simulate --testbed hypercube:8 --strategy greedy --reset-cost 10 --json
+  argiope simulate --model switch.json
 
 The table gives the median over the seeds of each figure: the cost when the last state was found and \
 when the last transition was executed (actions, and resets at their cost; the first load is a reset), \

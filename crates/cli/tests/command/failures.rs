@@ -1,8 +1,8 @@
 //! Bad input: one line on standard error, exit code 2, nothing on standard output.
 
-use std::fs::File;
+use std::fs::{self, File};
 
-use crate::{Given, argiope, command, folder, given};
+use crate::{Given, SWITCH, argiope, command, folder, given, output};
 
 fn check(line: &str, expected: &str) {
     check_given(&argiope(line), expected);
@@ -88,6 +88,17 @@ fn model_files_that_cannot_be_read_are_named() {
         &format!("simulate --model {}", large.display()),
         "larger than 1 GiB",
     );
+}
+
+#[test]
+fn unreachable_states_must_be_allowed() {
+    let here = folder("failures-unreachable");
+    let path = here.join("model.json");
+    let extra = SWITCH.replace("]}]}", "]},{\"actions\":[]}]}");
+    fs::write(&path, extra).expect("a file for the test");
+    let line = format!("simulate --model {}", path.display());
+    check(&line, "model.json: ");
+    assert!(output(&format!("{line} --allow-unreachable")).starts_with("switch: 3 states"));
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Help, lists, completions and the manual; every example in the help is run.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{argiope, folder, given, output};
+use crate::{SWITCH, argiope, folder, given, output};
 
 /// The help of a command and of every command below it, with the words that lead there.
 fn all_help(path: &str, found: &mut Vec<(String, String)>) {
@@ -22,6 +23,7 @@ fn every_example_in_the_help_works() {
     all_help("", &mut all);
     assert!(all.len() >= 10, "commands were not found: {all:?}");
     let here = folder("help-examples");
+    fs::write(here.join("switch.json"), SWITCH).expect("the model of an example");
     let programs = Path::new(env!("CARGO_BIN_EXE_argiope"))
         .parent()
         .expect("a program is in a folder");

@@ -8,6 +8,10 @@ mod simulate;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+/// A model file: a lamp with one switch.
+const SWITCH: &str = r#"{"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,
+"actions":["on","off"],"states":[{"actions":[[0,1]]},{"actions":[[1,0]]}]}"#;
+
 /// What a run of the command gave.
 struct Given {
     code: Option<i32>,

@@ -1,20 +1,327 @@
-//! Applications that are known in full, made by rule and seed.
+//! Applications that are known in full, made by rule and seed: one file per family. A name alone makes
+//! an application, the same one every time. (The one exception is told to the caller, since this crate
+//! reads no files.)
 
 use argiope_explore::model::Model;
+use argiope_explore::quoted::Quoted;
 
-/// The hypercube of dimension `n`: each action can be executed once, in any order.
-pub fn hypercube(n: u32) -> Model {
-    let mut model = Model::new(
-        format!("hypercube:{n}"),
-        3.0,
-        (0..n).map(|i| format!("e{i}")).collect(),
-    );
-    for state in 0..1u32 << n {
-        model.push_state(
-            (0..n)
-                .filter(|i| state & 1 << i == 0)
-                .map(|i| (i, state | 1 << i)),
-        );
+mod bank;
+mod bebop;
+mod clipmarks;
+mod elfinder;
+pub mod filetree;
+pub mod hypercube;
+mod periodic;
+mod program;
+pub mod random;
+mod site;
+
+pub use hypercube::hypercube;
+pub use random::random;
+
+/// A family of test-beds as people choose it.
+pub struct Described {
+    /// How its names are written; small letters as they are, capitals to be filled in.
+    pub name: &'static str,
+    /// Names that can be used as they are.
+    pub examples: &'static [&'static str],
+    /// One line of help.
+    pub summary: &'static str,
+    /// A paragraph of help: what is known of the application, and what is guessed.
+    pub help: &'static str,
+}
+
+/// Every family, in the order in which tables and help list them.
+pub const ALL: &[Described] = &[
+    hypercube::DESCRIBED,
+    filetree::DESCRIBED,
+    bebop::DESCRIBED,
+    elfinder::DESCRIBED,
+    periodic::DESCRIBED,
+    clipmarks::DESCRIBED,
+    bank::DESCRIBED,
+    site::DESCRIBED,
+    random::DESCRIBED,
+];
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spec {
+    /// An application that is made from its name.
+    Made(Recipe),
+    /// The file explorer over the shape in this file: read it, and hand its text to
+    /// [`filetree::from_shape`].
+    ShapeFile(String),
+}
+
+/// How an application is made from its name. Every number in it has been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipe {
+    /// The hypercube of this dimension.
+    Hypercube(u32),
+    /// The file explorer over the source tree of Cassandra.
+    Cassandra,
+    /// The file explorer over the source tree of httpd.
+    Httpd,
+    /// The imitation of Bebop.
+    Bebop,
+    /// The imitation of the larger version of Bebop.
+    BebopLarge,
+    /// The imitation of Elfinder.
+    Elfinder,
+    /// The imitation of Periodic Table.
+    PeriodicTable,
+    /// The imitation of Clipmarks.
+    Clipmarks,
+    /// The imitation of Altoro Mutual.
+    Bank,
+    /// The imitation of TestRIA.
+    Site,
+    /// An application without structure.
+    Random {
+        /// How many states it has.
+        states: u32,
+        /// How many actions each state offers.
+        actions: u32,
+        /// What decides the rest.
+        seed: u64,
+    },
+}
+
+impl Recipe {
+    /// Makes the application: the same one every time.
+    pub fn model(self) -> Model {
+        match self {
+            Self::Hypercube(n) => hypercube(n),
+            Self::Cassandra => filetree::cassandra(),
+            Self::Httpd => filetree::httpd(),
+            Self::Bebop => bebop::bebop_like(),
+            Self::BebopLarge => bebop::bebop_like_large(),
+            Self::Elfinder => elfinder::elfinder_like(),
+            Self::PeriodicTable => periodic::periodic_table_like(),
+            Self::Clipmarks => clipmarks::clipmarks_like(),
+            Self::Bank => bank::bank_like(),
+            Self::Site => site::site_like(),
+            Self::Random {
+                states,
+                actions,
+                seed,
+            } => random(states, actions, seed),
+        }
     }
-    model
+}
+
+/// Why a name stands for no test-bed. Each prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TestbedError {
+    /// There is no such family.
+    #[error("no test-bed is called {}; there are {}", Quoted(.0), names())]
+    Unknown(String),
+    /// The family is there, but what follows its name makes no sense.
+    #[error("{} is no test-bed: expected {expected}", Quoted(.name))]
+    Malformed {
+        /// The name as it was given.
+        name: String,
+        /// What it should look like.
+        expected: &'static str,
+    },
+}
+
+fn names() -> String {
+    let names: Vec<&str> = ALL.iter().map(|described| described.name).collect();
+    names.join(", ")
+}
+
+/// What a name stands for.
+pub fn find(name: &str) -> Result<Spec, TestbedError> {
+    let (family, rest) = match name.split_once(':') {
+        Some((family, rest)) => (family, Some(rest)),
+        None => (name, None),
+    };
+    let malformed = |expected| TestbedError::Malformed {
+        name: name.to_string(),
+        expected,
+    };
+    let recipe = match (family, rest) {
+        ("hypercube", _) => rest
+            .and_then(hypercube_of)
+            .ok_or_else(|| malformed("hypercube:N with N from 1 to 20"))?,
+        ("random", _) => rest.and_then(random_of).ok_or_else(|| {
+            malformed(
+                "random:STATES:ACTIONS or random:STATES:ACTIONS:SEED with 1 to 1000000 states, 1 to 1000 \
+                 actions and at most 50000000 transitions",
+            )
+        })?,
+        ("filetree", None | Some("cassandra")) => Recipe::Cassandra,
+        ("filetree", Some("httpd")) => Recipe::Httpd,
+        ("filetree", Some("")) => {
+            return Err(malformed("filetree:cassandra, filetree:httpd or filetree:FILE"));
+        }
+        ("filetree", Some(file)) => return Ok(Spec::ShapeFile(file.to_string())),
+        ("bebop-like", None) => Recipe::Bebop,
+        ("bebop-like", Some("large")) => Recipe::BebopLarge,
+        ("bebop-like", _) => return Err(malformed("bebop-like or bebop-like:large")),
+        ("elfinder-like", None) => Recipe::Elfinder,
+        ("periodic-table-like", None) => Recipe::PeriodicTable,
+        ("clipmarks-like", None) => Recipe::Clipmarks,
+        ("bank-like", None) => Recipe::Bank,
+        ("site-like", None) => Recipe::Site,
+        _ => return Err(TestbedError::Unknown(name.to_string())),
+    };
+    Ok(Spec::Made(recipe))
+}
+
+fn hypercube_of(rest: &str) -> Option<Recipe> {
+    let n = number(rest)?;
+    let n = u32::try_from(n).ok()?;
+    (1..=hypercube::MOST).contains(&n).then_some(Recipe::Hypercube(n))
+}
+
+fn random_of(rest: &str) -> Option<Recipe> {
+    let numbers: Vec<u64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    let (states, actions, seed) = match numbers[..] {
+        [states, actions] => (states, actions, 0),
+        [states, actions, seed] => (states, actions, seed),
+        _ => return None,
+    };
+    let (states, actions) = (u32::try_from(states).ok()?, u32::try_from(actions).ok()?);
+    let fits = (1..=random::MOST_STATES).contains(&states)
+        && (1..=random::MOST_ACTIONS).contains(&actions)
+        && u64::from(states) * u64::from(actions) <= random::MOST_TRANSITIONS;
+    fits.then_some(Recipe::Random {
+        states,
+        actions,
+        seed,
+    })
+}
+
+/// A number in digits alone; the standard parser would take a sign as well.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn model(name: &str) -> Model {
+        match find(name) {
+            Ok(Spec::Made(recipe)) => recipe.model(),
+            other => panic!("{name} gives {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_test_bed_has_its_published_size() {
+        for (name, states, transitions, reset_cost) in [
+            ("hypercube:10", 1_024, 5_120, 3.0),
+            ("filetree", 163, 4_816, 2.0),
+            ("filetree:httpd", 93, 2_360, 2.0),
+            ("periodic-table-like", 240, 29_034, 8.0),
+            ("bebop-like", 1_800, 145_811, 2.0),
+            ("bebop-like:large", 5_082, 468_971, 3.0),
+            ("elfinder-like", 1_360, 43_816, 10.0),
+            ("clipmarks-like", 129, 10_580, 18.0),
+            ("bank-like", 45, 1_210, 2.0),
+            ("site-like", 39, 305, 2.0),
+            ("random:100:5", 100, 500, 3.0),
+        ] {
+            let model = model(name);
+            assert_eq!(
+                (model.states(), model.transitions()),
+                (states, transitions),
+                "{name}"
+            );
+            assert_eq!(model.reset_cost, reset_cost, "{name}");
+            assert!(model.unreachable().is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_example_gives_a_good_model_under_its_own_name() {
+        for name in ALL.iter().flat_map(|described| described.examples) {
+            let model = model(name);
+            assert!(
+                model.name == *name || name.starts_with("filetree"),
+                "{name} gives {}",
+                model.name
+            );
+            let names: BTreeSet<&String> = model.actions.iter().collect();
+            assert_eq!(
+                names.len(),
+                model.actions.len(),
+                "{name} has two actions of the same name"
+            );
+            for state in 0..model.states() as u32 {
+                let offered: BTreeSet<u32> = model.from(state).iter().map(|&(action, _)| action).collect();
+                assert_eq!(offered.len(), model.from(state).len(), "state {state} of {name}");
+            }
+            assert_eq!(
+                model.to_json(),
+                self::model(name).to_json(),
+                "{name} is not the same twice"
+            );
+        }
+    }
+
+    #[test]
+    fn a_shape_file_is_left_to_the_caller() {
+        let spec = find("filetree:C:/my tree.json");
+        assert_eq!(spec, Ok(Spec::ShapeFile("C:/my tree.json".to_string())));
+    }
+
+    fn check(name: &str, expected: &str) {
+        let error = find(name).expect_err("the name is wrong").to_string();
+        assert!(error.starts_with(expected), "{name} gives {error}");
+    }
+
+    #[test]
+    fn wrong_names_are_told_what_was_expected() {
+        check(
+            "bebop",
+            "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like",
+        );
+        check("\u{1b}[2J", "no test-bed is called \"\\u{1b}[2J\"; there are ");
+        check("bank-like:large", "no test-bed is called \"bank-like:large\"");
+        check(
+            "bebop-like:huge",
+            "\"bebop-like:huge\" is no test-bed: expected bebop-like or bebop-like:large",
+        );
+        check(
+            "filetree:",
+            "\"filetree:\" is no test-bed: expected filetree:cassandra",
+        );
+        for name in [
+            "hypercube",
+            "hypercube:",
+            "hypercube:0",
+            "hypercube:21",
+            "hypercube:+3",
+            "hypercube:1x",
+        ] {
+            check(
+                name,
+                &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"),
+            );
+        }
+        for rest in [
+            "",
+            ":",
+            ":5",
+            ":0:1",
+            ":5:0",
+            ":1000001:1",
+            ":1000000:51",
+            ":1:2:3:4",
+            ":99999999999999999999:1",
+        ] {
+            check(
+                &format!("random{rest}"),
+                &format!("\"random{rest}\" is no test-bed: expected random:STATES:"),
+            );
+        }
+    }
 }

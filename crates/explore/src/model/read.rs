@@ -1,0 +1,448 @@
+//! Reads the interchange file of a model. The file may come from anyone: whatever is wrong with it
+//! gives one line that names the place, and memory stays a small multiple of the file's size.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+use super::state::States;
+use super::{FORMAT, Model};
+use crate::quoted::{Escaped, Quoted};
+
+/// How a model file is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// The largest file that is looked at, in bytes. A transition takes at least six bytes in a file
+    /// and at most 24 while it is read, so this also limits the memory.
+    pub limit: usize,
+    /// Accept states that no walk from the initial state leads to; `Model::unreachable` lists them.
+    pub allow_unreachable: bool,
+}
+
+impl Default for Reading {
+    /// One gibibyte, which is room for fifty million transitions, and no unreachable states.
+    fn default() -> Self {
+        Self {
+            limit: 1 << 30,
+            allow_unreachable: false,
+        }
+    }
+}
+
+/// Why a model file cannot be used. Each prints as one line.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The file is larger than the reader allows.
+    #[error("the file has {bytes} bytes; the limit is {limit}")]
+    TooLarge {
+        /// The size of the file.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The file is no JSON, or not of the right shape.
+    #[error("line {line}, column {column}: {message}")]
+    Shape {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong, escaped.
+        message: String,
+    },
+    /// A field that every model has is not there.
+    #[error("{field} is missing; expected {expected}")]
+    Missing {
+        /// The name of the field.
+        field: &'static str,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// There are no states.
+    #[error("states is empty; a model has at least one state")]
+    NoStates,
+    /// The initial state is none of the states.
+    #[error("initial: state {initial} does not exist; the model has {states} states")]
+    Initial {
+        /// The index in the file.
+        initial: u32,
+        /// How many states there are.
+        states: usize,
+    },
+    /// A reset that costs nothing, or less.
+    #[error("reset_cost: {0} is not a number above 0")]
+    ResetCost(f64),
+    /// Two actions of the same name could not be told apart.
+    #[error("actions[{second}]: {name} is already the name of actions[{first}]")]
+    SameName {
+        /// The name, quoted and escaped.
+        name: String,
+        /// The first of that name.
+        first: usize,
+        /// The second of that name.
+        second: usize,
+    },
+    /// A transition whose action is none of the actions.
+    #[error("states[{state}].actions[{at}]: action {action} does not exist; the model has {actions} actions")]
+    NoSuchAction {
+        /// The state.
+        state: usize,
+        /// The place in the state's list.
+        at: usize,
+        /// The index in the file.
+        action: u32,
+        /// How many actions there are.
+        actions: usize,
+    },
+    /// A transition whose destination is none of the states.
+    #[error("states[{state}].actions[{at}]: destination {to} does not exist; the model has {states} states")]
+    NoSuchState {
+        /// The state.
+        state: usize,
+        /// The place in the state's list.
+        at: usize,
+        /// The index in the file.
+        to: u32,
+        /// How many states there are.
+        states: usize,
+    },
+    /// A state that lists an action twice.
+    #[error("states[{state}].actions[{at}]: the state lists action {action} twice")]
+    ActionTwice {
+        /// The state.
+        state: usize,
+        /// The second place in the state's list.
+        at: usize,
+        /// The index of the action.
+        action: u32,
+    },
+    /// States that a crawl could never find.
+    #[error("states[{first}]: no walk from the initial state leads here ({count} unreachable in all)")]
+    Unreachable {
+        /// The first such state.
+        first: u32,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl Model {
+    /// Reads the interchange file.
+    pub fn from_json(text: &[u8], reading: Reading) -> Result<Self, ModelError> {
+        if text.len() > reading.limit {
+            return Err(ModelError::TooLarge {
+                bytes: text.len(),
+                limit: reading.limit,
+            });
+        }
+        let missing = |field, expected| ModelError::Missing { field, expected };
+        // The derived reader would also take the bare values of the fields in a list.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(missing("format", "\"argiope-model/1\""));
+        }
+        let file: File = serde_json::from_slice(text).map_err(|error| shape(&error))?;
+        file.format.ok_or(missing("format", "\"argiope-model/1\""))?;
+        let states = file.states.ok_or(missing("states", "a list of states"))?;
+        let model = Self {
+            name: file.name.ok_or(missing("name", "a text"))?,
+            initial: file.initial.ok_or(missing("initial", "the index of a state"))?,
+            reset_cost: file.reset_cost.ok_or(missing("reset_cost", "a number above 0"))?,
+            actions: file.actions.ok_or(missing("actions", "a list of names"))?,
+            starts: states.starts,
+            transitions: states.transitions,
+        };
+        check(&model)?;
+        if !reading.allow_unreachable {
+            let unreachable = model.unreachable();
+            if let Some(&first) = unreachable.first() {
+                let count = unreachable.len();
+                return Err(ModelError::Unreachable { first, count });
+            }
+        }
+        Ok(model)
+    }
+}
+
+/// Checks what the shape of the file does not say: that every index has something behind it.
+fn check(model: &Model) -> Result<(), ModelError> {
+    let (states, actions) = (model.states(), model.actions.len());
+    if states == 0 {
+        return Err(ModelError::NoStates);
+    }
+    if model.initial as usize >= states {
+        let initial = model.initial;
+        return Err(ModelError::Initial { initial, states });
+    }
+    if !(model.reset_cost.is_finite() && model.reset_cost > 0.0) {
+        return Err(ModelError::ResetCost(model.reset_cost));
+    }
+    let mut names = BTreeMap::new();
+    for (second, name) in model.actions.iter().enumerate() {
+        if let Some(first) = names.insert(name, second) {
+            let name = Quoted(name).to_string();
+            return Err(ModelError::SameName { name, first, second });
+        }
+    }
+    drop(names);
+    // The last state that listed each action, so that one vector serves all states.
+    let mut listed_by = vec![usize::MAX; actions];
+    for state in 0..states {
+        for (at, &(action, to)) in model.from(state as u32).iter().enumerate() {
+            let Some(listed_by) = listed_by.get_mut(action as usize) else {
+                return Err(ModelError::NoSuchAction {
+                    state,
+                    at,
+                    action,
+                    actions,
+                });
+            };
+            if to as usize >= states {
+                return Err(ModelError::NoSuchState {
+                    state,
+                    at,
+                    to,
+                    states,
+                });
+            }
+            if *listed_by == state {
+                return Err(ModelError::ActionTwice { state, at, action });
+            }
+            *listed_by = state;
+        }
+    }
+    Ok(())
+}
+
+/// The parser's complaint with its place in front; it may repeat text of the file.
+fn shape(error: &serde_json::Error) -> ModelError {
+    let (line, column) = (error.line(), error.column());
+    let text = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let message = text.strip_suffix(&place).unwrap_or(&text);
+    ModelError::Shape {
+        line,
+        column,
+        message: Escaped(message, 200).to_string(),
+    }
+}
+
+/// The file as written. Nothing is required here, so that the check can say what is missing in its
+/// own order: the format first.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct File {
+    format: Option<Format>,
+    name: Option<String>,
+    initial: Option<u32>,
+    reset_cost: Option<f64>,
+    actions: Option<Vec<String>>,
+    states: Option<States>,
+}
+
+/// Refused while reading, not afterwards: a file of another format should not be called wrong for a
+/// field that this format does not know.
+struct Format;
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = String::deserialize(deserializer)?;
+        if found == FORMAT {
+            return Ok(Self);
+        }
+        let found = Quoted(&found);
+        Err(D::Error::custom(format_args!(
+            "format is {found}; expected \"{FORMAT}\""
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Model, Reading};
+
+    /// A good file of three states in a row, with one piece replaced.
+    fn file(replaced: &str, by: &str) -> String {
+        let good = r#"{"format":"argiope-model/1","name":"row","initial":0,"reset_cost":2.5,
+"actions":["next","back"],
+"states":[{"actions":[[0,1]]},{"actions":[[0,2],[1,0]]},{"actions":[[1,1]]}]}"#;
+        assert!(good.contains(replaced), "{replaced} is not in the file");
+        good.replacen(replaced, by, 1)
+    }
+
+    fn check(text: &str, expected: &str) {
+        let error = Model::from_json(text.as_bytes(), Reading::default()).expect_err("the file is wrong");
+        assert_eq!(error.to_string(), expected, "for {text}");
+    }
+
+    #[test]
+    fn a_model_survives_writing_and_reading() {
+        let model = Model::from_json(file("row", "r\\u001b\\n\\\"ö").as_bytes(), Reading::default()).unwrap();
+        assert_eq!(model.name, "r\u{1b}\n\"ö");
+        assert_eq!((model.states(), model.transitions()), (3, 4));
+        assert_eq!(model.from(1), [(0, 2), (1, 0)]);
+        let text = model.to_json();
+        let again = Model::from_json(text.as_bytes(), Reading::default()).unwrap();
+        assert_eq!(again, model);
+        assert_eq!(again.to_json(), text);
+    }
+
+    #[test]
+    fn broken_json_is_placed() {
+        check("", "line 1, column 0: EOF while parsing a value");
+        check("{\n  \"format\" 1}", "line 2, column 12: expected `:`");
+        check(
+            &file("[1,1]]}]}", "[1,1]]}"),
+            "line 3, column 75: EOF while parsing a list",
+        );
+        check(
+            &(file("row", "row") + "x"),
+            "line 3, column 78: trailing characters",
+        );
+        check(
+            "7",
+            "line 1, column 1: invalid type: integer `7`, expected an object",
+        );
+        let text = [file("row", "row").as_bytes(), b"\xff"].concat();
+        assert!(Model::from_json(&text, Reading::default()).is_err());
+    }
+
+    #[test]
+    fn another_format_is_refused_before_anything_else() {
+        let expected = "line 1, column 27: format is \"argiope-model/2\"; expected \"argiope-model/1\"";
+        check(&file("model/1\"", "model/2\",\"new\":1"), expected);
+        check("{}", "format is missing; expected \"argiope-model/1\"");
+        check(" []", "format is missing; expected \"argiope-model/1\"");
+    }
+
+    #[test]
+    fn missing_and_unknown_fields_are_named() {
+        check(&file("\"name\":\"row\",", ""), "name is missing; expected a text");
+        check(
+            &file("\"initial\":0,", ""),
+            "initial is missing; expected the index of a state",
+        );
+        check(
+            &file(",\"reset_cost\":2.5", ""),
+            "reset_cost is missing; expected a number above 0",
+        );
+        check(
+            &file("\"actions\":[\"next\",\"back\"],", ""),
+            "actions is missing; expected a list of names",
+        );
+        check(
+            &file("\"initial\"", "\"\\u001b[31m\":1,\"initial\""),
+            "line 1, column 53: unknown field `\\u{1b}[31m`, expected one of `format`, `name`, `initial`, \
+             `reset_cost`, `actions`, `states`",
+        );
+        check(
+            &file("\"initial\"", "\"name\":\"b\",\"initial\""),
+            "line 1, column 47: duplicate field `name`",
+        );
+        check(
+            &file("[[1,1]]", "[[1,1]],\"a\\n\":1"),
+            "line 3, column 80: a state has no field \"a\\n\"",
+        );
+        check(
+            &file("{\"actions\":[[1,1]]}", "{}"),
+            "line 3, column 58: missing field `actions`",
+        );
+    }
+
+    #[test]
+    fn wrong_numbers_are_placed() {
+        check(
+            &file(":0,", ":3,"),
+            "initial: state 3 does not exist; the model has 3 states",
+        );
+        check(
+            &file(":0,", ":-1,"),
+            "line 1, column 53: invalid value: integer `-1`, expected u32",
+        );
+        check(&file("2.5", "0"), "reset_cost: 0 is not a number above 0");
+        check(&file("2.5", "-1"), "reset_cost: -1 is not a number above 0");
+        check(&file("2.5", "1e999"), "line 1, column 71: number out of range");
+        let pair = "expected [action, destination], two indexes";
+        check(
+            &file("[1,1]", "[1]"),
+            &format!("line 3, column 71: invalid length 1, {pair}"),
+        );
+        check(
+            &file("[1,1]", "[1,1,1]"),
+            &format!("line 3, column 75: invalid length 3, {pair}"),
+        );
+        check(
+            &file("[1,1]", "[1,\"1\"]"),
+            "line 3, column 74: invalid type: string \"1\", expected u32",
+        );
+        check(
+            &file("[1,1]", "[1,4294967296]"),
+            "line 3, column 81: invalid value: integer `4294967296`, expected u32",
+        );
+    }
+
+    #[test]
+    fn indexes_with_nothing_behind_them_are_placed() {
+        check(
+            &file("[1,0]", "[1,99]"),
+            "states[1].actions[1]: destination 99 does not exist; the model has 3 states",
+        );
+        check(
+            &file("[1,0]", "[2,0]"),
+            "states[1].actions[1]: action 2 does not exist; the model has 2 actions",
+        );
+        check(
+            &file("[1,0]", "[0,0]"),
+            "states[1].actions[1]: the state lists action 0 twice",
+        );
+        check(
+            &file("\"back\"", "\"next\""),
+            "actions[1]: \"next\" is already the name of actions[0]",
+        );
+        let line = "\"\\u001b[2J\",\"\\u001b[2J\"";
+        check(
+            &file("\"next\",\"back\"", line),
+            "actions[1]: \"\\u{1b}[2J\" is already the name of actions[0]",
+        );
+    }
+
+    #[test]
+    fn a_model_without_states_is_refused() {
+        let text =
+            r#"{"format":"argiope-model/1","name":"","initial":0,"reset_cost":1,"actions":[],"states":[]}"#;
+        check(text, "states is empty; a model has at least one state");
+    }
+
+    #[test]
+    fn unreachable_states_are_refused_unless_allowed() {
+        let text = file("[0,2]", "[0,1]");
+        check(
+            &text,
+            "states[2]: no walk from the initial state leads here (1 unreachable in all)",
+        );
+        let reading = Reading {
+            allow_unreachable: true,
+            ..Reading::default()
+        };
+        let model = Model::from_json(text.as_bytes(), reading).unwrap();
+        assert_eq!(model.unreachable(), [2]);
+    }
+
+    #[test]
+    fn a_file_above_the_limit_is_not_looked_at() {
+        let reading = Reading {
+            limit: 10,
+            ..Reading::default()
+        };
+        let error = Model::from_json(&[b'['; 11], reading).unwrap_err();
+        assert_eq!(error.to_string(), "the file has 11 bytes; the limit is 10");
+    }
+
+    #[test]
+    fn deep_nesting_does_not_overflow_the_stack() {
+        let nested = file("[1,1]", &"[".repeat(1_000_000));
+        assert!(Model::from_json(nested.as_bytes(), Reading::default()).is_err());
+        let nested = file("[1,1]", &format!("[1,1,{}", "[".repeat(1_000_000)));
+        assert!(Model::from_json(nested.as_bytes(), Reading::default()).is_err());
+    }
+}

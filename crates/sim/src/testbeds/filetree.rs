@@ -1,0 +1,276 @@
+//! A file explorer over a directory tree of which only the shape is known. Fully specified: a state
+//! is one directory with its chain of ancestors open and nothing else.
+
+use argiope_explore::model::Model;
+use argiope_explore::quoted::Escaped;
+use serde::Deserialize;
+
+use super::Described;
+
+/// How people choose it.
+pub(super) const DESCRIBED: Described = Described {
+    name: "filetree[:TREE]",
+    examples: &["filetree", "filetree:cassandra", "filetree:httpd"],
+    summary: "a file explorer over a real source tree: cassandra, httpd, or the shape in a file",
+    help: "Fully known. One folder is open at a time, with its chain of parents; the actions are the visible folders. Over \
+           Cassandra 1.2.1 this gives exactly the published test-bed of Dist-RIA (163 states, 4,816 transitions); over httpd \
+           2.4.3 as tagged it gives 93 and 2,360, where the published copy gave 91 and 2,293. Any other TREE is a file with \
+           the shape of a tree: the JSON object with the field parents, in which entry i is the parent of directory i and the \
+           first is null. A reset costs 2 actions, as published.",
+};
+
+/// The source tree of Cassandra 1.2.1, which gives exactly the published test-bed.
+const CASSANDRA: &str = include_str!("cassandra-1.2.1.tree.json");
+/// The source tree of httpd 2.4.3 as tagged; the published copy was two directories smaller.
+const HTTPD: &str = include_str!("httpd-2.4.3.tree.json");
+
+/// The most directories in a shape. A state lists every child of every directory on its chain, so the
+/// transitions can grow with the square of the directories; see [`MOST_TRANSITIONS`].
+pub const MOST_DIRECTORIES: usize = 1_000_000;
+/// The most transitions of a file explorer.
+pub const MOST_TRANSITIONS: usize = 50_000_000;
+
+/// A reset costs two actions, as the papers measured.
+const RESET_COST: f64 = 2.0;
+
+/// Why a shape cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// No JSON, or not of the right shape.
+    #[error("line {line}, column {column}: {message}")]
+    Json {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong, escaped.
+        message: String,
+    },
+    /// Without a root there is nothing to show.
+    #[error("parents is empty; the first directory is the root")]
+    Empty,
+    /// The first directory must be the root.
+    #[error("parents[0]: {0}; the first directory is the root and its parent is null")]
+    Root(u32),
+    /// Only the first directory is a root.
+    #[error("parents[{0}]: null; only the first directory is a root")]
+    SecondRoot(usize),
+    /// A parent must come before its children; otherwise the shape might be a circle.
+    #[error("parents[{at}]: {parent}; a parent comes before its children")]
+    Order {
+        /// The directory.
+        at: usize,
+        /// Its parent in the file.
+        parent: u32,
+    },
+    /// More than this program is ready to hold.
+    #[error("the shape gives more than {limit} {what}")]
+    TooLarge {
+        /// Directories or transitions.
+        what: &'static str,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+/// A shape as written: entry i is the parent of directory i. (The texts say where it is from.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with the field parents")]
+struct Shape {
+    name: Option<String>,
+    #[serde(rename = "what")]
+    _what: Option<String>,
+    #[serde(rename = "model")]
+    _model: Option<String>,
+    parents: Vec<Option<u32>>,
+}
+
+/// The file explorer over the source tree of Cassandra 1.2.1.
+pub fn cassandra() -> Model {
+    embedded("filetree:cassandra", CASSANDRA)
+}
+
+/// The file explorer over the source tree of httpd 2.4.3.
+pub fn httpd() -> Model {
+    embedded("filetree:httpd", HTTPD)
+}
+
+fn embedded(name: &str, shape: &str) -> Model {
+    let mut model = from_shape(shape).expect("the embedded shape is good");
+    model.name = name.to_string();
+    model
+}
+
+/// The file explorer over any shape: `{"name": …, "parents": [null, 0, 0, 1, …]}`.
+pub fn from_shape(text: &str) -> Result<Model, ShapeError> {
+    let shape: Shape = serde_json::from_str(text).map_err(|error| json_error(&error))?;
+    let parents = checked_parents(&shape.parents)?;
+    let mut children = vec![Vec::new(); parents.len()];
+    for (directory, &parent) in parents.iter().enumerate().skip(1) {
+        children[parent as usize].push(directory as u32);
+    }
+    refuse_too_many_transitions(&parents, &children)?;
+    let names = (1..parents.len()).map(|directory| format!("folder {directory}"));
+    let name = format!("filetree:{}", shape.name.as_deref().unwrap_or("unnamed"));
+    let mut model = Model::new(name, RESET_COST, names.collect());
+    let mut open = vec![false; parents.len()];
+    let mut chain = Vec::new();
+    for directory in 0..parents.len() as u32 {
+        chain.clear();
+        chain.push(directory);
+        while let Some(&last) = chain.last().filter(|&&last| last != 0) {
+            chain.push(parents[last as usize]);
+        }
+        chain.iter().for_each(|&at| open[at as usize] = true);
+        let folders = chain.iter().rev().flat_map(|&at| &children[at as usize]);
+        // Clicking an open folder closes it; clicking any other opens it and closes the rest. (The
+        // root is no folder that could be clicked, so folder i is action i - 1.)
+        model.push_state(folders.map(|&folder| {
+            let to = if open[folder as usize] {
+                parents[folder as usize]
+            } else {
+                folder
+            };
+            (folder - 1, to)
+        }));
+        chain.iter().for_each(|&at| open[at as usize] = false);
+    }
+    Ok(model)
+}
+
+fn checked_parents(parents: &[Option<u32>]) -> Result<Vec<u32>, ShapeError> {
+    match parents.first() {
+        None => return Err(ShapeError::Empty),
+        Some(&Some(parent)) => return Err(ShapeError::Root(parent)),
+        Some(None) => {}
+    }
+    if parents.len() > MOST_DIRECTORIES {
+        return Err(ShapeError::TooLarge {
+            what: "directories",
+            limit: MOST_DIRECTORIES,
+        });
+    }
+    let mut checked = vec![0];
+    for (at, parent) in parents.iter().enumerate().skip(1) {
+        let parent = parent.ok_or(ShapeError::SecondRoot(at))?;
+        if parent as usize >= at {
+            return Err(ShapeError::Order { at, parent });
+        }
+        checked.push(parent);
+    }
+    Ok(checked)
+}
+
+/// Counts before anything is built. A directory shows what its parent shows, and its own children.
+fn refuse_too_many_transitions(parents: &[u32], children: &[Vec<u32>]) -> Result<(), ShapeError> {
+    let mut visible = vec![children[0].len()];
+    let mut total = visible[0];
+    for directory in 1..parents.len() {
+        let here = visible[parents[directory] as usize] + children[directory].len();
+        visible.push(here);
+        total = total.saturating_add(here);
+    }
+    if total > MOST_TRANSITIONS {
+        return Err(ShapeError::TooLarge {
+            what: "transitions",
+            limit: MOST_TRANSITIONS,
+        });
+    }
+    Ok(())
+}
+
+fn json_error(error: &serde_json::Error) -> ShapeError {
+    let (line, column) = (error.line(), error.column());
+    let text = error.to_string();
+    let message = text.strip_suffix(&format!(" at line {line} column {column}"));
+    ShapeError::Json {
+        line,
+        column,
+        message: Escaped(message.unwrap_or(&text), 200).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_trees_have_their_known_sizes() {
+        for (model, states, transitions) in [(cassandra(), 163, 4_816), (httpd(), 93, 2_360)] {
+            assert_eq!(
+                (model.states(), model.transitions()),
+                (states, transitions),
+                "{}",
+                model.name
+            );
+            assert!(model.unreachable().is_empty());
+        }
+    }
+
+    #[test]
+    fn clicking_an_open_folder_closes_it() {
+        // The root holds 1 and 3; 1 holds 2.
+        let model = from_shape(r#"{"parents":[null,0,1,0]}"#).unwrap();
+        assert_eq!(model.from(0), [(0, 1), (2, 3)]);
+        assert_eq!(model.from(1), [(0, 0), (2, 3), (1, 2)]);
+        assert_eq!(model.from(2), [(0, 0), (2, 3), (1, 1)]);
+        assert_eq!(model.from(3), [(0, 1), (2, 0)]);
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(from_shape(text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn wrong_shapes_are_refused_with_the_place() {
+        check("", "line 1, column 0: EOF while parsing a value");
+        check(
+            "7",
+            "line 1, column 1: invalid type: integer `7`, expected an object with the field parents",
+        );
+        check("{}", "line 1, column 2: missing field `parents`");
+        check(
+            r#"{"parents":[]}"#,
+            "parents is empty; the first directory is the root",
+        );
+        check(
+            r#"{"parents":[0]}"#,
+            "parents[0]: 0; the first directory is the root and its parent is null",
+        );
+        check(
+            r#"{"parents":[null,null]}"#,
+            "parents[1]: null; only the first directory is a root",
+        );
+        check(
+            r#"{"parents":[null,2,1]}"#,
+            "parents[1]: 2; a parent comes before its children",
+        );
+        check(
+            r#"{"parents":[null,-1]}"#,
+            "line 1, column 19: invalid value: integer `-1`, expected u32",
+        );
+    }
+
+    #[test]
+    fn a_shape_that_would_fill_the_memory_is_refused() {
+        let parents = (0..20_000).map(|at| if at == 0 { "null" } else { "0" });
+        let text = format!("{{\"parents\":[{}]}}", parents.collect::<Vec<_>>().join(","));
+        check(&text, "the shape gives more than 50000000 transitions");
+    }
+
+    #[test]
+    fn a_deep_shape_is_read() {
+        let parents = (0..2_000).map(|at: i32| {
+            if at == 0 {
+                "null".into()
+            } else {
+                (at - 1).to_string()
+            }
+        });
+        let text = format!("{{\"parents\":[{}]}}", parents.collect::<Vec<String>>().join(","));
+        assert_eq!(
+            from_shape(&text).unwrap().transitions(),
+            1_999 * 2_000 / 2 + 1_999
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Small programs that stand for applications: a page is a value, and a function lists what can be
+//! clicked on it and which page that gives. This file explores such a program into a model.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use argiope_explore::model::Model;
+
+/// An application that is small enough to be written down.
+pub(super) trait Program {
+    /// What the browser shows.
+    type Page: Clone + Ord;
+
+    /// The page that loading the URL gives.
+    fn start(&self) -> Self::Page;
+
+    /// Lists what can be done on a page.
+    fn offer(&self, page: &Self::Page, offers: &mut Offers<Self::Page>);
+}
+
+/// A control by what is written on it, and which one of its kind it is.
+type Control = (&'static str, Option<u16>);
+
+/// What can be done on one page.
+pub(super) struct Offers<P>(Vec<(Control, P)>);
+
+impl<P> Offers<P> {
+    /// A control of which there is only one, and the page it gives.
+    pub(super) fn one(&mut self, name: &'static str, to: P) {
+        self.0.push(((name, None), to));
+    }
+
+    /// A control of which there are several, told apart by a number. The number belongs to the thing
+    /// that it is about, so it is the same on every page.
+    pub(super) fn nth(&mut self, name: &'static str, number: usize, to: P) {
+        let number = u16::try_from(number).expect("a page has at most 2^16 controls of a kind");
+        self.0.push(((name, Some(number)), to));
+    }
+}
+
+/// What the model of a program must come to.
+pub(super) struct Wanted {
+    pub(super) name: &'static str,
+    pub(super) reset_cost: f64,
+    pub(super) states: usize,
+    pub(super) transitions: usize,
+}
+
+/// Explores a program breadth-first. The longest pages get a link "back to top", which does nothing:
+/// as many as are needed to come to the wanted number of transitions.
+///
+/// # Panics
+/// If the program does not come to the wanted size. A test explores each of them.
+pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
+    let mut numbers = BTreeMap::from([(program.start(), 0u32)]);
+    let mut waiting = vec![program.start()];
+    let mut controls: BTreeMap<Control, u32> = BTreeMap::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut states: Vec<Vec<(u32, u32)>> = Vec::new();
+    while let Some(page) = waiting.get(states.len()) {
+        let mut offers = Offers(Vec::new());
+        program.offer(page, &mut offers);
+        let mut transitions = Vec::with_capacity(offers.0.len() + 1);
+        for (control, to) in offers.0 {
+            let action = *controls.entry(control).or_insert_with(|| {
+                names.push(match control {
+                    (name, None) => name.to_string(),
+                    (name, Some(number)) => format!("{name} {number}"),
+                });
+                names.len() as u32 - 1
+            });
+            let next = waiting.len() as u32;
+            let destination = match numbers.entry(to) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    waiting.push(new.key().clone());
+                    *new.insert(next)
+                }
+            };
+            transitions.push((action, destination));
+        }
+        states.push(transitions);
+    }
+    assert_eq!(states.len(), wanted.states, "states of {}", wanted.name);
+    let spare = add_back_to_top(&mut states, names.len() as u32, wanted);
+    if spare > 0 {
+        names.push("back to top".to_string());
+    }
+    let mut model = Model::new(wanted.name, wanted.reset_cost, names);
+    for transitions in states {
+        model.push_state(transitions);
+    }
+    model
+}
+
+/// Adds the link to the longest pages, and says to how many.
+fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted) -> usize {
+    let offered: usize = states.iter().map(Vec::len).sum();
+    let mut longest: Vec<u32> = (0..states.len() as u32)
+        .filter(|&state| !states[state as usize].is_empty())
+        .collect();
+    longest.sort_by_key(|&state| std::cmp::Reverse(states[state as usize].len()));
+    let spare = wanted.transitions.checked_sub(offered);
+    let spare = spare.filter(|&spare| spare <= longest.len()).unwrap_or_else(|| {
+        panic!(
+            "{} offers {offered} transitions for {} on {} pages",
+            wanted.name,
+            wanted.transitions,
+            longest.len()
+        )
+    });
+    for &state in &longest[..spare] {
+        states[state as usize].push((action, state));
+    }
+    spare
+}

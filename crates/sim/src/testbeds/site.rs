@@ -1,0 +1,118 @@
+//! A company's site: a main menu on every page, and behind it tours, articles and a form that are
+//! read page by page.
+
+use argiope_explore::model::Model;
+
+use super::Described;
+use super::program::{self, Offers, Program, Wanted};
+
+/// How people choose it.
+pub(super) const DESCRIBED: Described = Described {
+    name: "site-like",
+    examples: &["site-like"],
+    summary: "imitates TestRIA: 39 states, 305 transitions",
+    help: "Known: the size, the reset cost (2), that it has the form of a company's site, and that nothing is a dead end. Guessed: \
+           a menu on every page, and behind it tours, articles and a form that are read page by page. Greedy needs 950 actions \
+           and no reset but the first load for a complete crawl (published: 1,006).",
+};
+
+struct Site;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Page {
+    Home,
+    Products,
+    /// A page of the tour through a product family; page 0 is its first.
+    Family(u8, u8),
+    Services,
+    /// A step of "how we work".
+    Step(u8),
+    /// A news article, the latest being 0.
+    News(u8),
+    Contact,
+    Directions,
+    /// A page of the contact form.
+    Form(u8),
+    About,
+    Team,
+    /// A chapter of the company's history.
+    History(u8),
+}
+
+const FAMILIES: u8 = 3;
+const LAST_OF_FAMILY: u8 = 3;
+const LAST_STEP: u8 = 3;
+const LAST_NEWS: u8 = 8;
+const LAST_OF_FORM: u8 = 3;
+const LAST_OF_HISTORY: u8 = 2;
+
+impl Page {
+    /// What "previous" and "next" give on the pages that are read in a row.
+    fn beside(self) -> [Option<Self>; 2] {
+        match self {
+            Self::Family(family, at) => in_row(at, LAST_OF_FAMILY, |at| Self::Family(family, at)),
+            Self::Step(at) => in_row(at, LAST_STEP, Self::Step),
+            Self::News(at) => in_row(at, LAST_NEWS, Self::News),
+            Self::Form(at) => in_row(at, LAST_OF_FORM, Self::Form),
+            Self::History(at) => in_row(at, LAST_OF_HISTORY, Self::History),
+            _ => [None, None],
+        }
+    }
+}
+
+/// The pages before and after a place in a row, where there are any.
+fn in_row(at: u8, last: u8, page: impl Fn(u8) -> Page) -> [Option<Page>; 2] {
+    [(at > 0).then(|| page(at - 1)), (at < last).then(|| page(at + 1))]
+}
+
+impl Program for Site {
+    type Page = Page;
+
+    fn start(&self) -> Page {
+        Page::Home
+    }
+
+    fn offer(&self, &page: &Page, offers: &mut Offers<Page>) {
+        offers.one("home", Page::Home);
+        offers.one("products", Page::Products);
+        offers.one("services", Page::Services);
+        offers.one("news", Page::News(0));
+        offers.one("contact", Page::Contact);
+        offers.one("about", Page::About);
+        let [previous, next] = page.beside();
+        if let Some(previous) = previous {
+            offers.one("previous", previous);
+        }
+        if let Some(next) = next {
+            offers.one("next", next);
+        }
+        match page {
+            Page::Products => {
+                for family in 0..FAMILIES {
+                    offers.nth("family", family.into(), Page::Family(family, 0));
+                }
+            }
+            Page::Services => offers.one("how we work", Page::Step(0)),
+            Page::Contact => {
+                offers.one("directions", Page::Directions);
+                offers.one("write to us", Page::Form(0));
+            }
+            Page::About => {
+                offers.one("team", Page::Team);
+                offers.one("history", Page::History(0));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The imitation of TestRIA.
+pub fn site_like() -> Model {
+    let wanted = Wanted {
+        name: "site-like",
+        reset_cost: 2.0,
+        states: 39,
+        transitions: 305,
+    };
+    program::explore(&Site, &wanted)
+}
