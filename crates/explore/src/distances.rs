@@ -208,27 +208,29 @@ impl Field {
         }
         let mut heap = BinaryHeap::new();
         for &state in &affected {
-            let known = (0..)
-                .zip(edges.targets(state as usize))
-                .filter(|&(_, &to)| to != UNEXPLORED);
-            let nearest = known
-                .map(|(index, &to)| (self.distance[to as usize], index))
-                .min();
+            let known = (0..).zip(edges.targets(state as usize)).filter(|&(_, &to)| to != UNEXPLORED);
+            let nearest = known.map(|(index, &to)| (self.distance[to as usize], index)).min();
             if let Some((distance, index)) = nearest.filter(|&(distance, _)| distance != FAR) {
                 heap.push(Reverse((distance + 1, state, index)));
             }
         }
-        while let Some(Reverse((distance, state, index))) = heap.pop() {
-            if distance >= self.distance[state as usize] {
-                continue;
-            }
+        // What was found from outside the affected states is taken in only now, so that none of them
+        // leaned on another one of them.
+        for &Reverse((distance, state, index)) in &heap {
             self.distance[state as usize] = distance;
             self.support[state as usize] = index;
+        }
+        while let Some(Reverse((distance, state, _))) = heap.pop() {
+            if distance > self.distance[state as usize] {
+                continue;
+            }
             for &before in &incoming[state as usize] {
-                if distance + 1 < self.distance[before as usize] {
-                    if let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state) {
-                        heap.push(Reverse((distance + 1, before, index as u32)));
-                    }
+                if distance + 1 < self.distance[before as usize]
+                    && let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state)
+                {
+                    self.distance[before as usize] = distance + 1;
+                    self.support[before as usize] = index as u32;
+                    heap.push(Reverse((distance + 1, before, index as u32)));
                 }
             }
         }
