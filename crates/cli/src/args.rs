@@ -28,11 +28,7 @@ NO_COLOR=1 in the environment turns colours off.";
 /// A crawler for web applications that live behind one URL.
 #[derive(Parser)]
 #[command(name = "argiope", version, about, after_help = AFTER_HELP)]
-#[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -84,23 +80,15 @@ fn one_line(message: &str) -> String {
 
 /// The names of the strategies, with what they say of themselves; `also` is accepted beside them.
 pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesParser {
-    let known = strategies::ALL
-        .iter()
-        .map(|described| (described.name, described.summary));
+    let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
     let values = known.chain(also.iter().copied());
     PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
 /// A reset cost: a number of actions above 0, as in a model file.
 pub fn reset_cost(text: &str) -> Result<f64, String> {
-    let cost: f64 = text
-        .parse()
-        .map_err(|_| "a number of actions is needed".to_owned())?;
-    if cost.is_finite() && cost > 0.0 {
-        Ok(cost)
-    } else {
-        Err("it must be above 0, and finite".to_owned())
-    }
+    let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
+    if cost.is_finite() && cost > 0.0 { Ok(cost) } else { Err("it must be above 0, and finite".to_owned()) }
 }
 
 #[cfg(test)]

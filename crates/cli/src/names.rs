@@ -19,11 +19,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
 pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(given, known.iter().copied());
-    let (hint, names) = if near.is_empty() {
-        ("known are", known)
-    } else {
-        ("did you mean", near)
-    };
+    let (hint, names) = if near.is_empty() { ("known are", known) } else { ("did you mean", near) };
     format!(
         "no {kind} is called '{given}'; {hint} {}{}",
         names.join(", "),
@@ -54,18 +50,12 @@ mod tests {
 
     #[test]
     fn edits_count_letters() {
-        assert_eq!(
-            [edits("kitten", "sitting"), edits("", "ab"), edits("a", "a")],
-            [3, 2, 0]
-        );
+        assert_eq!([edits("kitten", "sitting"), edits("", "ab"), edits("a", "a")], [3, 2, 0]);
     }
 
     #[test]
     fn a_parameter_does_not_hide_the_name() {
-        assert_eq!(
-            nearest("hypercub:12", ["hypercube:N", "filetree"]),
-            ["hypercube:N"]
-        );
+        assert_eq!(nearest("hypercub:12", ["hypercube:N", "filetree"]), ["hypercube:N"]);
     }
 
     #[test]

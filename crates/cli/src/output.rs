@@ -14,10 +14,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(bytes)
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Failure::of_output(&error))
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| Failure::of_output(&error))
 }
 
 /// Makes a folder that results are to be written to. Done before the work, so that a bad path is

@@ -23,11 +23,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  about {eta} left  {msg}");
         bar.set_style(style.expect("the template is valid"));
-        Self {
-            bar,
-            started: Instant::now(),
-            shown: Once::new(),
-        }
+        Self { bar, started: Instant::now(), shown: Once::new() }
     }
 
     /// Says what is being done.
@@ -44,8 +40,7 @@ impl Progress {
     pub fn advance(&self, done: u64) {
         self.bar.inc(done);
         if self.started.elapsed() >= PATIENCE && std::io::stderr().is_terminal() {
-            self.shown
-                .call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
     }
 }

@@ -58,10 +58,7 @@ impl Source {
             (None, Some(name)) => testbed(name)?,
             (None, None) => return Err(Failure::Input("--model or --testbed is needed".to_owned())),
         };
-        Ok(Application {
-            reset_cost: self.reset_cost.unwrap_or(model.reset_cost),
-            model,
-        })
+        Ok(Application { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
     }
 }
 
@@ -80,10 +77,7 @@ impl Application {
 
 /// The names of the test-beds, with what they say of themselves.
 pub fn testbeds() -> Vec<(&'static str, &'static str)> {
-    testbeds::ALL
-        .iter()
-        .map(|described| (described.name, described.summary))
-        .collect()
+    testbeds::ALL.iter().map(|described| (described.name, described.summary)).collect()
 }
 
 /// Makes the test-bed with this name.
@@ -108,10 +102,7 @@ fn shape(path: &Path) -> Result<Model, Failure> {
 
 /// Reads a model file.
 fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
-    let reading = Reading {
-        allow_unreachable,
-        ..Reading::default()
-    };
+    let reading = Reading { allow_unreachable, ..Reading::default() };
     Model::from_json(&bytes_of(path)?, reading)
         .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
@@ -129,9 +120,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     }
     let mut bytes = Vec::new();
     // The length of a pipe is not known beforehand, so the limit is also on what is read.
-    file.take(SIZE_LIMIT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(&error))?;
+    file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > SIZE_LIMIT {
         return Err(unreadable(&TOO_LARGE));
     }

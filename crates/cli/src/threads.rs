@@ -23,11 +23,8 @@ pub fn do_all<T: Sync, R: Send>(pieces: &[T], threads: usize, work: impl Fn(&T) 
             scope.spawn(take_pieces);
         }
     });
-    let done = results
-        .into_iter()
-        .map(|result| result.into_inner().expect("its thread has ended"));
-    done.map(|result| result.expect("every piece was taken"))
-        .collect()
+    let done = results.into_iter().map(|result| result.into_inner().expect("its thread has ended"));
+    done.map(|result| result.expect("every piece was taken")).collect()
 }
 
 /// As many threads as the machine runs at once.

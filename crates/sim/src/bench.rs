@@ -59,12 +59,7 @@ pub(crate) mod tests {
             transitions: 8,
             reset_cost: 3.0,
             bound: BOUND,
-            tour: AllStates {
-                lower: 6.0,
-                cost: 7.0,
-                actions: 4,
-                resets: 1,
-            },
+            tour: AllStates { lower: 6.0, cost: 7.0, actions: 4, resets: 1 },
             runs: vec![
                 run("adaptive", 1, 8, 9),
                 run("adaptive", 2, 12, 13),

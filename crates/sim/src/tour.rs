@@ -44,12 +44,7 @@ pub fn all_states(model: &Model, reset_cost: f64) -> AllStates {
         }
     }
     let (actions, resets) = ways.spent(&order);
-    AllStates {
-        lower,
-        cost: actions as f64 + resets as f64 * reset_cost,
-        actions,
-        resets,
-    }
+    AllStates { lower, cost: actions as f64 + resets as f64 * reset_cost, actions, resets }
 }
 
 /// The part of the application that can be reached, without repeated edges.
@@ -108,10 +103,7 @@ impl Visits {
         network.supply(0, 1);
         network.supply(end, -1);
         let flow = network.solve().expect("every state can be reached");
-        (
-            flow.cost as f64 / UNIT + self.reset_cost,
-            self.pieces(&arcs, &flow),
-        )
+        (flow.cost as f64 / UNIT + self.reset_cost, self.pieces(&arcs, &flow))
     }
 
     /// Takes the flow apart into rounds over states, in the order of their first visit.
@@ -173,11 +165,7 @@ impl Ways {
                 }
             }
         }
-        Self {
-            states,
-            reset_cost,
-            walks,
-        }
+        Self { states, reset_cost, walks }
     }
 
     fn walk(&self, from: u32, to: u32) -> u16 {

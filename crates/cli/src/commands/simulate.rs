@@ -100,10 +100,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn check(args: &Args) -> Result<Plan, Failure> {
     let end = args.seed.checked_add(args.seeds).ok_or_else(|| {
-        Failure::Input(format!(
-            "--seed {} leaves no room for {} seeds",
-            args.seed, args.seeds
-        ))
+        Failure::Input(format!("--seed {} leaves no room for {} seeds", args.seed, args.seeds))
     })?;
     let named = |described: &&Described| args.strategy == ALL.0 || args.strategy == described.name;
     Ok(Plan {
@@ -124,10 +121,7 @@ fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
 
 /// Crawls the whole application, telling how far it is.
 pub fn crawl(app: &Application, described: &'static Described, seed: u64, progress: &Progress) -> Run {
-    let settings = Settings {
-        reset_cost: app.reset_cost,
-        seed,
-    };
+    let settings = Settings { reset_cost: app.reset_cost, seed };
     let mut crawl = Crawl::new(&app.model, described, settings);
     let mut jobs = 0;
     while crawl.step() {

@@ -24,11 +24,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             described.summary,
             wrapped(described.help)
         )),
-        None => output::print(&list(
-            strategies::ALL
-                .iter()
-                .map(|described| (described.name, described.summary)),
-        )),
+        None => {
+            output::print(&list(strategies::ALL.iter().map(|described| (described.name, described.summary))))
+        }
     }
 }
 

@@ -12,8 +12,6 @@ pub fn run() -> Result<(), Failure> {
 pub fn list<T: std::fmt::Display>(items: impl IntoIterator<Item = (&'static str, T)>) -> String {
     let items: Vec<_> = items.into_iter().collect();
     let width = items.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines = items
-        .iter()
-        .map(|(name, summary)| format!("{name:<width$}  {summary}\n"));
+    let lines = items.iter().map(|(name, summary)| format!("{name:<width$}  {summary}\n"));
     lines.collect()
 }

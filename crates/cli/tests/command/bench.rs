@@ -33,13 +33,7 @@ fn the_number_of_threads_does_not_show_in_the_results() {
 fn the_default_strategy_is_held_against_the_others() {
     let table = output("bench strategies --testbed hypercube:4 --seeds 2");
     assert!(table.contains("against the best other strategy"), "{table}");
-    assert!(
-        table
-            .lines()
-            .last()
-            .is_some_and(|row| row.starts_with("hypercube:4 ")),
-        "{table}"
-    );
+    assert!(table.lines().last().is_some_and(|row| row.starts_with("hypercube:4 ")), "{table}");
 }
 
 #[test]
@@ -57,27 +51,13 @@ fn a_bad_name_is_known_before_anything_is_written() {
 fn a_folder_that_cannot_be_made_is_bad_input() {
     let file = folder("bench-no-folder").join("file");
     fs::write(&file, "").expect("a file in the way");
-    let given = argiope(&format!(
-        "bench strategies --testbed hypercube:4 --out {}/results",
-        file.display()
-    ));
-    assert_eq!(
-        (given.code, given.err.lines().count()),
-        (Some(2), 1),
-        "{}",
-        given.err
-    );
+    let given = argiope(&format!("bench strategies --testbed hypercube:4 --out {}/results", file.display()));
+    assert_eq!((given.code, given.err.lines().count()), (Some(2), 1), "{}", given.err);
 }
 
 #[test]
 fn the_memory_of_a_graph_is_counted() {
     let text = output("bench speed --part memory --states 1000 --transitions 20000");
-    assert!(
-        text.starts_with("Graph of 1000 states and 20000 transitions"),
-        "{text}"
-    );
-    assert!(
-        text.contains("bytes for a transition:             8.0\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("Graph of 1000 states and 20000 transitions"), "{text}");
+    assert!(text.contains("bytes for a transition:             8.0\n"), "{text}");
 }

@@ -12,19 +12,12 @@ fn check_given(given: &Given, expected: &str) {
     assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{}", given.err);
     assert_eq!(given.err.lines().count(), 1, "{}", given.err);
     assert!(given.err.starts_with("argiope: "), "{}", given.err);
-    assert!(
-        given.err.contains(expected),
-        "'{expected}' is not in: {}",
-        given.err
-    );
+    assert!(given.err.contains(expected), "'{expected}' is not in: {}", given.err);
 }
 
 #[test]
 fn wrong_arguments_take_one_line() {
-    check(
-        "simulat",
-        "unrecognized subcommand 'simulat'; a similar subcommand exists: 'simulate'",
-    );
+    check("simulat", "unrecognized subcommand 'simulat'; a similar subcommand exists: 'simulate'");
     check("simulate", "--model <FILE>|--testbed <NAME>");
     check("simulate --testbed hypercube:4 --sed 3", "'--seed'");
     check("simulate --testbed hypercube:4 --model x", "cannot be used with");
@@ -35,37 +28,22 @@ fn wrong_arguments_take_one_line() {
 
 #[test]
 fn reset_costs_are_above_zero() {
-    check(
-        "simulate --testbed hypercube:4 --reset-cost -1",
-        "it must be above 0",
-    );
+    check("simulate --testbed hypercube:4 --reset-cost -1", "it must be above 0");
     check("bound --testbed hypercube:4 --reset-cost 0", "it must be above 0");
-    check(
-        "bound --testbed hypercube:4 --reset-cost NaN",
-        "it must be above 0",
-    );
+    check("bound --testbed hypercube:4 --reset-cost NaN", "it must be above 0");
 }
 
 #[test]
 fn unknown_names_suggest_the_nearest() {
-    check(
-        "simulate --testbed hypercub:8",
-        "no test-bed is called 'hypercub:8'; did you mean hypercube:N?",
-    );
-    check(
-        "simulate --testbed hypercube:4 --strategy gredy",
-        "a similar value exists: 'greedy'",
-    );
+    check("simulate --testbed hypercub:8", "no test-bed is called 'hypercub:8'; did you mean hypercube:N?");
+    check("simulate --testbed hypercube:4 --strategy gredy", "a similar value exists: 'greedy'");
     check("strategies gredy", "a similar value exists: 'greedy'");
 }
 
 #[test]
 fn a_test_bed_has_a_size_that_can_be_made() {
     for size in ["0", "99", "-1", "x", ""] {
-        check(
-            &format!("simulate --testbed hypercube:{size}"),
-            &format!("hypercube:{size}"),
-        );
+        check(&format!("simulate --testbed hypercube:{size}"), &format!("hypercube:{size}"));
     }
 }
 
@@ -73,10 +51,7 @@ fn a_test_bed_has_a_size_that_can_be_made() {
 fn model_files_that_cannot_be_read_are_named() {
     let here = folder("failures-models");
     let folder = here.display();
-    check(
-        &format!("simulate --model {folder}"),
-        &format!("cannot read {folder}: it is a folder"),
-    );
+    check(&format!("simulate --model {folder}"), &format!("cannot read {folder}: it is a folder"));
     check(
         &format!("bound --model {folder}/none.json"),
         &format!("cannot read {folder}/none.json: No such file"),
@@ -84,10 +59,7 @@ fn model_files_that_cannot_be_read_are_named() {
     let large = here.join("large.json");
     let file = File::create(&large).expect("a file for the test");
     file.set_len((1 << 30) + 1).expect("a file with a hole");
-    check(
-        &format!("simulate --model {}", large.display()),
-        "larger than 1 GiB",
-    );
+    check(&format!("simulate --model {}", large.display()), "larger than 1 GiB");
 }
 
 #[test]
@@ -103,12 +75,8 @@ fn unreachable_states_must_be_allowed() {
 
 #[test]
 fn text_from_outside_is_escaped() {
-    let end = command(&["simulate", "--testbed", "a\u{1b}[31m\nb"])
-        .output()
-        .expect("argiope can be run");
+    let end = command(&["simulate", "--testbed", "a\u{1b}[31m\nb"]).output().expect("argiope can be run");
     check_given(&given(end), "'a\\u{1b}[31m\\nb'");
-    let end = command(&["simulate", "--model", "no\u{7}file\n.json"])
-        .output()
-        .expect("argiope can be run");
+    let end = command(&["simulate", "--model", "no\u{7}file\n.json"]).output().expect("argiope can be run");
     check_given(&given(end), "no\\u{7}file\\n.json");
 }

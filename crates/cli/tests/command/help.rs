@@ -24,19 +24,10 @@ fn every_example_in_the_help_works() {
     assert!(all.len() >= 10, "commands were not found: {all:?}");
     let here = folder("help-examples");
     fs::write(here.join("switch.json"), SWITCH).expect("the model of an example");
-    let programs = Path::new(env!("CARGO_BIN_EXE_argiope"))
-        .parent()
-        .expect("a program is in a folder");
-    let path = format!(
-        "{}:{}",
-        programs.display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
+    let programs = Path::new(env!("CARGO_BIN_EXE_argiope")).parent().expect("a program is in a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     for (command, help) in all {
-        let examples: Vec<&str> = help
-            .lines()
-            .filter(|line| line.starts_with("  argiope "))
-            .collect();
+        let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  argiope ")).collect();
         assert!(!examples.is_empty(), "'{command}' has no example");
         for example in examples {
             let run = Command::new("sh")
@@ -61,23 +52,14 @@ fn without_arguments_there_is_help_and_the_code_of_bad_input() {
 #[test]
 fn help_documents_the_exit_codes() {
     let help = output("--help");
-    for code in [
-        "0  done",
-        "1  failed",
-        "2  bad input",
-        "3  interrupted",
-        "4  a limit",
-    ] {
+    for code in ["0  done", "1  failed", "2  bad input", "3  interrupted", "4  a limit"] {
         assert!(help.contains(code), "{code}");
     }
 }
 
 #[test]
 fn the_version_is_told() {
-    assert_eq!(
-        output("--version"),
-        concat!("argiope ", env!("CARGO_PKG_VERSION"), "\n")
-    );
+    assert_eq!(output("--version"), concat!("argiope ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -98,10 +80,7 @@ fn test_beds_are_listed_with_what_they_are() {
 #[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(
-            output(&format!("completions {shell}")).contains("simulate"),
-            "{shell}"
-        );
+        assert!(output(&format!("completions {shell}")).contains("simulate"), "{shell}");
     }
 }
 
@@ -109,15 +88,7 @@ fn every_shell_has_completions() {
 fn the_manual_has_a_page_for_every_command() {
     let manual = output("man");
     let pages: Vec<&str> = manual.lines().filter(|line| line.starts_with(".TH ")).collect();
-    for command in [
-        "argiope ",
-        "argiope-simulate ",
-        "argiope-bench-speed ",
-        "argiope-man ",
-    ] {
-        assert!(
-            pages.iter().any(|page| page.contains(command)),
-            "{command}: {pages:?}"
-        );
+    for command in ["argiope ", "argiope-simulate ", "argiope-bench-speed ", "argiope-man "] {
+        assert!(pages.iter().any(|page| page.contains(command)), "{command}: {pages:?}");
     }
 }

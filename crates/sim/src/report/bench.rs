@@ -12,10 +12,8 @@ use crate::summary::{Summary, ratio};
 pub fn testbed(measured: &Measured) -> String {
     let summaries = measured.summaries();
     let spread = summaries.iter().any(|summary| summary.seeds > 1);
-    let printed: Vec<_> = summaries
-        .iter()
-        .map(|summary| published(&measured.testbed, summary.strategy))
-        .collect();
+    let printed: Vec<_> =
+        summaries.iter().map(|summary| published(&measured.testbed, summary.strategy)).collect();
     let any_printed = printed.iter().any(Option::is_some);
     let mut columns = header(spread);
     if any_printed {
@@ -68,16 +66,8 @@ fn figures(printed: Option<Figure>, reset_cost: f64) -> String {
 /// How a strategy stands: for all states against the best other strategy, for the complete crawl
 /// against the bound. Medians over the seeds.
 pub fn standing(bench: &[Measured], strategy: &str) -> String {
-    let mut table = Table::new([
-        "test-bed",
-        "all states",
-        "best other",
-        "",
-        "ratio",
-        "complete",
-        "bound",
-        "ratio",
-    ]);
+    let mut table =
+        Table::new(["test-bed", "all states", "best other", "", "ratio", "complete", "bound", "ratio"]);
     for measured in bench {
         let summaries = measured.summaries();
         let Some(ours) = summaries.iter().find(|summary| summary.strategy == strategy) else {
@@ -87,11 +77,7 @@ pub fn standing(bench: &[Measured], strategy: &str) -> String {
         let others = summaries.iter().filter(|summary| summary.strategy != strategy);
         let best = others.min_by(|a, b| cost(a).total_cmp(&cost(b)));
         let best = best.map_or(["–"; 3].map(String::from), |best| {
-            [
-                number(cost(best)),
-                best.strategy.to_owned(),
-                times(ratio(cost(ours), cost(best))),
-            ]
+            [number(cost(best)), best.strategy.to_owned(), times(ratio(cost(ours), cost(best)))]
         });
         let mut row = vec![name(&measured.testbed), number(cost(ours))];
         row.extend(best);

@@ -42,19 +42,13 @@ pub fn svg(bench: &[Measured], highlighted: &str) -> String {
              height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1a1a1a\">"
         ),
     );
-    push(
-        &mut out,
-        format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"),
-    );
+    push(&mut out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"));
     head(&mut out, bench);
     let mut top = HEAD;
     for (panels, height) in bench.chunks(COLUMNS).zip(heights) {
         for (column, measured) in panels.iter().enumerate() {
             let left = MARGIN + column as f64 * PANEL_WIDTH;
-            push(
-                &mut out,
-                format_args!("<g transform=\"translate({left} {top})\">"),
-            );
+            push(&mut out, format_args!("<g transform=\"translate({left} {top})\">"));
             panel(&mut out, measured, highlighted);
             push(&mut out, format_args!("</g>"));
         }
@@ -238,12 +232,7 @@ impl Axis {
     fn new(least: f64, most: f64, left: f64, right: f64) -> Self {
         let from = round_below(least.max(1.0));
         let to = most.max(from * 10.0) * 1.02;
-        Self {
-            from,
-            to,
-            left,
-            right,
-        }
+        Self { from, to, left, right }
     }
 
     fn x(&self, cost: f64) -> f64 {
@@ -347,9 +336,6 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        assert_eq!(
-            [thousands(1234567.0), thousands(999.0), thousands(10.5)],
-            ["1,234,567", "999", "10.5"]
-        );
+        assert_eq!([thousands(1234567.0), thousands(999.0), thousands(10.5)], ["1,234,567", "999", "10.5"]);
     }
 }

@@ -104,11 +104,7 @@ fn push(out: &mut String, row: &[String]) {
 /// A field of text, quoted where it would be taken for several.
 fn field(text: &str) -> String {
     let text = harmless(text);
-    if text.contains([',', '"']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]
@@ -130,10 +126,7 @@ mod tests {
     #[test]
     fn a_run_is_a_row() {
         let csv = runs(&[measured("a")]);
-        assert_eq!(
-            csv.lines().nth(1),
-            Some("a,adaptive,1,5,8,3,8,1,11,9,1,12,5,7,9,11,10,7")
-        );
+        assert_eq!(csv.lines().nth(1), Some("a,adaptive,1,5,8,3,8,1,11,9,1,12,5,7,9,11,10,7"));
     }
 
     #[test]
@@ -142,14 +135,8 @@ mod tests {
         let printed = Published {
             application: "A",
             strategy: "greedy",
-            all_states: Some(Figure {
-                actions: 20,
-                resets: Some(2),
-            }),
-            complete: Some(Figure {
-                actions: 30,
-                resets: None,
-            }),
+            all_states: Some(Figure { actions: 20, resets: Some(2) }),
+            complete: Some(Figure { actions: 30, resets: None }),
         };
         let row = published_row(&measured, &printed);
         assert_eq!(row.join(","), "a,greedy,published,,26,,,20,2,,,,30,,,10,7");

@@ -27,11 +27,7 @@ struct Effort {
 
 impl Effort {
     fn of(spent: Spent, reset_cost: f64) -> Self {
-        Self {
-            actions: spent.actions,
-            resets: spent.resets,
-            cost: spent.cost(reset_cost),
-        }
+        Self { actions: spent.actions, resets: spent.resets, cost: spent.cost(reset_cost) }
     }
 }
 

@@ -22,10 +22,7 @@ pub fn header(spread: bool) -> Vec<&'static str> {
         "× bound",
         "min–max",
     ];
-    columns
-        .into_iter()
-        .filter(|&column| spread || column != "min–max")
-        .collect()
+    columns.into_iter().filter(|&column| spread || column != "min–max").collect()
 }
 
 /// The cells under [`header`].
@@ -86,19 +83,8 @@ mod tests {
         let text = table(&by_strategy(&runs, 2.5, &BOUND), &BOUND);
         let row = text.lines().last().expect("the row of greedy");
         let cells: Vec<_> = row.split_whitespace().collect();
-        let expected = [
-            "greedy",
-            "11.5",
-            "10.5–12.5",
-            "9",
-            "1",
-            "12.5",
-            "11.5–13.5",
-            "10",
-            "1",
-            "1.250",
-            "1.150–1.350",
-        ];
+        let expected =
+            ["greedy", "11.5", "10.5–12.5", "9", "1", "12.5", "11.5–13.5", "10", "1", "1.250", "1.150–1.350"];
         assert_eq!(cells, expected);
     }
 }

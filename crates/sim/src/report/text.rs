@@ -74,10 +74,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_cannot_steer_the_terminal() {
-        assert_eq!(
-            harmless("a\u{1b}[31mb\nc\u{202e}d"),
-            "a\\u{1b}[31mb\\nc\\u{202e}d"
-        );
+        assert_eq!(harmless("a\u{1b}[31mb\nc\u{202e}d"), "a\\u{1b}[31mb\\nc\\u{202e}d");
         assert_eq!(harmless("Größe ✓"), "Größe ✓");
     }
 

@@ -29,12 +29,7 @@ The figures depend on the machine and on what else it does; compare only what wa
 /// The test-bed of the whole crawl.
 const LARGE: &str = "bebop-like:large";
 /// The test-beds of the curve: each has twice the states of the one before.
-const CURVE: [&str; 4] = [
-    "random:1000:20",
-    "random:2000:20",
-    "random:4000:20",
-    "random:8000:20",
-];
+const CURVE: [&str; 4] = ["random:1000:20", "random:2000:20", "random:4000:20", "random:8000:20"];
 /// Different actions in the generated graph; real applications repeat theirs from state to state.
 const ACTIONS: usize = 5000;
 
@@ -70,11 +65,8 @@ enum Part {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let (states, transitions) = if args.full {
-        (500_000, 50_000_000)
-    } else {
-        (args.states, args.transitions)
-    };
+    let (states, transitions) =
+        if args.full { (500_000, 50_000_000) } else { (args.states, args.transitions) };
     let degree = usize::try_from(transitions / u64::from(states)).unwrap_or(usize::MAX);
     if !(1..=ACTIONS).contains(&degree) {
         return Err(Failure::Input(format!(
@@ -102,10 +94,7 @@ fn measured_strategies() -> Vec<&'static Described> {
 
 /// A complete crawl with the clock on: seconds, and the number of decisions.
 fn timed(model: &Model, described: &'static Described) -> (f64, u64) {
-    let settings = Settings {
-        reset_cost: model.reset_cost,
-        seed: 1,
-    };
+    let settings = Settings { reset_cost: model.reset_cost, seed: 1 };
     let started = Instant::now();
     let mut crawl = Crawl::new(model, described, settings);
     let progress = Progress::new(model.transitions() as u64);
@@ -127,11 +116,7 @@ fn whole_crawl() -> String {
     let mut table = Table::new(["strategy", "seconds", "decisions"]);
     for described in measured_strategies() {
         let (seconds, decisions) = timed(&model, described);
-        table.row([
-            described.name.to_owned(),
-            format!("{seconds:.2}"),
-            decisions.to_string(),
-        ]);
+        table.row([described.name.to_owned(), format!("{seconds:.2}"), decisions.to_string()]);
     }
     format!(
         "Whole crawl of {LARGE} ({} states, {} transitions), one core\n{table}",
@@ -174,9 +159,7 @@ fn graph_memory(states: u32, degree: usize) -> String {
     let started = Instant::now();
     let graph = generated(states, degree);
     let seconds = started.elapsed().as_secs_f64();
-    let grown = memory::resident()
-        .zip(before)
-        .map(|(after, before)| after.saturating_sub(before));
+    let grown = memory::resident().zip(before).map(|(after, before)| after.saturating_sub(before));
     let (of_states, of_transitions) = graph.bytes();
     let (states, transitions) = (graph.states() as f64, graph.transitions() as f64);
     let mut out = format!(
@@ -215,10 +198,7 @@ fn generated(states: u32, degree: usize) -> Graph {
     }
     for state in 0..states {
         for index in 0..degree as u32 {
-            let slot = Slot {
-                state: StateIndex(state),
-                index,
-            };
+            let slot = Slot { state: StateIndex(state), index };
             graph.record(slot, StateIndex(chance.below(states as usize) as u32));
         }
     }
@@ -232,9 +212,6 @@ mod tests {
     #[test]
     fn the_generated_graph_has_the_size_asked_for() {
         let graph = generated(50, 7);
-        assert_eq!(
-            (graph.states(), graph.transitions(), graph.unexplored()),
-            (50, 350, 0)
-        );
+        assert_eq!((graph.states(), graph.transitions(), graph.unexplored()), (50, 350, 0));
     }
 }

@@ -94,10 +94,7 @@ fn check(args: Args) -> Result<Plan, Failure> {
     }
     let load = |name: String| {
         let model = source::testbed(&name)?;
-        let app = Application {
-            reset_cost: model.reset_cost,
-            model,
-        };
+        let app = Application { reset_cost: model.reset_cost, model };
         Ok(Testbed { name, app })
     };
     Ok(Plan {
@@ -131,10 +128,7 @@ fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
     progress.doing("bounds");
     threads::do_all(&plan.testbeds, plan.threads, |testbed| {
         let Application { model, reset_cost } = &testbed.app;
-        let found = (
-            bound::complete(model, *reset_cost),
-            tour::all_states(model, *reset_cost),
-        );
+        let found = (bound::complete(model, *reset_cost), tour::all_states(model, *reset_cost));
         progress.advance(1);
         found
     })
@@ -151,7 +145,5 @@ fn runs(plan: &Plan) -> Vec<Run> {
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
     let progress = Progress::new(work.sum());
     progress.doing("crawls");
-    threads::do_all(&pieces, plan.threads, |&(app, described, seed)| {
-        crawl(app, described, seed, &progress)
-    })
+    threads::do_all(&pieces, plan.threads, |&(app, described, seed)| crawl(app, described, seed, &progress))
 }
