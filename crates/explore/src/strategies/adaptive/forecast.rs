@@ -1,15 +1,24 @@
 //! Where a candidate will lead: several simple rules, each a small metamodel of its own, and a score
 //! for each of them, kept per action and over all. The rule with the best score for the action speaks.
 
+use std::collections::BTreeMap;
+
 use crate::chance::Chance;
-use crate::graph::{Graph, Slot};
+use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
 
-const RULES: usize = 5;
+/// The rules, in the order in which they are asked.
+const RULES: usize = 6;
 /// How many executions the score over all actions counts for in the score of one action.
 const SHARED_WEIGHT: f64 = 2.0;
 /// How far up the states by which a state was found the rules look.
 const GENERATIONS: usize = 4;
+/// How many of a state's transitions are looked at for one that few other states share.
+const WITNESSES: usize = 12;
+/// How many of the states that share a transition are remembered: the latest ones.
+const SHARING: usize = 6;
+/// A prediction below this is not trusted to tell where a candidate leads.
+const TRUSTED: f64 = 0.5;
 
 #[derive(Clone, Copy, Default)]
 struct Score {
@@ -28,13 +37,47 @@ impl Score {
     }
 }
 
+/// The executions of one action.
+#[derive(Default)]
+struct History {
+    /// Where it led, in the order of execution.
+    destinations: Vec<StateIndex>,
+    /// By destination, how often it led there and from which states lately.
+    by_destination: BTreeMap<StateIndex, Sharing>,
+    /// Where it led most often.
+    mostly: Option<(StateIndex, u32)>,
+}
+
+#[derive(Clone, Copy)]
+struct Sharing {
+    times: u32,
+    latest: [u32; SHARING],
+}
+
+impl History {
+    fn add(&mut self, source: StateIndex, destination: StateIndex) {
+        self.destinations.push(destination);
+        let unused = Sharing { times: 0, latest: [UNEXPLORED; SHARING] };
+        let sharing = self.by_destination.entry(destination).or_insert(unused);
+        sharing.latest[sharing.times as usize % SHARING] = source.0;
+        sharing.times += 1;
+        if self.mostly.is_none_or(|(_, times)| sharing.times >= times) {
+            self.mostly = Some((destination, sharing.times));
+        }
+    }
+
+    /// Whether it matters where the action is executed.
+    fn is_telling(&self) -> bool {
+        self.by_destination.len() > 1
+    }
+}
+
 /// What the rules have learned.
 #[derive(Default)]
 pub struct Forecast {
     /// The transition by which each state was found.
     found_by: Vec<Option<Slot>>,
-    /// Where each action led, and how often.
-    led_to: Vec<Vec<(StateIndex, u32)>>,
+    histories: Vec<History>,
     scores: Vec<Score>,
     overall: Score,
 }
@@ -52,33 +95,56 @@ impl Forecast {
     /// A state was seen for the first time.
     pub fn discovered(&mut self, graph: &Graph, by: Option<Slot>) {
         self.found_by.push(by);
-        self.led_to.resize_with(graph.actions_seen(), Vec::new);
+        self.histories.resize_with(graph.actions_seen(), History::default);
         self.scores.resize(graph.actions_seen(), Score::default());
     }
 
-    /// A candidate was executed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
-        let predictions = self.ask(graph, slot);
+    /// A candidate was executed. Gives whether that was predicted.
+    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) -> bool {
+        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
         let action = graph.action_of(slot);
+        let hit = self.best(action, predictions).is_some_and(|best| best.state == destination);
         self.overall.add(&predictions, destination);
         self.scores[action.at()].add(&predictions, destination);
-        let led_to = &mut self.led_to[action.at()];
-        if let Some(at) = led_to.iter().position(|&(state, _)| state == destination) {
-            led_to[at].1 += 1;
-            // Most often first.
-            if at > 0 && led_to[at].1 > led_to[at - 1].1 {
-                led_to.swap(at, at - 1);
-            }
-        } else {
-            led_to.push((destination, 1));
-        }
+        self.histories[action.at()].add(slot.state, destination);
+        hit
     }
 
     /// Where a candidate will probably lead.
     pub fn predict(&self, graph: &Graph, slot: Slot) -> Option<Prediction> {
-        let score = &self.scores[graph.action_of(slot).at()];
+        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
+        self.best(graph.action_of(slot), predictions)
+    }
+
+    /// Where every action of a state leads, in a plan: as known, as predicted or, where no prediction is
+    /// to be trusted, to one of the states that the action led to before, drawn by how often. Single
+    /// draws are wrong, but together they say how often each state will be entered, which is what a
+    /// plan has to balance.
+    pub fn targets(&self, graph: &Graph, state: StateIndex) -> Vec<u32> {
+        let agreeing = self.agreeing(graph, state);
+        let guess = |index: u32| {
+            let slot = Slot { state, index };
+            let action = graph.action_of(slot);
+            let prediction = self.best(action, self.ask(graph, slot, &agreeing));
+            if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= TRUSTED) {
+                return trusted.state.0;
+            }
+            let before = &self.histories[action.at()].destinations;
+            if before.is_empty() {
+                return prediction.map_or(UNEXPLORED, |prediction| prediction.state.0);
+            }
+            before[Chance::new(&[u64::from(state.0), u64::from(index)]).below(before.len())].0
+        };
+        (0..)
+            .zip(graph.targets(state.at()))
+            .map(|(index, &target)| if target == UNEXPLORED { guess(index) } else { target })
+            .collect()
+    }
+
+    fn best(&self, action: ActionIndex, predictions: [Option<StateIndex>; RULES]) -> Option<Prediction> {
+        let score = &self.scores[action.at()];
         let mut best: Option<Prediction> = None;
-        for (rule, prediction) in self.ask(graph, slot).into_iter().enumerate() {
+        for (rule, prediction) in predictions.into_iter().enumerate() {
             let Some(state) = prediction else { continue };
             let shared =
                 (f64::from(self.overall.hits[rule]) + 0.5) / (f64::from(self.overall.trials[rule]) + 1.0);
@@ -91,39 +157,38 @@ impl Forecast {
         best
     }
 
-    /// Where a candidate leads in a plan: as predicted or, where no prediction is to be trusted, to one
-    /// of the states that the action led to before, drawn by how often. Single draws are wrong, but
-    /// together they say how often each state will be entered, which is what a plan has to balance.
-    pub fn guess(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
-        let prediction = self.predict(graph, slot);
-        if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= 0.5) {
-            return Some(trusted.state);
-        }
-        let led_to = &self.led_to[graph.action_of(slot).at()];
-        let total: u32 = led_to.iter().map(|&(_, times)| times).sum();
-        if total == 0 {
-            return prediction.map(|prediction| prediction.state);
-        }
-        let mut drawn =
-            Chance::new(&[u64::from(slot.state.0), u64::from(slot.index)]).below(total as usize) as u32;
-        for &(state, times) in led_to {
-            if drawn < times {
-                return Some(state);
-            }
-            drawn -= times;
-        }
-        None
-    }
-
-    fn ask(&self, graph: &Graph, slot: Slot) -> [Option<StateIndex>; RULES] {
+    fn ask(&self, graph: &Graph, slot: Slot, agreeing: &[u32]) -> [Option<StateIndex>; RULES] {
         let action = graph.action_of(slot);
         [
-            self.led_to[action.at()].first().map(|&(state, _)| state),
-            Some(slot.state),
+            Self::as_in(graph, agreeing, slot),
             self.as_in_the_state_before(graph, slot.state, action),
+            self.histories[action.at()].mostly.map(|(state, _)| state),
             self.commutes(graph, slot.state, action),
             self.undoes(graph, slot.state, action),
+            Some(slot.state),
         ]
+    }
+
+    /// States that agree with this one: the same action leads to the same state from both. Of the
+    /// transitions that say so, the one is taken that the fewest states share: it says most.
+    fn agreeing(&self, graph: &Graph, state: StateIndex) -> Vec<u32> {
+        let known = graph.actions(state).iter().zip(graph.targets(state.at()));
+        let known = known.filter(|&(_, &to)| to != UNEXPLORED && to != state.0);
+        let telling = known.filter(|&(action, _)| self.histories[action.at()].is_telling());
+        let sharing = telling.take(WITNESSES).filter_map(|(action, &to)| {
+            let sharing = self.histories[action.at()].by_destination.get(&StateIndex(to))?;
+            (sharing.times > 1).then_some(sharing)
+        });
+        let mut sharing: Vec<&Sharing> = sharing.collect();
+        sharing.sort_by_key(|sharing| sharing.times);
+        let others = sharing.iter().take(2).flat_map(|sharing| sharing.latest);
+        others.filter(|&other| other != UNEXPLORED && other != state.0).collect()
+    }
+
+    /// What the action did in one of these states.
+    fn as_in(graph: &Graph, states: &[u32], slot: Slot) -> Option<StateIndex> {
+        let action = graph.action_of(slot);
+        states.iter().find_map(|&state| graph.target(graph.slot_of(StateIndex(state), action)?))
     }
 
     /// What the action did in the state from which this one was found, or in one further back.
@@ -147,8 +212,7 @@ impl Forecast {
     /// a state from which that other action leads on to where this one leads now.
     fn commutes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
         let by = self.found_by[state.at()]?;
-        let sideways =
-            graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
+        let sideways = graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
         graph.target(graph.slot_of(sideways, graph.action_of(by))?)
     }
 

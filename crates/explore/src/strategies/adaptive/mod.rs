@@ -64,7 +64,6 @@ impl Strategy for Adaptive {
         let hit =
             self.forecast.predict(graph, slot).is_some_and(|prediction| prediction.state == destination);
         self.trust = self.trust * 0.99 + 0.01 * f64::from(u8::from(hit));
-        self.forecast.executed(graph, slot, destination);
         self.prospects.executed(graph, slot, destination, new);
         self.nearest.executed(graph, slot);
     }

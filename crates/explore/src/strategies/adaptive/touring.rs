@@ -1,9 +1,7 @@
 //! The last phase: what is left to execute as a postman tour over known and predicted transitions,
 //! followed for as long as the predictions hold, and planned anew when too many did not.
 
-use std::collections::VecDeque;
-
-use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
+use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::Job;
 use crate::strategies::adaptive::forecast::Forecast;
@@ -83,7 +81,7 @@ impl Touring {
 
     fn is_outdated(&self, graph: &Graph) -> bool {
         let allowed = (*TOLERATED * graph.unexplored() as f64) as usize;
-        self.covered == 0 || self.failures > allowed.max(LEAST_SURPRISES)
+        self.covered == 0 || self.surprises > allowed.max(1)
     }
 
     fn expect(&mut self, graph: &Graph, forecast: &Forecast, slot: Slot) {
@@ -121,20 +119,8 @@ impl Touring {
         self.surprises = 0;
         self.failures = 0;
         self.covered = graph.unexplored();
-        let edges: Vec<Vec<u32>> = (0..graph.states() as u32)
-            .map(|state| {
-                (0..)
-                    .zip(graph.targets(state as usize))
-                    .map(|(index, &target)| {
-                        if target != UNEXPLORED {
-                            return target;
-                        }
-                        let slot = Slot { state: StateIndex(state), index };
-                        forecast.guess(graph, slot).map_or(UNEXPLORED, |state| state.0)
-                    })
-                    .collect()
-            })
-            .collect();
+        let edges: Vec<Vec<u32>> =
+            (0..graph.states() as u32).map(|state| forecast.targets(graph, StateIndex(state))).collect();
         let task = Task {
             edges: &edges,
             states: graph.states(),
@@ -143,6 +129,5 @@ impl Touring {
             reset_cost: self.reset_cost,
         };
         self.leaving = task.steps(|slot| graph.target(slot).is_none());
-        let _: VecDeque<u32> = VecDeque::new();
     }
 }
