@@ -16,7 +16,7 @@ pub(super) const DESCRIBED: Described = Described {
            category and details of each publication, that 26 actions lead to dead ends, and that \
            transfers are long: 4.7 actions on average, in the large version 5.5 and at most 13. \
            Guessed: lists of several sheets, and details that stay within their list. (Lists that grow \
-           by a button would cost greedy the same, but menu would then take ten times what was \
+           by a button would cost greedy about the same, but menu would then take ten times what was \
            published to find all states.) Greedy needs 746,000 actions and 27 resets for a complete \
            crawl (published: 827,830 and 27), and 2,839,000 for the large version, 6.1 per transition \
            (6.5 follow from the published depths).",
