@@ -1,17 +1,40 @@
-//! The `argiope` command.
-fn main() {
-    for n in 2..13 {
-        let app = argiope_sim::testbeds::hypercube(n);
-        for described in argiope_explore::strategies::ALL {
-            let run = argiope_sim::crawl::crawl(
-                &app,
-                described,
-                argiope_explore::strategy::Settings {
-                    reset_cost: 3.0,
-                    seed: 1,
-                },
-            );
-            println!("{run:?}");
-        }
+//! The `argiope` command. Each command has its file in `commands`; what they share is beside this
+//! one: where models come from, how failures end, how output is written.
+
+mod args;
+mod commands;
+mod failure;
+mod interrupt;
+mod memory;
+mod names;
+mod output;
+mod progress;
+mod source;
+mod threads;
+
+use std::process::ExitCode;
+
+use args::Command;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    interrupt::install();
+    // A panic is a bug and has been reported on standard error; it ends in a documented code too.
+    let outcome = std::panic::catch_unwind(|| args::parse().and_then(run));
+    match outcome {
+        Ok(outcome) => failure::exit_code(outcome),
+        Err(_) => ExitCode::from(failure::FAILED),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Bound(args) => commands::bound::run(&args),
+        Command::Bench(args) => commands::bench::run(args),
+        Command::Strategies(args) => commands::strategies::run(&args),
+        Command::Testbeds => commands::testbeds::run(),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man => commands::man::run(),
     }
 }

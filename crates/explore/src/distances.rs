@@ -4,7 +4,10 @@
 //! decision costs the whole graph once nearly everything is explored. Here the distances are
 //! repaired instead: a new edge or goal lowers some of them, a goal that is done raises those that
 //! hung on it. A state is done once, but decisions are made once per transition, so the repairs are
-//! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.)
+//! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.) What raises
+//! distances is only noted at first and repaired together, by `settle`, before the next question.
+//!
+//! Several sets of goals can be kept over the same edges; each is a *field*.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,37 +18,68 @@ use crate::id::StateIndex;
 const FAR: u32 = u32::MAX;
 const NO_SLOT: u32 = u32::MAX;
 
-/// Distances, in actions, from every state to the nearest goal.
-#[derive(Default)]
+/// Distances, in actions, from every state to the nearest goal of each field.
 pub struct Distances {
+    /// The states with an edge to this one. May name a state whose edge is gone, never misses one.
+    incoming: Vec<Vec<u32>>,
+    fields: Vec<Field>,
+    /// The search in which a state was last seen; searches are numbered.
+    seen_in: Vec<u32>,
+    searches: u32,
+}
+
+#[derive(Clone, Default)]
+struct Field {
     distance: Vec<u32>,
     /// The slot whose destination is one step nearer to the goal.
     support: Vec<u32>,
-    /// The states with an edge to this one. May name a state whose edge is gone, never misses one.
-    incoming: Vec<Vec<u32>>,
+    goal: Vec<bool>,
     affected: Vec<bool>,
+    /// The states that may have lost what their distance rests on.
+    doubtful: Vec<u32>,
 }
 
 impl Distances {
+    /// With so many sets of goals and no states yet.
+    pub fn new(fields: usize) -> Self {
+        Self {
+            incoming: Vec::new(),
+            fields: vec![Field::default(); fields],
+            seen_in: Vec::new(),
+            searches: 0,
+        }
+    }
+
     /// Makes room for the next state, which is no goal and has no edges yet.
     pub fn add_state(&mut self) {
-        self.distance.push(FAR);
-        self.support.push(NO_SLOT);
         self.incoming.push(Vec::new());
-        self.affected.push(false);
+        self.seen_in.push(0);
+        for field in &mut self.fields {
+            field.distance.push(FAR);
+            field.support.push(NO_SLOT);
+            field.goal.push(false);
+            field.affected.push(false);
+        }
     }
 
     /// The number of actions from a state to the nearest goal.
-    pub fn get(&self, state: StateIndex) -> Option<u32> {
-        let distance = self.distance[state.at()];
+    pub fn get(&self, field: usize, state: StateIndex) -> Option<u32> {
+        let distance = self.fields[field].distance[state.at()];
         (distance != FAR).then_some(distance)
     }
 
     /// Appends the shortest walk from a state to its nearest goal, and gives the goal.
-    pub fn walk(&self, edges: &impl Edges, from: StateIndex, walk: &mut Vec<Slot>) -> StateIndex {
+    pub fn walk(
+        &self,
+        field: usize,
+        edges: &impl Edges,
+        from: StateIndex,
+        walk: &mut Vec<Slot>,
+    ) -> StateIndex {
+        let field = &self.fields[field];
         let mut state = from;
-        while self.distance[state.at()] > 0 {
-            let index = self.support[state.at()];
+        while field.distance[state.at()] > 0 {
+            let index = field.support[state.at()];
             assert_ne!(index, NO_SLOT, "{from:?} reaches no goal");
             walk.push(Slot { state, index });
             state = StateIndex(edges.targets(state.at())[index as usize]);
@@ -53,117 +87,176 @@ impl Distances {
         state
     }
 
+    /// Like `walk`, but of all goals that are equally near it goes to the one that ranks highest.
+    pub fn walk_to_best(
+        &mut self,
+        field: usize,
+        edges: &impl Edges,
+        from: StateIndex,
+        walk: &mut Vec<Slot>,
+        rank: impl Fn(StateIndex) -> usize,
+    ) -> StateIndex {
+        let distances = &self.fields[field].distance;
+        self.searches += 1;
+        // Every state on some shortest walk, layer by layer, with the slot and the entry it was entered by.
+        let mut entries: Vec<(StateIndex, u32, usize)> = vec![(from, NO_SLOT, usize::MAX)];
+        let mut layer = 0..1;
+        for distance in (0..distances[from.at()]).rev() {
+            for at in layer.clone() {
+                let state = entries[at].0;
+                for (index, &to) in (0..).zip(edges.targets(state.at())) {
+                    if to != UNEXPLORED
+                        && distances[to as usize] == distance
+                        && std::mem::replace(&mut self.seen_in[to as usize], self.searches) != self.searches
+                    {
+                        entries.push((StateIndex(to), index, at));
+                    }
+                }
+            }
+            layer = layer.end..entries.len();
+        }
+        let best = layer.rev().max_by_key(|&at| rank(entries[at].0)).expect("a goal is in reach");
+        let (start, mut at) = (walk.len(), best);
+        while entries[at].2 != usize::MAX {
+            let (_, index, before) = entries[at];
+            walk.push(Slot { state: entries[before].0, index });
+            at = before;
+        }
+        walk[start..].reverse();
+        entries[best].0
+    }
+
     /// Takes in an edge that `edges` has just gained.
     pub fn connect(&mut self, edges: &impl Edges, slot: Slot) {
-        let to = edges.targets(slot.state.at())[slot.index as usize] as usize;
-        if to == slot.state.at() {
+        let (from, to) = (slot.state.at(), edges.targets(slot.state.at())[slot.index as usize] as usize);
+        if to == from {
             return;
         }
-        let incoming = &mut self.incoming[to];
-        if incoming.last() != Some(&slot.state.0) {
-            incoming.push(slot.state.0);
-        }
-        if self.distance[to] != FAR && self.distance[to] + 1 < self.distance[slot.state.at()] {
-            self.support[slot.state.at()] = slot.index;
-            self.lower(edges, slot.state, self.distance[to] + 1);
+        note_incoming(&mut self.incoming[to], slot.state.0);
+        for field in &mut self.fields {
+            if field.distance[to] != FAR && field.distance[to] + 1 < field.distance[from] {
+                field.support[from] = slot.index;
+                field.lower(&self.incoming, edges, slot.state, field.distance[to] + 1);
+            }
         }
     }
 
-    /// Takes in that the edge of this slot is gone from `edges`.
-    pub fn disconnect(&mut self, edges: &impl Edges, slot: Slot) {
-        if self.support[slot.state.at()] == slot.index {
-            self.raise(edges, slot.state);
+    /// Takes in that the edge of this slot is gone.
+    pub fn disconnect(&mut self, slot: Slot) {
+        for field in &mut self.fields {
+            if field.support[slot.state.at()] == slot.index {
+                field.doubtful.push(slot.state.0);
+            }
+        }
+    }
+
+    /// Repairs what lost its support in a field. To be called before the field is asked.
+    pub fn settle(&mut self, field: usize, edges: &impl Edges) {
+        if !self.fields[field].doubtful.is_empty() {
+            self.fields[field].raise(&self.incoming, edges);
         }
     }
 
     /// Makes a state a goal.
-    pub fn set_goal(&mut self, edges: &impl Edges, state: StateIndex) {
-        if self.distance[state.at()] != 0 {
-            self.support[state.at()] = NO_SLOT;
-            self.lower(edges, state, 0);
+    pub fn set_goal(&mut self, field: usize, edges: &impl Edges, state: StateIndex) {
+        let field = &mut self.fields[field];
+        field.goal[state.at()] = true;
+        if field.distance[state.at()] != 0 {
+            field.support[state.at()] = NO_SLOT;
+            field.lower(&self.incoming, edges, state, 0);
         }
     }
 
     /// Makes a state no goal any more.
-    pub fn clear_goal(&mut self, edges: &impl Edges, state: StateIndex) {
-        if self.distance[state.at()] == 0 {
-            self.raise(edges, state);
+    pub fn clear_goal(&mut self, field: usize, state: StateIndex) {
+        let field = &mut self.fields[field];
+        if std::mem::replace(&mut field.goal[state.at()], false) {
+            field.doubtful.push(state.0);
         }
     }
+}
 
-    /// Whether the state is a goal.
-    pub fn is_goal(&self, state: StateIndex) -> bool {
-        self.distance[state.at()] == 0
+/// Notes a state, mostly once: edges that come and go would make the list grow without end, so it is
+/// tidied whenever its room is used up.
+fn note_incoming(incoming: &mut Vec<u32>, from: u32) {
+    if incoming.last() == Some(&from) {
+        return;
     }
+    if incoming.len() == incoming.capacity() {
+        incoming.sort_unstable();
+        incoming.dedup();
+    }
+    incoming.push(from);
+}
 
-    fn lower(&mut self, edges: &impl Edges, state: StateIndex, distance: u32) {
+impl Field {
+    fn lower(&mut self, incoming: &[Vec<u32>], edges: &impl Edges, state: StateIndex, distance: u32) {
         self.distance[state.at()] = distance;
         let mut queue = VecDeque::from([state.0]);
         while let Some(state) = queue.pop_front() {
             let next = self.distance[state as usize] + 1;
-            for at in 0..self.incoming[state as usize].len() {
-                let before = self.incoming[state as usize][at] as usize;
-                if next >= self.distance[before] {
+            for &before in &incoming[state as usize] {
+                if next >= self.distance[before as usize] {
                     continue;
                 }
-                if let Some(index) = edges.targets(before).iter().position(|&to| to == state) {
-                    self.distance[before] = next;
-                    self.support[before] = index as u32;
-                    queue.push_back(before as u32);
+                if let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state) {
+                    self.distance[before as usize] = next;
+                    self.support[before as usize] = index as u32;
+                    queue.push_back(before);
                 }
             }
         }
     }
 
-    /// The state lost what its distance rested on.
-    fn raise(&mut self, edges: &impl Edges, state: StateIndex) {
-        let affected = self.find_affected(edges, state);
-        let mut heap = BinaryHeap::new();
+    fn raise(&mut self, incoming: &[Vec<u32>], edges: &impl Edges) {
+        let affected = self.find_affected(incoming, edges);
         for &state in &affected {
             self.affected[state as usize] = false;
             self.distance[state as usize] = FAR;
             self.support[state as usize] = NO_SLOT;
         }
+        let mut heap = BinaryHeap::new();
         for &state in &affected {
-            let nearest = edges
-                .targets(state as usize)
-                .iter()
-                .enumerate()
-                .filter(|&(_, &to)| to != UNEXPLORED);
-            let nearest = nearest.map(|(index, &to)| (self.distance[to as usize], index));
-            if let Some((distance, index)) = nearest.min().filter(|&(distance, _)| distance != FAR) {
-                heap.push(Reverse((distance + 1, state, index as u32)));
+            let known = (0..).zip(edges.targets(state as usize)).filter(|&(_, &to)| to != UNEXPLORED);
+            let nearest = known.map(|(index, &to)| (self.distance[to as usize], index)).min();
+            if let Some((distance, index)) = nearest.filter(|&(distance, _)| distance != FAR) {
+                heap.push(Reverse((distance + 1, state, index)));
             }
         }
-        while let Some(Reverse((distance, state, index))) = heap.pop() {
-            if distance >= self.distance[state as usize] {
-                continue;
-            }
+        // What was found from outside the affected states is taken in only now, so that none of them
+        // leaned on another one of them.
+        for &Reverse((distance, state, index)) in &heap {
             self.distance[state as usize] = distance;
             self.support[state as usize] = index;
-            for at in 0..self.incoming[state as usize].len() {
-                let before = self.incoming[state as usize][at] as usize;
-                if distance + 1 < self.distance[before] {
-                    if let Some(index) = edges.targets(before).iter().position(|&to| to == state) {
-                        heap.push(Reverse((distance + 1, before as u32, index as u32)));
-                    }
+        }
+        while let Some(Reverse((distance, state, _))) = heap.pop() {
+            if distance > self.distance[state as usize] {
+                continue;
+            }
+            for &before in &incoming[state as usize] {
+                if distance + 1 < self.distance[before as usize]
+                    && let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state)
+                {
+                    self.distance[before as usize] = distance + 1;
+                    self.support[before as usize] = index as u32;
+                    heap.push(Reverse((distance + 1, before, index as u32)));
                 }
             }
         }
     }
 
-    /// The states whose every shortest walk to a goal went through `state`, nearest first. Marks them.
-    fn find_affected(&mut self, edges: &impl Edges, state: StateIndex) -> Vec<u32> {
+    /// The states that no shortest walk supports any more. Marks them.
+    fn find_affected(&mut self, incoming: &[Vec<u32>], edges: &impl Edges) -> Vec<u32> {
         let mut affected = Vec::new();
-        // States come out of the queue in the order of their old distance, so when one is looked at,
-        // all those nearer to the goal are known to stand or to fall.
-        let mut queue = VecDeque::from([state.0]);
-        while let Some(state) = queue.pop_front() {
+        // States come out of the heap in the order of their old distance, so when one is looked at, all
+        // those nearer to the goal are known to stand or to fall.
+        let mut heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+        heap.extend(self.doubtful.drain(..).map(|state| Reverse((self.distance[state as usize], state))));
+        while let Some(Reverse((distance, state))) = heap.pop() {
             let at = state as usize;
-            if self.affected[at] {
+            if self.affected[at] || self.goal[at] || distance == FAR {
                 continue;
             }
-            let distance = self.distance[at];
             let nearer = |&to: &u32| {
                 to != UNEXPLORED && !self.affected[to as usize] && {
                     let other = self.distance[to as usize];
@@ -176,16 +269,86 @@ impl Distances {
             }
             self.affected[at] = true;
             affected.push(state);
-            for &before in &self.incoming[at] {
+            for &before in &incoming[at] {
                 let support = self.support[before as usize];
                 if self.distance[before as usize] == distance + 1
                     && support != NO_SLOT
                     && edges.targets(before as usize)[support as usize] == state
                 {
-                    queue.push_back(before);
+                    heap.push(Reverse((distance + 1, before)));
                 }
             }
         }
         affected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+
+    /// What the distances must be, searched anew.
+    fn searched(edges: &Vec<Vec<u32>>, goals: &[bool]) -> Vec<Option<u32>> {
+        let mut distance: Vec<Option<u32>> = goals.iter().map(|&goal| goal.then_some(0)).collect();
+        for _ in 0..edges.len() {
+            for state in 0..edges.len() {
+                let nearest = edges[state].iter().filter(|&&to| to != UNEXPLORED);
+                let nearest = nearest.filter_map(|&to| distance[to as usize]).min().map(|near| near + 1);
+                distance[state] = distance[state].into_iter().chain(nearest).min();
+            }
+        }
+        distance
+    }
+
+    #[test]
+    fn repaired_distances_equal_searched_ones() {
+        for seed in 0..40 {
+            let mut chance = Chance::new(&[seed]);
+            let (states, slots) = (12, 3);
+            let mut edges = vec![vec![UNEXPLORED; slots]; states];
+            let mut goals = vec![false; states];
+            let mut distances = Distances::new(2);
+            (0..states).for_each(|_| distances.add_state());
+            for _ in 0..300 {
+                let state = StateIndex(chance.below(states) as u32);
+                let slot = Slot { state, index: chance.below(slots) as u32 };
+                let place = &mut edges[state.at()][slot.index as usize];
+                match chance.below(4) {
+                    0 if *place == UNEXPLORED => {
+                        *place = chance.below(states) as u32;
+                        distances.connect(&edges, slot);
+                    }
+                    1 if *place != UNEXPLORED => {
+                        *place = UNEXPLORED;
+                        distances.disconnect(slot);
+                    }
+                    2 => {
+                        goals[state.at()] = true;
+                        distances.set_goal(1, &edges, state);
+                    }
+                    _ => {
+                        goals[state.at()] = false;
+                        distances.clear_goal(1, state);
+                    }
+                }
+                // Often several changes come before the next question.
+                if chance.below(3) > 0 {
+                    continue;
+                }
+                distances.settle(1, &edges);
+                let kept: Vec<_> =
+                    (0..states as u32).map(|state| distances.get(1, StateIndex(state))).collect();
+                assert_eq!(kept, searched(&edges, &goals), "seed {seed}");
+                if kept[0].is_some() {
+                    let (mut walk, mut best) = (Vec::new(), Vec::new());
+                    let goal = distances.walk(1, &edges, StateIndex(0), &mut walk);
+                    let ranked =
+                        distances.walk_to_best(1, &edges, StateIndex(0), &mut best, |state| state.at());
+                    assert!(goals[goal.at()] && goals[ranked.at()] && ranked >= goal);
+                    assert_eq!((walk.len(), best.len()), (kept[0].unwrap() as usize, walk.len()));
+                }
+            }
+        }
     }
 }

@@ -33,7 +33,7 @@ impl Explorer {
         let mut strategy = (described.make)(settings);
         let initial = graph.add_state(key, actions);
         assert_eq!(initial, INITIAL);
-        strategy.discovered(&graph, initial);
+        strategy.discovered(&graph, initial, None);
         Self { graph, strategy }
     }
 
@@ -63,14 +63,11 @@ impl Explorer {
         let known = self.graph.find(key);
         let state = known.unwrap_or_else(|| {
             let state = self.graph.add_state(key, &actions());
-            self.strategy.discovered(&self.graph, state);
+            self.strategy.discovered(&self.graph, state, Some(slot));
             state
         });
         self.graph.record(slot, state);
         self.strategy.executed(&self.graph, slot, state, known.is_none());
-        Landing {
-            state,
-            new: known.is_none(),
-        }
+        Landing { state, new: known.is_none() }
     }
 }

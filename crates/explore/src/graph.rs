@@ -65,18 +65,12 @@ impl Graph {
     /// and on the state's key alone, so that it is the same whenever the state is found.
     pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> StateIndex {
         let state = StateIndex(u32::try_from(self.states.len()).expect("at most 2^32 states"));
-        assert!(
-            self.by_key.insert(key, state).is_none(),
-            "state {key:?} is known already"
-        );
+        assert!(self.by_key.insert(key, state).is_none(), "state {key:?} is known already");
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
         let mut indexes: Box<[ActionIndex]> =
             sorted.iter().map(|&signature| self.action(signature)).collect();
-        assert!(
-            sorted.is_sorted_by(|a, b| a < b),
-            "state {key:?} lists an action twice"
-        );
+        assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
         self.unexplored += indexes.len();
         self.states.push(Record {
@@ -100,20 +94,13 @@ impl Graph {
 
     /// Records where a candidate led. A candidate is recorded once.
     pub fn record(&mut self, slot: Slot, destination: StateIndex) {
-        assert!(
-            destination.at() < self.states.len(),
-            "{destination:?} is not in the graph"
-        );
+        assert!(destination.at() < self.states.len(), "{destination:?} is not in the graph");
         let record = &mut self.states[slot.state.at()];
         let target = &mut record.targets[slot.index as usize];
         assert_eq!(*target, UNEXPLORED, "{slot:?} was recorded before");
         *target = destination.0;
         record.unexplored -= 1;
-        while record
-            .targets
-            .get(record.cursor as usize)
-            .is_some_and(|&target| target != UNEXPLORED)
-        {
+        while record.targets.get(record.cursor as usize).is_some_and(|&target| target != UNEXPLORED) {
             record.cursor += 1;
         }
         self.transitions += 1;
@@ -163,10 +150,7 @@ impl Graph {
     /// The first candidate of a state, in the state's order.
     pub fn first_unexplored(&self, state: StateIndex) -> Option<Slot> {
         let record = &self.states[state.at()];
-        (record.unexplored > 0).then_some(Slot {
-            state,
-            index: record.cursor,
-        })
+        (record.unexplored > 0).then_some(Slot { state, index: record.cursor })
     }
 
     /// The actions of a state, in the state's order.
@@ -188,10 +172,7 @@ impl Graph {
     /// The slot of an action in a state, if the state offers it.
     pub fn slot_of(&self, state: StateIndex, action: ActionIndex) -> Option<Slot> {
         let index = self.actions(state).iter().position(|&other| other == action)?;
-        Some(Slot {
-            state,
-            index: index as u32,
-        })
+        Some(Slot { state, index: index as u32 })
     }
 
     /// The bytes that the graph holds: of its states (keys, look-up) and of its transitions.
@@ -233,11 +214,7 @@ mod tests {
         let actions: Vec<_> = (0..20).rev().map(ActionSignature).collect();
         reversed.add_state(StateKey(1), &actions);
         let names = |graph: &Graph| -> Vec<_> {
-            graph
-                .actions(StateIndex(0))
-                .iter()
-                .map(|&action| graph.signature(action))
-                .collect()
+            graph.actions(StateIndex(0)).iter().map(|&action| graph.signature(action)).collect()
         };
         assert_eq!(names(&graph_of_two(1)), names(&reversed));
     }
@@ -252,14 +229,7 @@ mod tests {
             seen.push(slot.index);
         }
         assert_eq!(seen, [0, 1, 2]);
-        assert_eq!(
-            (
-                graph.transitions(),
-                graph.unexplored(),
-                graph.unexplored_in(state)
-            ),
-            (3, 20, 0)
-        );
+        assert_eq!((graph.transitions(), graph.unexplored(), graph.unexplored_in(state)), (3, 20, 0));
     }
 
     #[test]

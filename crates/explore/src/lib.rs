@@ -4,10 +4,12 @@
 //! Nothing here touches a clock, a disk, a network or a browser, and everything random comes from a
 //! seed: the real crawler, the simulator and the model checker run this same code.
 
+pub mod anticipated;
 pub mod bound;
 pub mod chance;
 pub mod distances;
 pub mod explorer;
+pub mod flow;
 pub mod graph;
 pub mod id;
 pub mod job;
@@ -15,3 +17,5 @@ pub mod model;
 pub mod quoted;
 pub mod strategies;
 pub mod strategy;
+pub mod tour;
+pub mod transfer;

@@ -42,21 +42,13 @@ pub struct Model {
 impl Model {
     /// A model without states yet.
     pub fn new(name: impl Into<String>, reset_cost: f64, actions: Vec<String>) -> Self {
-        Self {
-            name: name.into(),
-            initial: 0,
-            reset_cost,
-            actions,
-            starts: vec![0],
-            transitions: Vec::new(),
-        }
+        Self { name: name.into(), initial: 0, reset_cost, actions, starts: vec![0], transitions: Vec::new() }
     }
 
     /// Adds the next state with its transitions, each an action and a destination.
     pub fn push_state(&mut self, transitions: impl IntoIterator<Item = (u32, u32)>) {
         self.transitions.extend(transitions);
-        self.starts
-            .push(u32::try_from(self.transitions.len()).expect("at most 2^32 transitions"));
+        self.starts.push(u32::try_from(self.transitions.len()).expect("at most 2^32 transitions"));
     }
 
     /// How many states there are.

@@ -7,8 +7,9 @@ use crate::job::Job;
 
 /// An exploration strategy. It sees the graph but never changes it.
 pub trait Strategy: Send {
-    /// A state was seen for the first time. Told before the transition that led to it.
-    fn discovered(&mut self, graph: &Graph, state: StateIndex);
+    /// A state was seen for the first time, after the candidate `by` (none led to the initial state).
+    /// Told before the candidate is recorded.
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
 
     /// A candidate was executed, and the graph has recorded where it led.
     fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);

@@ -70,16 +70,10 @@ impl<'a> Crawl<'a> {
         let signatures: Vec<ActionSignature> = (0..app.actions.len())
             .map(|action| ActionSignature(Chance::new(&[0xAC, action as u64]).word()))
             .collect();
-        let offered: Vec<_> = app
-            .from(app.initial)
-            .iter()
-            .map(|&(action, _)| signatures[action as usize])
-            .collect();
+        let offered: Vec<_> =
+            app.from(app.initial).iter().map(|&(action, _)| signatures[action as usize]).collect();
         let explorer = Explorer::new(described, settings, key_of(app.initial), &offered);
-        let spent = Spent {
-            actions: 0,
-            resets: 1,
-        };
+        let spent = Spent { actions: 0, resets: 1 };
         Self {
             app,
             described,
@@ -118,32 +112,16 @@ impl<'a> Crawl<'a> {
             self.spent.resets += 1;
         }
         for &slot in &job.walk {
-            assert_eq!(
-                slot.state, self.at,
-                "the walk does not start where the crawler stands"
-            );
-            self.at = self
-                .explorer
-                .graph()
-                .target(slot)
-                .expect("a walk takes known transitions");
+            assert_eq!(slot.state, self.at, "the walk does not start where the crawler stands");
+            self.at = self.explorer.graph().target(slot).expect("a walk takes known transitions");
         }
         self.spent.actions += job.walk.len() as u64 + 1;
-        assert_eq!(
-            job.candidate.state, self.at,
-            "the walk does not lead to the candidate"
-        );
+        assert_eq!(job.candidate.state, self.at, "the walk does not lead to the candidate");
         let destination = self.destination(job);
         let (app, signatures) = (self.app, &self.signatures);
-        let offered = || {
-            app.from(destination)
-                .iter()
-                .map(|&(action, _)| signatures[action as usize])
-                .collect()
-        };
-        let landing = self
-            .explorer
-            .executed(job.candidate, key_of(destination), offered);
+        let offered =
+            || app.from(destination).iter().map(|&(action, _)| signatures[action as usize]).collect();
+        let landing = self.explorer.executed(job.candidate, key_of(destination), offered);
         self.at = landing.state;
         if landing.new {
             self.behind.push(destination);
@@ -156,9 +134,7 @@ impl<'a> Crawl<'a> {
         let graph = self.explorer.graph();
         let signature = graph.signature(graph.action_of(job.candidate));
         let transitions = self.app.from(self.behind[job.candidate.state.at()]);
-        let found = transitions
-            .iter()
-            .find(|&&(action, _)| self.signatures[action as usize] == signature);
+        let found = transitions.iter().find(|&&(action, _)| self.signatures[action as usize] == signature);
         found.expect("the state offers the action").1
     }
 

@@ -55,8 +55,7 @@ const APPLICATIONS: &[(&str, &str)] = &[
 /// What was published for a test-bed (or for the application that it imitates) and a strategy.
 pub fn published(testbed: &str, strategy: &str) -> Option<&'static Published> {
     let &(_, application) = APPLICATIONS.iter().find(|(name, _)| *name == testbed)?;
-    ALL.iter()
-        .find(|row| row.application == application && row.strategy == strategy)
+    ALL.iter().find(|row| row.application == application && row.strategy == strategy)
 }
 
 /// A column of tables II and III.
@@ -78,10 +77,7 @@ const fn row(
 }
 
 const fn figure((actions, resets): (u64, u64)) -> Figure {
-    Figure {
-        actions,
-        resets: Some(resets),
-    }
+    Figure { actions, resets: Some(resets) }
 }
 
 /// Every published crawl, by application and then strategy.
@@ -93,47 +89,22 @@ pub const ALL: &[Published] = &[
     row("Bebop", "menu", (32_960, 1), Some((814_148, 27))),
     row("Bebop", "probability", (23_451, 27), Some((817_044, 27))),
     row("Bebop", "optimal", (1_799, 1), None),
-    row(
-        "Elfinder",
-        "depth-first",
-        (1_999_241, 199),
-        Some((2_000_239, 209)),
-    ),
-    row(
-        "Elfinder",
-        "breadth-first",
-        (116_562, 7_178),
-        Some((121_735, 7_258)),
-    ),
+    row("Elfinder", "depth-first", (1_999_241, 199), Some((2_000_239, 209))),
+    row("Elfinder", "breadth-first", (116_562, 7_178), Some((121_735, 7_258))),
     row("Elfinder", "greedy", (66_806, 185), Some((68_534, 209))),
     row("Elfinder", "hypercube", (66_886, 184), Some((68_481, 209))),
     row("Elfinder", "menu", (41_915, 201), Some((75_346, 213))),
     row("Elfinder", "probability", (39_526, 200), Some((68_152, 278))),
     row("Elfinder", "optimal", (1_359, 1), None),
     row("FileTree", "depth-first", (105_343, 1), Some((105_645, 13))),
-    row(
-        "FileTree",
-        "breadth-first",
-        (21_654, 1_495),
-        Some((26_370, 1_638)),
-    ),
+    row("FileTree", "breadth-first", (21_654, 1_495), Some((26_370, 1_638))),
     row("FileTree", "greedy", (17_134, 13), Some((20_755, 13))),
     row("FileTree", "hypercube", (16_243, 13), Some((19_887, 13))),
     row("FileTree", "menu", (253, 1), Some((19_741, 13))),
     row("FileTree", "probability", (779, 1), Some((19_360, 13))),
     row("FileTree", "optimal", (213, 1), None),
-    row(
-        "Periodic Table",
-        "depth-first",
-        (860_312, 7),
-        Some((860_661, 236)),
-    ),
-    row(
-        "Periodic Table",
-        "breadth-first",
-        (28_826, 7_495),
-        Some((64_853, 14_634)),
-    ),
+    row("Periodic Table", "depth-first", (860_312, 7), Some((860_661, 236))),
+    row("Periodic Table", "breadth-first", (28_826, 7_495), Some((64_853, 14_634))),
     row("Periodic Table", "greedy", (29_574, 7), Some((29_923, 236))),
     row("Periodic Table", "hypercube", (29_574, 7), Some((29_923, 236))),
     row("Periodic Table", "menu", (16_846, 4), Some((41_082, 236))),
@@ -160,37 +131,19 @@ pub const ALL: &[Published] = &[
     row("TestRIA", "menu", (96, 1), Some((974, 1))),
     row("TestRIA", "probability", (127, 1), Some((973, 1))),
     row("TestRIA", "optimal", (57, 1), None),
-    row(
-        "Hypercube10D",
-        "depth-first",
-        (23_033, 4_090),
-        Some((23_050, 4_098)),
-    ),
-    row(
-        "Hypercube10D",
-        "breadth-first",
-        (28_070, 5_111),
-        Some((28_160, 5_120)),
-    ),
+    row("Hypercube10D", "depth-first", (23_033, 4_090), Some((23_050, 4_098))),
+    row("Hypercube10D", "breadth-first", (28_070, 5_111), Some((28_160, 5_120))),
     row("Hypercube10D", "greedy", (7_093, 972), Some((8_865, 1_260))),
     row("Hypercube10D", "hypercube", (2_077, 252), Some((8_860, 1_260))),
     row("Hypercube10D", "menu", (7_093, 972), Some((8_865, 1_260))),
-    row(
-        "Hypercube10D",
-        "probability",
-        (7_335, 1_012),
-        Some((9_434, 1_364)),
-    ),
+    row("Hypercube10D", "probability", (7_335, 1_012), Some((9_434, 1_364))),
     row("Hypercube10D", "optimal", (1_646, 252), None),
     // One node of Dist-RIA, which gets to every other state by the URL and a chain of actions.
     Published {
         application: "Cassandra",
         strategy: "dist-ria",
         all_states: None,
-        complete: Some(Figure {
-            actions: 27_149,
-            resets: None,
-        }),
+        complete: Some(Figure { actions: 27_149, resets: None }),
     },
 ];
 
@@ -209,13 +162,7 @@ mod tests {
     fn the_printed_costs_follow_from_actions_and_resets() {
         check("bebop-like", "depth-first", 2.0, 12_542_686.0, Some(13_006_700.0));
         check("elfinder-like", "menu", 10.0, 43_925.0, Some(77_476.0));
-        check(
-            "periodic-table-like",
-            "breadth-first",
-            8.0,
-            88_786.0,
-            Some(181_925.0),
-        );
+        check("periodic-table-like", "breadth-first", 8.0, 88_786.0, Some(181_925.0));
         check("clipmarks-like", "probability", 18.0, 11_708.0, Some(12_608.0));
         check("bank-like", "hypercube", 2.0, 970.0, Some(2_558.0));
         check("site-like", "greedy", 2.0, 886.0, Some(1_008.0));
@@ -235,10 +182,7 @@ mod tests {
         assert_eq!(published("filetree:httpd", "greedy"), None);
         assert_eq!(published("random:100:5", "greedy"), None);
         let cassandra = published("filetree:cassandra", "dist-ria").and_then(|row| row.complete);
-        assert_eq!(
-            cassandra.map(|figure| (figure.actions, figure.resets)),
-            Some((27_149, None))
-        );
+        assert_eq!(cassandra.map(|figure| (figure.actions, figure.resets)), Some((27_149, None)));
     }
 
     #[test]

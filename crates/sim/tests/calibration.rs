@@ -15,10 +15,7 @@ fn check(testbed: &str, ours: Spent) {
     };
     let model = recipe.model();
     let greedy = strategies::find("greedy").expect("there is greedy");
-    let settings = Settings {
-        reset_cost: model.reset_cost,
-        seed: 1,
-    };
+    let settings = Settings { reset_cost: model.reset_cost, seed: 1 };
     let run = crawl(&model, greedy, settings);
     let near = |found: u64, expected: u64, part: u64| found.abs_diff(expected) * part <= expected + part;
     assert!(

@@ -28,10 +28,7 @@ pub struct Reading {
 impl Default for Reading {
     /// One gibibyte, which is room for fifty million transitions, and no unreachable states.
     fn default() -> Self {
-        Self {
-            limit: 1 << 30,
-            allow_unreachable: false,
-        }
+        Self { limit: 1 << 30, allow_unreachable: false }
     }
 }
 
@@ -136,10 +133,7 @@ impl Model {
     /// Reads the interchange file.
     pub fn from_json(text: &[u8], reading: Reading) -> Result<Self, ModelError> {
         if text.len() > reading.limit {
-            return Err(ModelError::TooLarge {
-                bytes: text.len(),
-                limit: reading.limit,
-            });
+            return Err(ModelError::TooLarge { bytes: text.len(), limit: reading.limit });
         }
         let missing = |field, expected| ModelError::Missing { field, expected };
         // The derived reader would also take the bare values of the fields in a list.
@@ -195,20 +189,10 @@ fn check(model: &Model) -> Result<(), ModelError> {
     for state in 0..states {
         for (at, &(action, to)) in model.from(state as u32).iter().enumerate() {
             let Some(listed_by) = listed_by.get_mut(action as usize) else {
-                return Err(ModelError::NoSuchAction {
-                    state,
-                    at,
-                    action,
-                    actions,
-                });
+                return Err(ModelError::NoSuchAction { state, at, action, actions });
             };
             if to as usize >= states {
-                return Err(ModelError::NoSuchState {
-                    state,
-                    at,
-                    to,
-                    states,
-                });
+                return Err(ModelError::NoSuchState { state, at, to, states });
             }
             if *listed_by == state {
                 return Err(ModelError::ActionTwice { state, at, action });
@@ -225,11 +209,7 @@ fn shape(error: &serde_json::Error) -> ModelError {
     let text = error.to_string();
     let place = format!(" at line {line} column {column}");
     let message = text.strip_suffix(&place).unwrap_or(&text);
-    ModelError::Shape {
-        line,
-        column,
-        message: Escaped(message, 200).to_string(),
-    }
+    ModelError::Shape { line, column, message: Escaped(message, 200).to_string() }
 }
 
 /// The file as written. Nothing is required here, so that the check can say what is missing in its
@@ -256,9 +236,7 @@ impl<'de> Deserialize<'de> for Format {
             return Ok(Self);
         }
         let found = Quoted(&found);
-        Err(D::Error::custom(format_args!(
-            "format is {found}; expected \"{FORMAT}\""
-        )))
+        Err(D::Error::custom(format_args!("format is {found}; expected \"{FORMAT}\"")))
     }
 }
 
@@ -326,18 +304,9 @@ mod tests {
     fn broken_json_is_placed() {
         check("", "line 1, column 0: EOF while parsing a value");
         check("{\n  \"format\" 1}", "line 2, column 12: expected `:`");
-        check(
-            &file("[1,1]]}]}", "[1,1]]}"),
-            "line 3, column 75: EOF while parsing a list",
-        );
-        check(
-            &(file("row", "row") + "x"),
-            "line 3, column 78: trailing characters",
-        );
-        check(
-            "7",
-            "line 1, column 1: invalid type: integer `7`, expected an object",
-        );
+        check(&file("[1,1]]}]}", "[1,1]]}"), "line 3, column 75: EOF while parsing a list");
+        check(&(file("row", "row") + "x"), "line 3, column 78: trailing characters");
+        check("7", "line 1, column 1: invalid type: integer `7`, expected an object");
         let text = [file("row", "row").as_bytes(), b"\xff"].concat();
         assert!(Model::from_json(&text, Reading::default()).is_err());
     }
@@ -353,18 +322,9 @@ mod tests {
     #[test]
     fn missing_and_unknown_fields_are_named() {
         check(&file("\"name\":\"row\",", ""), "name is missing; expected a text");
-        check(
-            &file("\"initial\":0,", ""),
-            "initial is missing; expected the index of a state",
-        );
-        check(
-            &file(",\"reset_cost\":2.5", ""),
-            "reset_cost is missing; expected a number above 0",
-        );
-        check(
-            &file("\"actions\":[\"next\",\"back\"],", ""),
-            "actions is missing; expected a list of names",
-        );
+        check(&file("\"initial\":0,", ""), "initial is missing; expected the index of a state");
+        check(&file(",\"reset_cost\":2.5", ""), "reset_cost is missing; expected a number above 0");
+        check(&file("\"actions\":[\"next\",\"back\"],", ""), "actions is missing; expected a list of names");
         check(
             &file("\"initial\"", "\"\\u001b[31m\":1,\"initial\""),
             "line 1, column 53: unknown field `\\u{1b}[31m`, expected one of `format`, `name`, `initial`, \
@@ -374,42 +334,21 @@ mod tests {
             &file("\"initial\"", "\"name\":\"b\",\"initial\""),
             "line 1, column 47: duplicate field `name`",
         );
-        check(
-            &file("[[1,1]]", "[[1,1]],\"a\\n\":1"),
-            "line 3, column 80: a state has no field \"a\\n\"",
-        );
-        check(
-            &file("{\"actions\":[[1,1]]}", "{}"),
-            "line 3, column 58: missing field `actions`",
-        );
+        check(&file("[[1,1]]", "[[1,1]],\"a\\n\":1"), "line 3, column 80: a state has no field \"a\\n\"");
+        check(&file("{\"actions\":[[1,1]]}", "{}"), "line 3, column 58: missing field `actions`");
     }
 
     #[test]
     fn wrong_numbers_are_placed() {
-        check(
-            &file(":0,", ":3,"),
-            "initial: state 3 does not exist; the model has 3 states",
-        );
-        check(
-            &file(":0,", ":-1,"),
-            "line 1, column 53: invalid value: integer `-1`, expected u32",
-        );
+        check(&file(":0,", ":3,"), "initial: state 3 does not exist; the model has 3 states");
+        check(&file(":0,", ":-1,"), "line 1, column 53: invalid value: integer `-1`, expected u32");
         check(&file("2.5", "0"), "reset_cost: 0 is not a number above 0");
         check(&file("2.5", "-1"), "reset_cost: -1 is not a number above 0");
         check(&file("2.5", "1e999"), "line 1, column 71: number out of range");
         let pair = "expected [action, destination], two indexes";
-        check(
-            &file("[1,1]", "[1]"),
-            &format!("line 3, column 71: invalid length 1, {pair}"),
-        );
-        check(
-            &file("[1,1]", "[1,1,1]"),
-            &format!("line 3, column 75: invalid length 3, {pair}"),
-        );
-        check(
-            &file("[1,1]", "[1,\"1\"]"),
-            "line 3, column 74: invalid type: string \"1\", expected u32",
-        );
+        check(&file("[1,1]", "[1]"), &format!("line 3, column 71: invalid length 1, {pair}"));
+        check(&file("[1,1]", "[1,1,1]"), &format!("line 3, column 75: invalid length 3, {pair}"));
+        check(&file("[1,1]", "[1,\"1\"]"), "line 3, column 74: invalid type: string \"1\", expected u32");
         check(
             &file("[1,1]", "[1,4294967296]"),
             "line 3, column 81: invalid value: integer `4294967296`, expected u32",
@@ -426,14 +365,8 @@ mod tests {
             &file("[1,0]", "[2,0]"),
             "states[1].actions[1]: action 2 does not exist; the model has 2 actions",
         );
-        check(
-            &file("[1,0]", "[0,0]"),
-            "states[1].actions[1]: the state lists action 0 twice",
-        );
-        check(
-            &file("\"back\"", "\"next\""),
-            "actions[1]: \"next\" is already the name of actions[0]",
-        );
+        check(&file("[1,0]", "[0,0]"), "states[1].actions[1]: the state lists action 0 twice");
+        check(&file("\"back\"", "\"next\""), "actions[1]: \"next\" is already the name of actions[0]");
         let line = "\"\\u001b[2J\",\"\\u001b[2J\"";
         check(
             &file("\"next\",\"back\"", line),
@@ -451,24 +384,15 @@ mod tests {
     #[test]
     fn unreachable_states_are_refused_unless_allowed() {
         let text = file("[0,2]", "[0,1]");
-        check(
-            &text,
-            "states[2]: no walk from the initial state leads here (1 unreachable in all)",
-        );
-        let reading = Reading {
-            allow_unreachable: true,
-            ..Reading::default()
-        };
+        check(&text, "states[2]: no walk from the initial state leads here (1 unreachable in all)");
+        let reading = Reading { allow_unreachable: true, ..Reading::default() };
         let model = Model::from_json(text.as_bytes(), reading).unwrap();
         assert_eq!(model.unreachable(), [2]);
     }
 
     #[test]
     fn a_file_above_the_limit_is_not_looked_at() {
-        let reading = Reading {
-            limit: 10,
-            ..Reading::default()
-        };
+        let reading = Reading { limit: 10, ..Reading::default() };
         let error = Model::from_json(&[b'['; 11], reading).unwrap_err();
         assert_eq!(error.to_string(), "the file has 11 bytes; the limit is 10");
     }
@@ -477,15 +401,9 @@ mod tests {
     fn more_names_than_allowed_are_not_kept() {
         let names = "\"\",".repeat(1_000_001);
         let error = Model::from_json(file("\"next\",", &names).as_bytes(), Reading::default()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "line 2, column 3000014: more than 1000000 actions"
-        );
+        assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 actions");
         let wrong = file("\"back\"", "7");
-        check(
-            &wrong,
-            "line 2, column 19: invalid type: integer `7`, expected a string",
-        );
+        check(&wrong, "line 2, column 19: invalid type: integer `7`, expected a string");
     }
 
     #[test]

@@ -31,15 +31,11 @@ impl<'de> Visitor<'de> for ListOfStates {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<States, A::Error> {
-        let mut states = States {
-            starts: vec![0],
-            transitions: Vec::new(),
-        };
+        let mut states = States { starts: vec![0], transitions: Vec::new() };
         while list.next_element_seed(State(&mut states.transitions))?.is_some() {
-            let (Ok(end), Ok(_)) = (
-                u32::try_from(states.transitions.len()),
-                u32::try_from(states.starts.len()),
-            ) else {
+            let (Ok(end), Ok(_)) =
+                (u32::try_from(states.transitions.len()), u32::try_from(states.starts.len()))
+            else {
                 return Err(A::Error::custom("more states or transitions than 4294967295"));
             };
             states.starts.push(end);
@@ -79,11 +75,7 @@ impl<'de> Visitor<'de> for State<'_> {
             fields.next_value_seed(Actions(self.0))?;
             seen = true;
         }
-        if seen {
-            Ok(())
-        } else {
-            Err(A::Error::missing_field("actions"))
-        }
+        if seen { Ok(()) } else { Err(A::Error::missing_field("actions")) }
     }
 }
 
@@ -132,12 +124,8 @@ impl<'de> Visitor<'de> for Pair {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Transition, A::Error> {
-        let action = pair
-            .next_element()?
-            .ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let to = pair
-            .next_element()?
-            .ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let action = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let to = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
         if pair.next_element::<IgnoredAny>()?.is_some() {
             return Err(A::Error::invalid_length(3, &self));
         }

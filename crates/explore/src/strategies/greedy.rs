@@ -13,11 +13,7 @@ pub const DESCRIBED: Described = Described {
     help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
            nearest state that has one, walking or by a reset, whichever costs less (Peng et al. 2012). \
            Wastes little on transfers, but does not care whether an action is likely to find anything.",
-    make: |settings| {
-        Box::new(Greedy {
-            nearest: Nearest::new(settings),
-        })
-    },
+    make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
 };
 
 struct Greedy {
@@ -25,7 +21,7 @@ struct Greedy {
 }
 
 impl Strategy for Greedy {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
         self.nearest.discovered(graph, state);
     }
 
@@ -47,17 +43,14 @@ pub struct Nearest {
 impl Nearest {
     /// With no states yet.
     pub fn new(settings: Settings) -> Self {
-        Self {
-            distances: Distances::default(),
-            reset_cost: settings.reset_cost,
-        }
+        Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
     }
 
     /// A state was seen for the first time.
     pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.distances.add_state();
         if graph.unexplored_in(state) > 0 {
-            self.distances.set_goal(graph, state);
+            self.distances.set_goal(0, graph, state);
         }
     }
 
@@ -65,31 +58,35 @@ impl Nearest {
     pub fn executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
-            self.distances.clear_goal(graph, slot.state);
+            self.distances.clear_goal(0, slot.state);
+            self.distances.settle(0, graph);
         }
     }
 
     /// The walk to the nearest candidate and the candidate.
-    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let (here, after_reset) = (self.distances.get(at), self.distances.get(INITIAL));
-        let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
-        if !reset && here.is_none() {
-            return None;
-        }
+    pub fn choose(&self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let reset = self.is_reset_cheaper(at)?;
         let mut walk = Vec::new();
-        let goal = self
-            .distances
-            .walk(graph, if reset { INITIAL } else { at }, &mut walk);
+        let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(Job {
-            reset,
-            walk,
-            candidate,
-        })
+        Some(Job { reset, walk, candidate })
     }
 
-    /// The number of actions to the nearest candidate, without a reset.
-    pub fn distance(&self, state: StateIndex) -> Option<u32> {
-        self.distances.get(state)
+    /// The same, but of several states that are equally near the one with the most candidates: so all
+    /// states run out of them late, and a crawler is seldom left in one that has none.
+    pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let reset = self.is_reset_cheaper(at)?;
+        let mut walk = Vec::new();
+        let from = if reset { INITIAL } else { at };
+        let candidates = |state| graph.unexplored_in(state) as usize;
+        let goal = self.distances.walk_to_best(0, graph, from, &mut walk, candidates);
+        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
+        Some(Job { reset, walk, candidate })
+    }
+
+    fn is_reset_cheaper(&self, at: StateIndex) -> Option<bool> {
+        let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
+        (here.is_some() || after_reset.is_some())
+            .then(|| reset_is_cheaper(here, after_reset, self.reset_cost))
     }
 }

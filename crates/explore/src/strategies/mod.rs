@@ -2,10 +2,29 @@
 
 use crate::strategy::Described;
 
+pub mod adaptive;
+pub mod breadth_first;
+pub mod depth_first;
 pub mod greedy;
+pub mod hypercube;
+pub mod menu;
+pub mod probability;
+pub mod random_breadth_first;
 
 /// Every strategy, in the order in which tables and help list them.
-pub const ALL: &[Described] = &[greedy::DESCRIBED];
+pub const ALL: &[Described] = &[
+    breadth_first::DESCRIBED,
+    depth_first::DESCRIBED,
+    random_breadth_first::DESCRIBED,
+    greedy::DESCRIBED,
+    hypercube::DESCRIBED,
+    menu::DESCRIBED,
+    probability::DESCRIBED,
+    adaptive::DESCRIBED,
+];
+
+/// The name of the strategy that is used when none is asked for.
+pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {

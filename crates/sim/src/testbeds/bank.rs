@@ -126,11 +126,6 @@ fn account_area(page: Page, offers: &mut Offers<Page>) {
 
 /// The imitation of Altoro Mutual.
 pub fn bank_like() -> Model {
-    let wanted = Wanted {
-        name: "bank-like",
-        reset_cost: 2.0,
-        states: 45,
-        transitions: 1_210,
-    };
+    let wanted = Wanted { name: "bank-like", reset_cost: 2.0, states: 45, transitions: 1_210 };
     program::explore(&Bank, &wanted)
 }

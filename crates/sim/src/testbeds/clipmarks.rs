@@ -49,11 +49,7 @@ fn clips(tab: u8) -> impl Iterator<Item = u8> {
 }
 
 fn list(tab: u8) -> Page {
-    Page::List {
-        tab,
-        open: None,
-        asking_to_sign_in: false,
-    }
+    Page::List { tab, open: None, asking_to_sign_in: false }
 }
 
 impl Program for Clipmarks {
@@ -76,19 +72,10 @@ impl Program for Clipmarks {
         if let &Page::SignUp(step) = page {
             sign_up(step, offers);
         }
-        let &Page::List {
-            tab,
-            open,
-            asking_to_sign_in,
-        } = page
-        else {
+        let &Page::List { tab, open, asking_to_sign_in } = page else {
             return;
         };
-        let show = |open, asking_to_sign_in| Page::List {
-            tab,
-            open,
-            asking_to_sign_in,
-        };
+        let show = |open, asking_to_sign_in| Page::List { tab, open, asking_to_sign_in };
         for tag in 0..TAGS {
             // A tag is explained in place; its list is for members.
             offers.nth("tag", tag.into(), page.clone());
@@ -132,11 +119,6 @@ fn sign_up(step: u8, offers: &mut Offers<Page>) {
 
 /// The imitation of Clipmarks.
 pub fn clipmarks_like() -> Model {
-    let wanted = Wanted {
-        name: "clipmarks-like",
-        reset_cost: 18.0,
-        states: 129,
-        transitions: 10_580,
-    };
+    let wanted = Wanted { name: "clipmarks-like", reset_cost: 18.0, states: 129, transitions: 10_580 };
     program::explore(&Clipmarks, &wanted)
 }

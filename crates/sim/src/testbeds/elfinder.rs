@@ -39,7 +39,9 @@ enum Page {
         as_list: bool,
     },
     /// A file alone in the window: no controls, and nothing that tells one from the other.
-    Viewer { as_list: bool },
+    Viewer {
+        as_list: bool,
+    },
 }
 
 impl Elfinder {
@@ -77,27 +79,14 @@ impl Program for Elfinder {
     type Page = Page;
 
     fn start(&self) -> Page {
-        Page::Browser {
-            folder: 0,
-            selected: None,
-            as_list: false,
-        }
+        Page::Browser { folder: 0, selected: None, as_list: false }
     }
 
     fn offer(&self, page: &Page, offers: &mut Offers<Page>) {
-        let &Page::Browser {
-            folder,
-            selected,
-            as_list,
-        } = page
-        else {
+        let &Page::Browser { folder, selected, as_list } = page else {
             return;
         };
-        let browse = |folder, selected| Page::Browser {
-            folder,
-            selected,
-            as_list,
-        };
+        let browse = |folder, selected| Page::Browser { folder, selected, as_list };
         for shown in self.tree(folder) {
             offers.nth("tree", shown.into(), browse(shown, None));
         }
@@ -110,14 +99,7 @@ impl Program for Elfinder {
         offers.one("select none", browse(folder, None));
         offers.one("sort", page.clone());
         offers.one("help", page.clone());
-        offers.one(
-            "view",
-            Page::Browser {
-                folder,
-                selected,
-                as_list: !as_list,
-            },
-        );
+        offers.one("view", Page::Browser { folder, selected, as_list: !as_list });
         if let Some(item) = selected {
             offers.one("info", page.clone());
             if item < FOLDERS {
@@ -131,11 +113,6 @@ impl Program for Elfinder {
 
 /// The imitation of Elfinder.
 pub fn elfinder_like() -> Model {
-    let wanted = Wanted {
-        name: "elfinder-like",
-        reset_cost: 10.0,
-        states: 1_360,
-        transitions: 43_816,
-    };
+    let wanted = Wanted { name: "elfinder-like", reset_cost: 10.0, states: 1_360, transitions: 43_816 };
     program::explore(&Elfinder::new(), &wanted)
 }

@@ -127,11 +127,7 @@ pub fn from_shape(text: &str) -> Result<Model, ShapeError> {
         // Clicking an open folder closes it; clicking any other opens it and closes the rest. (The
         // root is no folder that could be clicked, so folder i is action i - 1.)
         model.push_state(folders.map(|&folder| {
-            let to = if open[folder as usize] {
-                parents[folder as usize]
-            } else {
-                folder
-            };
+            let to = if open[folder as usize] { parents[folder as usize] } else { folder };
             (folder - 1, to)
         }));
         chain.iter().for_each(|&at| open[at as usize] = false);
@@ -146,10 +142,7 @@ fn checked_parents(parents: &[Option<u32>]) -> Result<Vec<u32>, ShapeError> {
         Some(None) => {}
     }
     if parents.len() > MOST_DIRECTORIES {
-        return Err(ShapeError::TooLarge {
-            what: "directories",
-            limit: MOST_DIRECTORIES,
-        });
+        return Err(ShapeError::TooLarge { what: "directories", limit: MOST_DIRECTORIES });
     }
     let mut checked = vec![0];
     for (at, parent) in parents.iter().enumerate().skip(1) {
@@ -172,10 +165,7 @@ fn refuse_too_many_transitions(parents: &[u32], children: &[Vec<u32>]) -> Result
         total = total.saturating_add(here);
     }
     if total > MOST_TRANSITIONS {
-        return Err(ShapeError::TooLarge {
-            what: "transitions",
-            limit: MOST_TRANSITIONS,
-        });
+        return Err(ShapeError::TooLarge { what: "transitions", limit: MOST_TRANSITIONS });
     }
     Ok(())
 }
@@ -184,11 +174,7 @@ fn json_error(error: &serde_json::Error) -> ShapeError {
     let (line, column) = (error.line(), error.column());
     let text = error.to_string();
     let message = text.strip_suffix(&format!(" at line {line} column {column}"));
-    ShapeError::Json {
-        line,
-        column,
-        message: Escaped(message.unwrap_or(&text), 200).to_string(),
-    }
+    ShapeError::Json { line, column, message: Escaped(message.unwrap_or(&text), 200).to_string() }
 }
 
 #[cfg(test)]
@@ -198,12 +184,7 @@ mod tests {
     #[test]
     fn the_known_trees_have_their_known_sizes() {
         for (model, states, transitions) in [(cassandra(), 163, 4_816), (httpd(), 93, 2_360)] {
-            assert_eq!(
-                (model.states(), model.transitions()),
-                (states, transitions),
-                "{}",
-                model.name
-            );
+            assert_eq!((model.states(), model.transitions()), (states, transitions), "{}", model.name);
             assert!(model.unreachable().is_empty());
         }
     }
@@ -225,31 +206,13 @@ mod tests {
     #[test]
     fn wrong_shapes_are_refused_with_the_place() {
         check("", "line 1, column 0: EOF while parsing a value");
-        check(
-            "7",
-            "line 1, column 1: invalid type: integer `7`, expected an object with the field parents",
-        );
+        check("7", "line 1, column 1: invalid type: integer `7`, expected an object with the field parents");
         check("{}", "line 1, column 2: missing field `parents`");
-        check(
-            r#"{"parents":[]}"#,
-            "parents is empty; the first directory is the root",
-        );
-        check(
-            r#"{"parents":[0]}"#,
-            "parents[0]: 0; the first directory is the root and its parent is null",
-        );
-        check(
-            r#"{"parents":[null,null]}"#,
-            "parents[1]: null; only the first directory is a root",
-        );
-        check(
-            r#"{"parents":[null,2,1]}"#,
-            "parents[1]: 2; a parent comes before its children",
-        );
-        check(
-            r#"{"parents":[null,-1]}"#,
-            "line 1, column 19: invalid value: integer `-1`, expected u32",
-        );
+        check(r#"{"parents":[]}"#, "parents is empty; the first directory is the root");
+        check(r#"{"parents":[0]}"#, "parents[0]: 0; the first directory is the root and its parent is null");
+        check(r#"{"parents":[null,null]}"#, "parents[1]: null; only the first directory is a root");
+        check(r#"{"parents":[null,2,1]}"#, "parents[1]: 2; a parent comes before its children");
+        check(r#"{"parents":[null,-1]}"#, "line 1, column 19: invalid value: integer `-1`, expected u32");
     }
 
     #[test]
@@ -261,17 +224,8 @@ mod tests {
 
     #[test]
     fn a_deep_shape_is_read() {
-        let parents = (0..2_000).map(|at: i32| {
-            if at == 0 {
-                "null".into()
-            } else {
-                (at - 1).to_string()
-            }
-        });
+        let parents = (0..2_000).map(|at: i32| if at == 0 { "null".into() } else { (at - 1).to_string() });
         let text = format!("{{\"parents\":[{}]}}", parents.collect::<Vec<String>>().join(","));
-        assert_eq!(
-            from_shape(&text).unwrap().transitions(),
-            1_999 * 2_000 / 2 + 1_999
-        );
+        assert_eq!(from_shape(&text).unwrap().transitions(), 1_999 * 2_000 / 2 + 1_999);
     }
 }

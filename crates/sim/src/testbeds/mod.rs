@@ -102,11 +102,7 @@ impl Recipe {
             Self::Clipmarks => clipmarks::clipmarks_like(),
             Self::Bank => bank::bank_like(),
             Self::Site => site::site_like(),
-            Self::Random {
-                states,
-                actions,
-                seed,
-            } => random(states, actions, seed),
+            Self::Random { states, actions, seed } => random(states, actions, seed),
         }
     }
 }
@@ -138,14 +134,11 @@ pub fn find(name: &str) -> Result<Spec, TestbedError> {
         Some((family, rest)) => (family, Some(rest)),
         None => (name, None),
     };
-    let malformed = |expected| TestbedError::Malformed {
-        name: name.to_string(),
-        expected,
-    };
+    let malformed = |expected| TestbedError::Malformed { name: name.to_string(), expected };
     let recipe = match (family, rest) {
-        ("hypercube", _) => rest
-            .and_then(hypercube_of)
-            .ok_or_else(|| malformed("hypercube:N with N from 1 to 20"))?,
+        ("hypercube", _) => {
+            rest.and_then(hypercube_of).ok_or_else(|| malformed("hypercube:N with N from 1 to 20"))?
+        }
         ("random", _) => rest.and_then(random_of).ok_or_else(|| {
             malformed(
                 "random:STATES:ACTIONS or random:STATES:ACTIONS:SEED with 1 to 1000000 states, 1 to 1000 \
@@ -188,11 +181,7 @@ fn random_of(rest: &str) -> Option<Recipe> {
     let fits = (1..=random::MOST_STATES).contains(&states)
         && (1..=random::MOST_ACTIONS).contains(&actions)
         && u64::from(states) * u64::from(actions) <= random::MOST_TRANSITIONS;
-    fits.then_some(Recipe::Random {
-        states,
-        actions,
-        seed,
-    })
+    fits.then_some(Recipe::Random { states, actions, seed })
 }
 
 /// A number in digits alone; the standard parser would take a sign as well.
@@ -230,11 +219,7 @@ mod tests {
             ("random:100:5", 100, 500, 3.0),
         ] {
             let model = model(name);
-            assert_eq!(
-                (model.states(), model.transitions()),
-                (states, transitions),
-                "{name}"
-            );
+            assert_eq!((model.states(), model.transitions()), (states, transitions), "{name}");
             assert_eq!(model.reset_cost, reset_cost, "{name}");
             assert!(model.unreachable().is_empty(), "{name}");
         }
@@ -244,26 +229,14 @@ mod tests {
     fn every_example_gives_a_good_model_under_its_own_name() {
         for name in ALL.iter().flat_map(|described| described.examples) {
             let model = model(name);
-            assert!(
-                model.name == *name || name.starts_with("filetree"),
-                "{name} gives {}",
-                model.name
-            );
+            assert!(model.name == *name || name.starts_with("filetree"), "{name} gives {}", model.name);
             let names: BTreeSet<&String> = model.actions.iter().collect();
-            assert_eq!(
-                names.len(),
-                model.actions.len(),
-                "{name} has two actions of the same name"
-            );
+            assert_eq!(names.len(), model.actions.len(), "{name} has two actions of the same name");
             for state in 0..model.states() as u32 {
                 let offered: BTreeSet<u32> = model.from(state).iter().map(|&(action, _)| action).collect();
                 assert_eq!(offered.len(), model.from(state).len(), "state {state} of {name}");
             }
-            assert_eq!(
-                model.to_json(),
-                self::model(name).to_json(),
-                "{name} is not the same twice"
-            );
+            assert_eq!(model.to_json(), self::model(name).to_json(), "{name} is not the same twice");
         }
     }
 
@@ -280,32 +253,17 @@ mod tests {
 
     #[test]
     fn wrong_names_are_told_what_was_expected() {
-        check(
-            "bebop",
-            "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like",
-        );
+        check("bebop", "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like");
         check("\u{1b}[2J", "no test-bed is called \"\\u{1b}[2J\"; there are ");
         check("bank-like:large", "no test-bed is called \"bank-like:large\"");
         check(
             "bebop-like:huge",
             "\"bebop-like:huge\" is no test-bed: expected bebop-like or bebop-like:large",
         );
-        check(
-            "filetree:",
-            "\"filetree:\" is no test-bed: expected filetree:cassandra",
-        );
-        for name in [
-            "hypercube",
-            "hypercube:",
-            "hypercube:0",
-            "hypercube:21",
-            "hypercube:+3",
-            "hypercube:1x",
-        ] {
-            check(
-                name,
-                &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"),
-            );
+        check("filetree:", "\"filetree:\" is no test-bed: expected filetree:cassandra");
+        for name in ["hypercube", "hypercube:", "hypercube:0", "hypercube:21", "hypercube:+3", "hypercube:1x"]
+        {
+            check(name, &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"));
         }
         for rest in [
             "",

@@ -40,17 +40,11 @@ impl Program for PeriodicTable {
     type Page = Page;
 
     fn start(&self) -> Page {
-        Page {
-            by_block: false,
-            shown: Shown::Table,
-        }
+        Page { by_block: false, shown: Shown::Table }
     }
 
     fn offer(&self, page: &Page, offers: &mut Offers<Page>) {
-        let show = |shown| Page {
-            shown,
-            ..page.clone()
-        };
+        let show = |shown| Page { shown, ..page.clone() };
         if page.shown == Shown::Article {
             return;
         }
@@ -58,13 +52,7 @@ impl Program for PeriodicTable {
             offers.nth("element", element.into(), show(Shown::Element(element)));
         }
         let by_block = !page.by_block;
-        offers.one(
-            "colour by block",
-            Page {
-                by_block,
-                ..page.clone()
-            },
-        );
+        offers.one("colour by block", Page { by_block, ..page.clone() });
         offers.one("clear", show(Shown::Table));
         offers.one("legend", page.clone());
         if page.shown != Shown::Table {
@@ -75,11 +63,6 @@ impl Program for PeriodicTable {
 
 /// The imitation of Periodic Table.
 pub fn periodic_table_like() -> Model {
-    let wanted = Wanted {
-        name: "periodic-table-like",
-        reset_cost: 8.0,
-        states: 240,
-        transitions: 29_034,
-    };
+    let wanted = Wanted { name: "periodic-table-like", reset_cost: 8.0, states: 240, transitions: 29_034 };
     program::explore(&PeriodicTable, &wanted)
 }

@@ -96,9 +96,8 @@ pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
 /// Adds the link to the longest pages, and says to how many.
 fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted) -> usize {
     let offered: usize = states.iter().map(Vec::len).sum();
-    let mut longest: Vec<u32> = (0..states.len() as u32)
-        .filter(|&state| !states[state as usize].is_empty())
-        .collect();
+    let mut longest: Vec<u32> =
+        (0..states.len() as u32).filter(|&state| !states[state as usize].is_empty()).collect();
     longest.sort_by_key(|&state| std::cmp::Reverse(states[state as usize].len()));
     let spare = wanted.transitions.checked_sub(offered);
     let spare = spare.filter(|&spare| spare <= longest.len()).unwrap_or_else(|| {

@@ -30,10 +30,7 @@ pub const MOST_TRANSITIONS: u64 = 50_000_000;
 /// # Panics
 /// If there are no states, or several states but no actions.
 pub fn random(states: u32, actions: u32, seed: u64) -> Model {
-    assert!(
-        states > 0 && (actions > 0 || states == 1),
-        "states must be reachable"
-    );
+    assert!(states > 0 && (actions > 0 || states == 1), "states must be reachable");
     let pool = 2 * actions;
     let names = (0..pool).map(|i| format!("a{i}")).collect();
     // The name by which the same application is found again.

@@ -109,11 +109,6 @@ impl Program for Site {
 
 /// The imitation of TestRIA.
 pub fn site_like() -> Model {
-    let wanted = Wanted {
-        name: "site-like",
-        reset_cost: 2.0,
-        states: 39,
-        transitions: 305,
-    };
+    let wanted = Wanted { name: "site-like", reset_cost: 2.0, states: 39, transitions: 305 };
     program::explore(&Site, &wanted)
 }

@@ -1,0 +1,122 @@
+//! The command line as it is typed: the list of commands, what they share, and how a mistake in it
+//! becomes one line. What a command needs beyond that stands in its own file.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use argiope_explore::strategies;
+
+use crate::commands::{bench, bound, completions, simulate, strategies as list};
+use crate::failure::Failure;
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope simulate --testbed hypercube:6 --strategy all
+  argiope bound --testbed hypercube:6
+  argiope testbeds
+
+Exit codes:
+  0  done
+  1  failed
+  2  bad input: one line on standard error says what, and nothing was written
+  3  interrupted
+  4  a limit was reached
+
+NO_COLOR=1 in the environment turns colours off.";
+
+/// A crawler for web applications that live behind one URL.
+#[derive(Parser)]
+#[command(name = "argiope", version, about, after_help = AFTER_HELP)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What argiope can do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Crawl a known application with one simulated crawler and count what it costs
+    Simulate(simulate::Args),
+    /// Print the least that a crawl of a known application can cost
+    Bound(bound::Args),
+    /// Measure the strategies, or argiope itself
+    Bench(bench::Args),
+    /// List the strategies, or explain one
+    Strategies(list::Args),
+    /// List the test-beds: applications that are known in full
+    #[command(after_help = "Examples:\n  argiope testbeds")]
+    Testbeds,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Print the manual, all commands included
+    #[command(after_help = "Examples:\n  argiope man > argiope.1")]
+    Man,
+}
+
+/// Reads the command line. Help and version are printed here and end the process.
+pub fn parse() -> Result<Command, Failure> {
+    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+        use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+        match error.kind() {
+            DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+            _ => Failure::Input(one_line(&error.render().to_string())),
+        }
+    })
+}
+
+/// The parser's message without its usage block, on one line.
+fn one_line(message: &str) -> String {
+    let parts: Vec<&str> = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let line = parts.join(" ").replace(" tip: ", "; ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// The names of the strategies, with what they say of themselves; `also` is accepted beside them.
+pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesParser {
+    let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
+    let values = known.chain(also.iter().copied());
+    PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
+}
+
+/// A reset cost: a number of actions above 0, as in a model file.
+pub fn reset_cost(text: &str) -> Result<f64, String> {
+    let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
+    if cost.is_finite() && cost > 0.0 { Ok(cost) } else { Err("it must be above 0, and finite".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_mistake_takes_one_line() {
+        let message = "error: unexpected argument '--sed' found\n\n  tip: a similar argument exists: '--seed'\n\n\
+                       Usage: argiope simulate\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            one_line(message),
+            "unexpected argument '--sed' found; a similar argument exists: '--seed'"
+        );
+    }
+
+    #[test]
+    fn a_reset_cost_is_a_number_above_zero() {
+        assert_eq!(reset_cost("2.5"), Ok(2.5));
+        for bad in ["-1", "0", "nan", "inf", "three"] {
+            assert!(reset_cost(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `argiope bench`: what is measured again and again. The strategies are measured in costs, which
+//! are the same everywhere; argiope itself in time and memory, which are not.
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+mod speed;
+mod strategies;
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  argiope bench strategies --testbed hypercube:5 --seeds 3")]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Compare every strategy on every test-bed, beside the published figures
+    Strategies(strategies::Args),
+    /// Measure the time of a crawl and of a decision, and the memory of a graph
+    Speed(speed::Args),
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    match args.what {
+        What::Strategies(args) => strategies::run(args),
+        What::Speed(args) => speed::run(&args),
+    }
+}

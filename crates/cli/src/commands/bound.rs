@@ -1,0 +1,87 @@
+//! `argiope bound`: the least that a crawl can cost, had the application been known from the start.
+
+use argiope_explore::bound::{self, Bound};
+use argiope_sim::report::text::{count, number};
+use argiope_sim::tour::{self, AllStates};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::source::{Application, Source};
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope bound --testbed hypercube:8
+  argiope bound --testbed hypercube:8 --reset-cost 10 --json";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let app = args.source.load()?;
+    let complete = bound::complete(&app.model, app.reset_cost);
+    let all_states = tour::all_states(&app.model, app.reset_cost);
+    if args.json {
+        return output::print(&line(&app, &complete, &all_states));
+    }
+    output::print(&format!(
+        "{}\n\
+         complete crawl, lower bound:  {} ({}, {})\n\
+         all states, best tour known:  {} ({}, {}), no tour below {}\n",
+        app.describe(),
+        number(complete.cost),
+        count(complete.actions, "action"),
+        count(complete.resets, "reset"),
+        number(all_states.cost),
+        count(all_states.actions, "action"),
+        count(all_states.resets, "reset"),
+        number(all_states.lower),
+    ))
+}
+
+#[derive(Serialize)]
+struct Line {
+    states: usize,
+    transitions: usize,
+    reset_cost: f64,
+    complete: Effort,
+    all_states: Effort,
+}
+
+#[derive(Serialize)]
+struct Effort {
+    actions: u64,
+    resets: u64,
+    cost: f64,
+    /// What nothing can beat; the bound of a complete crawl is exact.
+    lower: f64,
+}
+
+fn line(app: &Application, complete: &Bound, all_states: &AllStates) -> String {
+    let line = Line {
+        states: app.model.states(),
+        transitions: app.model.transitions(),
+        reset_cost: app.reset_cost,
+        complete: Effort {
+            actions: complete.actions,
+            resets: complete.resets,
+            cost: complete.cost,
+            lower: complete.cost,
+        },
+        all_states: Effort {
+            actions: all_states.actions,
+            resets: all_states.resets,
+            cost: all_states.cost,
+            lower: all_states.lower,
+        },
+    };
+    serde_json::to_string(&line).expect("numbers are JSON") + "\n"
+}

@@ -1,0 +1,23 @@
+//! `argiope completions`: a completion script for a shell.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::args::Cli;
+use crate::failure::Failure;
+use crate::output;
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  argiope completions bash > argiope.bash")]
+pub struct Args {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "argiope", &mut script);
+    output::print_bytes(&script)
+}

@@ -1,0 +1,9 @@
+//! The commands, one file each: its arguments as typed, and what it does.
+
+pub mod bench;
+pub mod bound;
+pub mod completions;
+pub mod man;
+pub mod simulate;
+pub mod strategies;
+pub mod testbeds;

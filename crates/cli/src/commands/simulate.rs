@@ -1,0 +1,136 @@
+//! `argiope simulate`: one simulated crawler in a known application, counted exactly.
+
+use std::time::Instant;
+
+use argiope_explore::bound;
+use argiope_explore::strategies;
+use argiope_explore::strategy::{Described, Settings};
+use argiope_sim::crawl::{Crawl, Run};
+use argiope_sim::report;
+use argiope_sim::summary::by_strategy;
+
+use crate::args::strategy_names;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+use crate::source::{Application, Source};
+
+const ALL: (&str, &str) = ("all", "every strategy, one after the other");
+
+/// So many jobs are done between two looks at the clock.
+const JOBS_PER_TICK: u64 = 4096;
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope simulate --testbed hypercube:8
+  argiope simulate --testbed hypercube:8 --strategy all --seeds 5
+  argiope simulate --testbed hypercube:8 --strategy greedy --reset-cost 10 --json
+  argiope simulate --model switch.json
+
+The table gives the median over the seeds of each figure: the cost when the last state was found and \
+when the last transition was executed (actions, and resets at their cost; the first load is a reset), \
+and the latter over the lower bound of a complete crawl.
+
+With --json each run is one object on one line: strategy, seed, states, transitions, \
+all_states{actions,resets,cost}, complete{actions,resets,cost}, quartiles (the costs at which 25, 50, \
+75 and 100 % of the states were found), lower_bound_complete, wall_ms. The same seed gives the same \
+bytes, wall_ms apart.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+    /// The strategy
+    #[arg(long, value_name = "NAME", default_value = strategies::DEFAULT, value_parser = strategy_names(&[ALL]))]
+    strategy: String,
+    /// How many seeds to run, from the first one on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+    /// The first seed; it decides everything that is left to chance
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON object per run instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checked.
+struct Plan {
+    app: Application,
+    strategies: Vec<&'static Described>,
+    seeds: std::ops::Range<u64>,
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let plan = check(args)?;
+    let bound = bound::complete(&plan.app.model, plan.app.reset_cost);
+    let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
+    let progress = Progress::new(work);
+    let mut runs = Vec::new();
+    for described in &plan.strategies {
+        progress.doing(described.name);
+        for seed in plan.seeds.clone() {
+            let started = Instant::now();
+            let run = crawl(&plan.app, described, seed, &progress);
+            // Whole microseconds: the rest is noise.
+            let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
+            if plan.json {
+                let line = report::json::line(&run, plan.app.reset_cost, &bound, wall_ms);
+                progress.aside(|| output::print(&line))?;
+            } else {
+                runs.push(run);
+            }
+        }
+    }
+    drop(progress);
+    if plan.json {
+        return Ok(());
+    }
+    let summaries = by_strategy(&runs, plan.app.reset_cost, &bound);
+    output::print(&format!(
+        "{}, {}\n{}",
+        plan.app.describe(),
+        seeds_in_words(&plan.seeds),
+        report::simulate::table(&summaries, &bound)
+    ))
+}
+
+fn check(args: &Args) -> Result<Plan, Failure> {
+    let end = args.seed.checked_add(args.seeds).ok_or_else(|| {
+        Failure::Input(format!("--seed {} leaves no room for {} seeds", args.seed, args.seeds))
+    })?;
+    let named = |described: &&Described| args.strategy == ALL.0 || args.strategy == described.name;
+    Ok(Plan {
+        app: args.source.load()?,
+        strategies: strategies::ALL.iter().filter(named).collect(),
+        seeds: args.seed..end,
+        json: args.json,
+    })
+}
+
+fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
+    if seeds.end - seeds.start == 1 {
+        format!("seed {}", seeds.start)
+    } else {
+        format!("seeds {} to {}", seeds.start, seeds.end - 1)
+    }
+}
+
+/// Crawls the whole application, telling how far it is.
+pub fn crawl(app: &Application, described: &'static Described, seed: u64, progress: &Progress) -> Run {
+    let settings = Settings { reset_cost: app.reset_cost, seed };
+    let mut crawl = Crawl::new(&app.model, described, settings);
+    let mut jobs = 0;
+    while crawl.step() {
+        jobs += 1;
+        if jobs == JOBS_PER_TICK {
+            progress.advance(jobs);
+            jobs = 0;
+        }
+    }
+    progress.advance(jobs);
+    crawl.finish()
+}

@@ -1,0 +1,77 @@
+//! What a person may have meant by a name that is not known.
+
+/// The known names nearest to the one given, nearest first; at most three, none that is far off.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    // What follows a colon or a bracket is a parameter (`hypercube:8`, `filetree[:TREE]`) and says
+    // nothing about the name.
+    let stem = |name: &str| name.split([':', '[']).next().unwrap_or_default().to_lowercase();
+    let given = stem(given);
+    let mut near: Vec<(usize, &str)> = known
+        .into_iter()
+        .map(|name| (edits(&given, &stem(name)), name))
+        .filter(|&(edits, name)| edits <= 1 + stem(name).chars().count() / 3)
+        .collect();
+    near.sort_by_key(|&(edits, _)| edits);
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// A sentence about an unknown name that says what may have been meant, or what there is.
+pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = nearest(given, known.iter().copied());
+    let (hint, names) = if near.is_empty() { ("known are", known) } else { ("did you mean", near) };
+    format!(
+        "no {kind} is called '{given}'; {hint} {}{}",
+        names.join(", "),
+        if hint == "did you mean" { "?" } else { "" }
+    )
+}
+
+/// The number of letters to insert, delete or replace (Levenshtein), row by row.
+fn edits(a: &str, b: &str) -> usize {
+    // No known name is longer; the rest of a long one cannot bring it nearer.
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_count_letters() {
+        assert_eq!([edits("kitten", "sitting"), edits("", "ab"), edits("a", "a")], [3, 2, 0]);
+    }
+
+    #[test]
+    fn a_parameter_does_not_hide_the_name() {
+        assert_eq!(nearest("hypercub:12", ["hypercube:N", "filetree"]), ["hypercube:N"]);
+    }
+
+    #[test]
+    fn a_choice_in_brackets_does_not_hide_the_name() {
+        assert_eq!(nearest("filetre", ["filetree[:TREE]"]), ["filetree[:TREE]"]);
+    }
+
+    #[test]
+    fn a_name_like_no_other_gets_the_whole_list() {
+        assert_eq!(
+            unknown("test-bed", "zzzzzz", ["hypercube:N", "filetree"]),
+            "no test-bed is called 'zzzzzz'; known are hypercube:N, filetree"
+        );
+        assert_eq!(
+            unknown("test-bed", "filetre", ["hypercube:N", "filetree"]),
+            "no test-bed is called 'filetre'; did you mean filetree?"
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Where a command takes its application from: a model file or a test-bed by name. The only file of
+//! the command that knows how models are read and test-beds are found.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use argiope_explore::model::{Model, Reading};
+use argiope_sim::report::text;
+use argiope_sim::testbeds::{self, Spec, TestbedError, filetree};
+
+use crate::args;
+use crate::failure::Failure;
+use crate::names;
+
+/// A model file may be this large: room for fifty million transitions. A wrong file should not fill
+/// the memory.
+const SIZE_LIMIT: u64 = 1 << 30;
+const TOO_LARGE: &str = "it is larger than 1 GiB";
+
+/// The application, as typed.
+#[derive(clap::Args)]
+pub struct Source {
+    #[command(flatten)]
+    origin: Origin,
+    /// What a reset costs, in actions [default: what the model says]
+    #[arg(long, value_name = "C", value_parser = args::reset_cost, allow_negative_numbers = true)]
+    reset_cost: Option<f64>,
+    /// Accept a model file with states that no crawl can reach
+    #[arg(long)]
+    allow_unreachable: bool,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct Origin {
+    /// A model file (JSON, at most 1 GiB)
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// A test-bed; `argiope testbeds` lists them
+    #[arg(long, value_name = "NAME")]
+    testbed: Option<String>,
+}
+
+/// The application, checked.
+pub struct Application {
+    /// The model.
+    pub model: Model,
+    /// What a reset costs.
+    pub reset_cost: f64,
+}
+
+impl Source {
+    /// Reads or makes the model.
+    pub fn load(&self) -> Result<Application, Failure> {
+        let model = match (&self.origin.model, &self.origin.testbed) {
+            (Some(path), _) => read(path, self.allow_unreachable)?,
+            (None, Some(name)) => testbed(name)?,
+            (None, None) => return Err(Failure::Input("--model or --testbed is needed".to_owned())),
+        };
+        Ok(Application { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
+    }
+}
+
+impl Application {
+    /// The name, the size and the reset cost, in one line without its end.
+    pub fn describe(&self) -> String {
+        format!(
+            "{}: {} states, {} transitions, reset cost {}",
+            text::name(&self.model.name),
+            self.model.states(),
+            self.model.transitions(),
+            text::number(self.reset_cost),
+        )
+    }
+}
+
+/// The names of the test-beds, with what they say of themselves.
+pub fn testbeds() -> Vec<(&'static str, &'static str)> {
+    testbeds::ALL.iter().map(|described| (described.name, described.summary)).collect()
+}
+
+/// Makes the test-bed with this name.
+pub fn testbed(name: &str) -> Result<Model, Failure> {
+    match testbeds::find(name) {
+        Ok(Spec::Made(recipe)) => Ok(recipe.model()),
+        Ok(Spec::ShapeFile(file)) => shape(Path::new(&file)),
+        Err(TestbedError::Unknown(name)) => {
+            let known = testbeds::ALL.iter().map(|described| described.name);
+            Err(Failure::Input(names::unknown("test-bed", &name, known)))
+        }
+        Err(malformed) => Err(Failure::Input(malformed.to_string())),
+    }
+}
+
+/// The file explorer over the tree whose shape is in this file.
+fn shape(path: &Path) -> Result<Model, Failure> {
+    let bytes = bytes_of(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    filetree::from_shape(&text).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+}
+
+/// Reads a model file.
+fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
+    let reading = Reading { allow_unreachable, ..Reading::default() };
+    Model::from_json(&bytes_of(path)?, reading)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable =
+        |why: &dyn std::fmt::Display| Failure::Input(format!("cannot read {}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    if metadata.is_dir() {
+        return Err(unreadable(&"it is a folder"));
+    }
+    if metadata.len() > SIZE_LIMIT {
+        return Err(unreadable(&TOO_LARGE));
+    }
+    let mut bytes = Vec::new();
+    // The length of a pipe is not known beforehand, so the limit is also on what is read.
+    file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(unreadable(&TOO_LARGE));
+    }
+    Ok(bytes)
+}

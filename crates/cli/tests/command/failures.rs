@@ -1,0 +1,82 @@
+//! Bad input: one line on standard error, exit code 2, nothing on standard output.
+
+use std::fs::{self, File};
+
+use crate::{Given, SWITCH, argiope, command, folder, given, output};
+
+fn check(line: &str, expected: &str) {
+    check_given(&argiope(line), expected);
+}
+
+fn check_given(given: &Given, expected: &str) {
+    assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{}", given.err);
+    assert_eq!(given.err.lines().count(), 1, "{}", given.err);
+    assert!(given.err.starts_with("argiope: "), "{}", given.err);
+    assert!(given.err.contains(expected), "'{expected}' is not in: {}", given.err);
+}
+
+#[test]
+fn wrong_arguments_take_one_line() {
+    check("simulat", "unrecognized subcommand 'simulat'; a similar subcommand exists: 'simulate'");
+    check("simulate", "--model <FILE>|--testbed <NAME>");
+    check("simulate --testbed hypercube:4 --sed 3", "'--seed'");
+    check("simulate --testbed hypercube:4 --model x", "cannot be used with");
+    check("simulate --testbed hypercube:4 --seeds 0", "--seeds");
+    check("bench strategies --jobs many", "--jobs");
+    check("bench speed --part memory --states 10 --transitions 5", "5000");
+}
+
+#[test]
+fn reset_costs_are_above_zero() {
+    check("simulate --testbed hypercube:4 --reset-cost -1", "it must be above 0");
+    check("bound --testbed hypercube:4 --reset-cost 0", "it must be above 0");
+    check("bound --testbed hypercube:4 --reset-cost NaN", "it must be above 0");
+}
+
+#[test]
+fn unknown_names_suggest_the_nearest() {
+    check("simulate --testbed hypercub:8", "no test-bed is called 'hypercub:8'; did you mean hypercube:N?");
+    check("simulate --testbed hypercube:4 --strategy gredy", "a similar value exists: 'greedy'");
+    check("strategies gredy", "a similar value exists: 'greedy'");
+}
+
+#[test]
+fn a_test_bed_has_a_size_that_can_be_made() {
+    for size in ["0", "99", "-1", "x", ""] {
+        check(&format!("simulate --testbed hypercube:{size}"), &format!("hypercube:{size}"));
+    }
+}
+
+#[test]
+fn model_files_that_cannot_be_read_are_named() {
+    let here = folder("failures-models");
+    let folder = here.display();
+    check(&format!("simulate --model {folder}"), &format!("cannot read {folder}: it is a folder"));
+    check(
+        &format!("bound --model {folder}/none.json"),
+        &format!("cannot read {folder}/none.json: No such file"),
+    );
+    let large = here.join("large.json");
+    let file = File::create(&large).expect("a file for the test");
+    file.set_len((1 << 30) + 1).expect("a file with a hole");
+    check(&format!("simulate --model {}", large.display()), "larger than 1 GiB");
+}
+
+#[test]
+fn unreachable_states_must_be_allowed() {
+    let here = folder("failures-unreachable");
+    let path = here.join("model.json");
+    let extra = SWITCH.replace("]}]}", "]},{\"actions\":[]}]}");
+    fs::write(&path, extra).expect("a file for the test");
+    let line = format!("simulate --model {}", path.display());
+    check(&line, "model.json: ");
+    assert!(output(&format!("{line} --allow-unreachable")).starts_with("switch: 3 states"));
+}
+
+#[test]
+fn text_from_outside_is_escaped() {
+    let end = command(&["simulate", "--testbed", "a\u{1b}[31m\nb"]).output().expect("argiope can be run");
+    check_given(&given(end), "'a\\u{1b}[31m\\nb'");
+    let end = command(&["simulate", "--model", "no\u{7}file\n.json"]).output().expect("argiope can be run");
+    check_given(&given(end), "no\\u{7}file\\n.json");
+}

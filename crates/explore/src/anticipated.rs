@@ -1,0 +1,183 @@
+//! The anticipated model (paper 001, section 4.2.1): the explored transitions and, where there is
+//! none yet, what an action is predicted to do. Candidates are sorted into groups by what is thought
+//! of their action, and the nearest candidate of each group is known at any time, by the shortest
+//! walk over explored and predicted transitions alike.
+
+use crate::distances::Distances;
+use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
+use crate::id::{ActionIndex, StateIndex};
+use crate::job::{Job, reset_is_cheaper};
+use crate::strategy::INITIAL;
+
+/// What a strategy thinks of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opinion {
+    /// The group that its candidates belong to; none if they are not worth seeking.
+    pub group: Option<usize>,
+    /// What it is predicted to do.
+    pub habit: Option<Habit>,
+}
+
+/// What an action does wherever it is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Habit {
+    /// It leads to this state: a menu item.
+    LeadsTo(StateIndex),
+    /// It changes nothing.
+    Idles,
+}
+
+impl Habit {
+    /// Where it leads from this state.
+    pub fn from(self, source: StateIndex) -> StateIndex {
+        match self {
+            Self::LeadsTo(state) => state,
+            Self::Idles => source,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Targets(Vec<Box<[u32]>>);
+
+impl Edges for Targets {
+    fn targets(&self, state: usize) -> &[u32] {
+        &self.0[state]
+    }
+}
+
+/// The anticipated model, with candidates in `N` groups.
+pub struct Anticipated<const N: usize> {
+    reset_cost: f64,
+    targets: Targets,
+    opinions: Vec<Opinion>,
+    /// Where each action was still to be executed when this was last tidied.
+    candidates: Vec<Vec<Slot>>,
+    /// How many candidates of each group a state has.
+    counts: Vec<[u32; N]>,
+    distances: Distances,
+}
+
+impl<const N: usize> Anticipated<N> {
+    /// With no states yet.
+    pub fn new(reset_cost: f64) -> Self {
+        Self {
+            reset_cost,
+            targets: Targets::default(),
+            opinions: Vec::new(),
+            candidates: Vec::new(),
+            counts: Vec::new(),
+            distances: Distances::new(N),
+        }
+    }
+
+    /// A state was seen for the first time. `of_unknown` is what is thought of an action never seen.
+    pub fn discovered(&mut self, graph: &Graph, state: StateIndex, of_unknown: Opinion) {
+        self.opinions.resize(graph.actions_seen(), of_unknown);
+        self.candidates.resize_with(graph.actions_seen(), Vec::new);
+        self.distances.add_state();
+        self.counts.push([0; N]);
+        let actions = graph.actions(state);
+        self.targets.0.push(vec![UNEXPLORED; actions.len()].into());
+        for (index, &action) in (0..).zip(actions) {
+            let slot = Slot { state, index };
+            self.candidates[action.at()].push(slot);
+            let opinion = self.opinions[action.at()];
+            self.count(state, opinion.group, 1);
+            self.predict(slot, opinion.habit.map(|habit| habit.from(state)));
+        }
+    }
+
+    /// A candidate was executed.
+    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
+        let opinion = self.opinions[graph.action_of(slot).at()];
+        self.count(slot.state, opinion.group, -1);
+        self.predict(slot, Some(destination));
+    }
+
+    /// What is thought of an action.
+    pub fn opinion(&self, action: ActionIndex) -> Opinion {
+        self.opinions[action.at()]
+    }
+
+    /// Changes what is thought of an action, wherever it is still to be executed.
+    pub fn think(&mut self, graph: &Graph, action: ActionIndex, opinion: Opinion) {
+        let before = std::mem::replace(&mut self.opinions[action.at()], opinion);
+        if before == opinion {
+            return;
+        }
+        let mut candidates = std::mem::take(&mut self.candidates[action.at()]);
+        candidates.retain(|&slot| graph.target(slot).is_none());
+        for &slot in &candidates {
+            if before.group != opinion.group {
+                self.count(slot.state, before.group, -1);
+                self.count(slot.state, opinion.group, 1);
+            }
+            self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+        }
+        self.candidates[action.at()] = candidates;
+    }
+
+    fn predict(&mut self, slot: Slot, target: Option<StateIndex>) {
+        let target = target.map_or(UNEXPLORED, |state| state.0);
+        let place = &mut self.targets.0[slot.state.at()][slot.index as usize];
+        let before = std::mem::replace(place, target);
+        if before == target {
+            return;
+        }
+        if before != UNEXPLORED {
+            self.distances.disconnect(slot);
+        }
+        if target != UNEXPLORED {
+            self.distances.connect(&self.targets, slot);
+        }
+    }
+
+    fn count(&mut self, state: StateIndex, group: Option<usize>, by: i32) {
+        let Some(group) = group else { return };
+        let count = &mut self.counts[state.at()][group];
+        let before = *count;
+        *count = before.checked_add_signed(by).expect("a state loses only candidates it has");
+        match (before, *count) {
+            (0, 1..) => self.distances.set_goal(group, &self.targets, state),
+            (1.., 0) => self.distances.clear_goal(group, state),
+            _ => {}
+        }
+    }
+
+    /// What it costs to get from `at` to the nearest candidate of a group, and whether by a reset.
+    pub fn cost(&mut self, at: StateIndex, group: usize) -> Option<(f64, bool)> {
+        self.distances.settle(group, &self.targets);
+        let (here, after_reset) = (self.distances.get(group, at), self.distances.get(group, INITIAL));
+        if reset_is_cheaper(here, after_reset, self.reset_cost) {
+            after_reset.map(|walk| (self.reset_cost + f64::from(walk), true))
+        } else {
+            here.map(|walk| (f64::from(walk), false))
+        }
+    }
+
+    /// The way to the nearest candidate of a group. It ends at its first unexplored step: whether the
+    /// prediction holds is seen there, and the rest is decided then.
+    pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
+        let (_, reset) = self.cost(at, group)?;
+        let mut walk = Vec::new();
+        let from = if reset { INITIAL } else { at };
+        let candidates = |state| graph.unexplored_in(state) as usize;
+        let goal = if N == 11 {
+            self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates)
+        } else {
+            self.distances.walk(group, &self.targets, from, &mut walk)
+        };
+        if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
+            let candidate = walk[first];
+            walk.truncate(first);
+            return Some(Job { reset, walk, candidate });
+        }
+        let wanted = |&index: &u32| {
+            let slot = Slot { state: goal, index };
+            graph.target(slot).is_none() && self.opinions[graph.action_of(slot).at()].group == Some(group)
+        };
+        let index = (0..graph.actions(goal).len() as u32).find(wanted).expect("a goal has a candidate");
+        Some(Job { reset, walk, candidate: Slot { state: goal, index } })
+    }
+}

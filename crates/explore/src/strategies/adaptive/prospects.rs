@@ -1,0 +1,154 @@
+//! Which candidates are likely to find a new state, learned from this crawl alone.
+//!
+//! Actions are grouped by their record so far (never executed, executed once and found something,
+//! always leads to the same state, ...), and each group keeps how often its candidates found a new
+//! state. So the crawler learns from a few executions what kind of application it is in: where a
+//! second execution of any action finds nothing, all untried second executions sink at once.
+
+use crate::anticipated::{Anticipated, Habit, Opinion};
+use crate::graph::{Graph, Slot};
+use crate::id::StateIndex;
+use crate::job::Job;
+
+/// The kinds of record that an action can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Never,
+    OnceFound,
+    OnceKnown,
+    OnceIdle,
+    LeadsToOne,
+    Idle,
+    /// Leads here and there, and found something new in a share of at least 1/2, 1/4, 1/8, 1/16, or less.
+    Varied(usize),
+}
+
+const GROUPS: usize = 11;
+
+impl Group {
+    fn at(self) -> usize {
+        match self {
+            Self::Never => 0,
+            Self::OnceFound => 1,
+            Self::OnceKnown => 2,
+            Self::OnceIdle => 3,
+            Self::LeadsToOne => 4,
+            Self::Idle => 5,
+            Self::Varied(tier) => 6 + tier,
+        }
+    }
+}
+
+/// How likely a candidate of each group is thought to find something before the crawl has shown
+/// anything. Guesses: what was never tried is open, what was seen to idle is not worth much.
+const FIRST_GUESS: [f64; GROUPS] = [0.5, 0.4, 0.2, 0.05, 0.05, 0.01, 0.6, 0.3, 0.15, 0.08, 0.02];
+/// How many executions the first guess counts for.
+const GUESS_WEIGHT: f64 = 2.0;
+/// A record of a group fades by this much with each execution, so that it speaks of the present.
+const FADE: f64 = 0.995;
+
+#[derive(Clone, Copy, Default)]
+struct Record {
+    trials: u32,
+    finds: u32,
+    habit: Option<Habit>,
+    varied: bool,
+}
+
+impl Record {
+    fn group(self) -> Group {
+        match (self.trials, self.habit) {
+            (0, _) => Group::Never,
+            (1, Some(Habit::Idles)) => Group::OnceIdle,
+            (1, _) if self.finds == 1 => Group::OnceFound,
+            (1, _) => Group::OnceKnown,
+            (_, Some(Habit::LeadsTo(_))) => Group::LeadsToOne,
+            (_, Some(Habit::Idles)) => Group::Idle,
+            (trials, None) => {
+                let tier = (0..4).find(|tier| self.finds << (tier + 1) >= trials);
+                Group::Varied(tier.unwrap_or(4))
+            }
+        }
+    }
+
+    fn opinion(self) -> Opinion {
+        Opinion { group: Some(self.group().at()), habit: self.habit }
+    }
+
+    fn add(&mut self, source: StateIndex, destination: StateIndex, new: bool) {
+        self.trials += 1;
+        self.finds += u32::from(new);
+        let seen = if source == destination { Habit::Idles } else { Habit::LeadsTo(destination) };
+        self.habit = match self.habit {
+            None if self.trials == 1 => Some(seen),
+            Some(habit) if habit.from(source) == destination => Some(habit),
+            // It idled where it leads to: a menu item after all.
+            Some(Habit::Idles) if self.trials == 2 && false => None,
+            _ => None,
+        };
+        self.varied |= self.habit.is_none();
+    }
+}
+
+/// The candidates by how promising they are.
+pub struct Prospects {
+    records: Vec<Record>,
+    finds: [f64; GROUPS],
+    trials: [f64; GROUPS],
+    anticipated: Anticipated<GROUPS>,
+}
+
+impl Prospects {
+    /// With no states yet.
+    pub fn new(reset_cost: f64) -> Self {
+        Self {
+            records: Vec::new(),
+            finds: FIRST_GUESS.map(|guess| guess * GUESS_WEIGHT),
+            trials: [GUESS_WEIGHT; GROUPS],
+            anticipated: Anticipated::new(reset_cost),
+        }
+    }
+
+    /// A state was seen for the first time.
+    pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+        self.records.resize(graph.actions_seen(), Record::default());
+        self.anticipated.discovered(graph, state, Record::default().opinion());
+    }
+
+    /// A candidate was executed.
+    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.anticipated.executed(graph, slot, destination);
+        let action = graph.action_of(slot);
+        let record = &mut self.records[action.at()];
+        let group = record.group().at();
+        self.finds[group] = self.finds[group] * FADE + f64::from(u8::from(new));
+        self.trials[group] = self.trials[group] * FADE + 1.0;
+        record.add(slot.state, destination, new);
+        self.anticipated.think(graph, action, record.opinion());
+    }
+
+    /// How likely a candidate of a group finds a new state.
+    fn probability(&self, group: usize) -> f64 {
+        self.finds[group] / self.trials[group]
+    }
+
+    /// The most promising candidate for the way there, if any is at least this likely to find something.
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex, least: f64) -> Option<Job> {
+        let mut groups: [(f64, usize); GROUPS] =
+            std::array::from_fn(|group| (self.probability(group), group));
+        groups.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut best: Option<(f64, usize)> = None;
+        for (probability, group) in groups {
+            if probability < least || best.is_some_and(|(rate, _)| rate >= probability) {
+                break; // Not even without a way could this group or a later one be better.
+            }
+            if let Some((cost, _)) = self.anticipated.cost(at, group) {
+                let rate = probability / (cost + 1.0);
+                if best.is_none_or(|(other, _)| rate > other) {
+                    best = Some((rate, group));
+                }
+            }
+        }
+        self.anticipated.seek(graph, at, best?.1)
+    }
+}

@@ -1,0 +1,347 @@
+//! The hypercube strategy (paper 001, sections 5 and 6): expects that actions are independent and
+//! that each can be executed once, so that a state with n actions is the bottom of an n-dimensional
+//! hypercube. Follows the chains of a minimal chain decomposition, which it never builds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::distances::Distances;
+use crate::graph::{Graph, Slot};
+use crate::id::{ActionIndex, StateIndex};
+use crate::job::{Job, reset_is_cheaper};
+use crate::strategy::{Described, INITIAL, Settings, Strategy};
+
+/// How people choose it.
+pub const DESCRIBED: Described = Described {
+    name: "hypercube",
+    summary: "expects independent actions; optimal where that holds",
+    help: "Expects the actions of a state to be independent of each other and to be usable once each: a \
+           hypercube. Where that holds it is proved optimal, in resets for all states and in everything \
+           for the complete crawl (Dincturk et al. 2014). Each unexpected state becomes the bottom of a \
+           new hypercube, so elsewhere it behaves like greedy, with ties going to the state that has \
+           more actions.",
+    make: |settings| Box::new(Hypercube::new(settings)),
+};
+
+/// Where a state stands in a hypercube: its bottom, and the positions (in the bottom's order of
+/// actions) that were executed to get there. The papers' bit string, kept as the sorted ones.
+type Vertex = (StateIndex, Vec<u32>);
+
+/// Whether every one of the bit string is matched by a zero on its left (section 6.1.1): then a
+/// chain of the decomposition starts here. With 0-based positions p_1 < p_2 < ... this says that
+/// p_j is at least 2j - 1.
+fn starts_a_chain(ones: impl Iterator<Item = u32>) -> bool {
+    ones.zip(0..).all(|(position, before)| position > 2 * before)
+}
+
+/// The leftmost zero that no one on its right matches: the action that follows in the chain.
+fn chain_successor(ones: &[u32], dimension: u32) -> Option<u32> {
+    let mut unmatched = Vec::new();
+    for position in 0..dimension {
+        if ones.binary_search(&position).is_err() {
+            unmatched.push(position);
+        } else {
+            unmatched.pop();
+        }
+    }
+    unmatched.first().copied()
+}
+
+fn with(ones: &[u32], position: u32) -> Vec<u32> {
+    let mut ones = ones.to_vec();
+    let at = ones.binary_search(&position).expect_err("an action is executed once in a hypercube");
+    ones.insert(at, position);
+    ones
+}
+
+fn without(ones: &[u32], at: usize) -> Vec<u32> {
+    let mut ones = ones.to_vec();
+    ones.remove(at);
+    ones
+}
+
+/// The two fields of distances: to a chain starter that was not tried, and to any candidate.
+const TO_STARTER: usize = 0;
+const TO_CANDIDATE: usize = 1;
+
+/// The strategy; `adaptive` uses it as long as nothing contradicts a hypercube.
+pub struct Hypercube {
+    reset_cost: f64,
+    vertices: Vec<Vertex>,
+    states: BTreeMap<Vertex, StateIndex>,
+    attempted: BTreeSet<Vertex>,
+    /// How many candidates of each state lead to a chain starter that was not tried.
+    starters: Vec<u32>,
+    distances: Distances,
+    /// The rest of the way to a chain starter, all of it unexplored, the next step last.
+    plan: Vec<Slot>,
+    /// The state in which a chain is to be followed on.
+    chain: Option<StateIndex>,
+    violations: usize,
+}
+
+impl Hypercube {
+    /// With no states yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            reset_cost: settings.reset_cost,
+            vertices: Vec::new(),
+            states: BTreeMap::new(),
+            attempted: BTreeSet::new(),
+            starters: Vec::new(),
+            distances: Distances::new(2),
+            plan: Vec::new(),
+            chain: None,
+            violations: 0,
+        }
+    }
+
+    /// How often the application was not the hypercube that was expected.
+    pub fn violations(&self) -> usize {
+        self.violations
+    }
+
+    fn position(graph: &Graph, bottom: StateIndex, action: ActionIndex) -> u32 {
+        graph.slot_of(bottom, action).expect("a hypercube has its bottom's actions").index
+    }
+
+    /// The vertex that a slot is expected to lead to.
+    fn expected(&self, graph: &Graph, slot: Slot) -> Vertex {
+        let (bottom, ones) = &self.vertices[slot.state.at()];
+        (*bottom, with(ones, Self::position(graph, *bottom, graph.action_of(slot))))
+    }
+
+    fn leads_to_untried_starter(&self, graph: &Graph, slot: Slot) -> bool {
+        let vertex = self.expected(graph, slot);
+        starts_a_chain(vertex.1.iter().copied()) && !self.attempted.contains(&vertex)
+    }
+
+    /// Whether the new state offers what is expected: the source's actions but the executed one.
+    fn keeps_the_other_actions(graph: &Graph, slot: Slot, state: StateIndex) -> bool {
+        let executed = graph.action_of(slot);
+        let sorted = |state| {
+            let mut actions = graph.actions(state).to_vec();
+            actions.sort_unstable();
+            actions
+        };
+        let mut expected = sorted(slot.state);
+        expected.retain(|&action| action != executed);
+        expected == sorted(state)
+    }
+
+    fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
+        let slots = (0..graph.actions(state).len() as u32).map(|index| Slot { state, index });
+        let untried = slots.filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
+        self.starters.push(untried as u32);
+        if untried > 0 {
+            self.distances.set_goal(TO_STARTER, graph, state);
+        }
+    }
+
+    /// A chain starter was tried: it is no goal any more for any state below it.
+    fn attempt(&mut self, vertex: Vertex) {
+        if !starts_a_chain(vertex.1.iter().copied()) || self.attempted.contains(&vertex) {
+            return;
+        }
+        for at in 0..vertex.1.len() {
+            if let Some(&below) = self.states.get(&(vertex.0, without(&vertex.1, at))) {
+                self.starters[below.at()] -= 1;
+                if self.starters[below.at()] == 0 {
+                    self.distances.clear_goal(TO_STARTER, below);
+                }
+            }
+        }
+        self.attempted.insert(vertex);
+    }
+
+    fn here(&self, candidate: Slot) -> Option<Job> {
+        Some(Job { reset: false, walk: Vec::new(), candidate })
+    }
+
+    /// Goes on with a chain, then over any unexplored action (section 6.1.2: chains are extended).
+    fn follow_chain(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let (bottom, ones) = &self.vertices[at.at()];
+        let dimension = graph.actions(*bottom).len() as u32;
+        if let Some(position) = chain_successor(ones, dimension) {
+            let action = graph.actions(*bottom)[position as usize];
+            let slot = graph.slot_of(at, action).expect("a vertex offers what was not executed");
+            if graph.target(slot).is_none() {
+                return self.here(slot);
+            }
+        }
+        self.here(graph.first_unexplored(at)?)
+    }
+
+    fn seek_starter(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let (mut job, goal) = self.go(graph, at, TO_STARTER)?;
+        let slots = (0..graph.actions(goal).len() as u32).map(|index| Slot { state: goal, index });
+        job.candidate = slots
+            .filter(|&slot| graph.target(slot).is_none())
+            .find(|&slot| self.leads_to_untried_starter(graph, slot))
+            .expect("a goal has a candidate that leads to a starter");
+        if job.reset && self.vertices[goal.at()].0 == INITIAL {
+            self.prefer_unexplored(graph, &mut job);
+        }
+        Some(job)
+    }
+
+    /// Rebuilds a way up from the initial state so that it ends in as many unexplored steps as
+    /// possible; otherwise they would cost a reset of their own later (section 6.1.2).
+    fn prefer_unexplored(&mut self, graph: &Graph, job: &mut Job) {
+        self.plan = vec![job.candidate];
+        let mut state = job.candidate.state;
+        while let Some(below) = self.step_below(graph, state, |target| target.is_none()) {
+            self.plan.push(below);
+            state = below.state;
+        }
+        job.walk.clear();
+        while let Some(below) = self.step_below(graph, state, |target| target == Some(state)) {
+            job.walk.push(below);
+            state = below.state;
+        }
+        job.walk.reverse();
+        job.candidate = self.plan.pop().expect("the plan holds the candidate");
+    }
+
+    /// A slot of a known state that leads, as expected, to the vertex of this state.
+    fn step_below(
+        &self,
+        graph: &Graph,
+        state: StateIndex,
+        wanted: impl Fn(Option<StateIndex>) -> bool,
+    ) -> Option<Slot> {
+        let (bottom, ones) = &self.vertices[state.at()];
+        (0..ones.len()).find_map(|at| {
+            let below = *self.states.get(&(*bottom, without(ones, at)))?;
+            let slot = graph.slot_of(below, graph.actions(*bottom)[ones[at] as usize])?;
+            wanted(graph.target(slot)).then_some(slot)
+        })
+    }
+
+    /// To the nearest goal; ties go to the state with more actions, which promises more states.
+    fn go(&mut self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
+        let (here, after_reset) = (self.distances.get(field, at), self.distances.get(field, INITIAL));
+        let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
+        if !reset && here.is_none() {
+            return None;
+        }
+        let mut walk = Vec::new();
+        let from = if reset { INITIAL } else { at };
+        let actions = |state| graph.actions(state).len();
+        let goal = self.distances.walk_to_best(field, graph, from, &mut walk, actions);
+        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
+        Some((Job { reset, walk, candidate }, goal))
+    }
+
+    /// The transition exploration phase (section 6.2). While the application is a hypercube a crawler
+    /// that stands in a finished state goes back to the bottom: to walk on over known transitions
+    /// would use up a candidate that a later chain needs to stay unexplored all the way.
+    fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        if self.violations == 0
+            && graph.unexplored_in(at) == 0
+            && self.distances.get(TO_CANDIDATE, INITIAL).is_some()
+        {
+            let (job, _) = self.go(graph, INITIAL, TO_CANDIDATE)?;
+            return Some(Job { reset: true, ..job });
+        }
+        self.go(graph, at, TO_CANDIDATE).map(|(job, _)| job)
+    }
+}
+
+impl Strategy for Hypercube {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.distances.add_state();
+        let as_expected = by
+            .filter(|&slot| Self::keeps_the_other_actions(graph, slot, state))
+            .map(|slot| self.expected(graph, slot))
+            .filter(|vertex| !self.states.contains_key(vertex));
+        if by.is_some() && as_expected.is_none() {
+            self.violations += 1;
+        }
+        let vertex = as_expected.unwrap_or((state, Vec::new()));
+        self.vertices.push(vertex.clone());
+        self.states.insert(vertex, state);
+        if graph.unexplored_in(state) > 0 {
+            self.distances.set_goal(TO_CANDIDATE, graph, state);
+        }
+        self.count_starters(graph, state);
+    }
+
+    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        let expected = self.expected(graph, slot);
+        let as_expected = self.states.get(&expected) == Some(&destination);
+        if !as_expected && !new {
+            self.violations += 1;
+        }
+        self.attempt(expected);
+        self.distances.connect(graph, slot);
+        if graph.unexplored_in(slot.state) == 0 {
+            self.distances.clear_goal(TO_CANDIDATE, slot.state);
+        }
+        self.distances.settle(TO_STARTER, graph);
+        self.distances.settle(TO_CANDIDATE, graph);
+        if as_expected || new {
+            self.chain = Some(destination);
+        } else {
+            self.chain = None;
+        }
+        if !as_expected {
+            self.plan.clear();
+        }
+    }
+
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        if let Some(slot) = self.plan.pop() {
+            if slot.state == at && graph.target(slot).is_none() {
+                return self.here(slot);
+            }
+            self.plan.clear();
+        }
+        let chain = self.chain.take().filter(|&state| state == at);
+        // The very first chain starts at the initial state itself.
+        if chain.is_some() || graph.transitions() == 0 {
+            if let Some(job) = self.follow_chain(graph, at) {
+                return Some(job);
+            }
+        }
+        self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_section_6_1_1() {
+        // 1100110001: the leftmost unmatched zero is the seventh bit, and the first two ones are unmatched.
+        let ones = [0, 1, 4, 5, 9];
+        assert_eq!(chain_successor(&ones, 10), Some(6));
+        assert!(!starts_a_chain(ones.into_iter()));
+        assert!(starts_a_chain([1, 3].into_iter()));
+        assert!(!starts_a_chain([1, 2].into_iter()));
+    }
+
+    #[test]
+    fn chains_cover_every_vertex_once() {
+        for n in 1..=10u32 {
+            let ones = |bits: u32| (0..n).filter(|i| bits & 1 << i != 0).collect::<Vec<_>>();
+            let mut covered = vec![0; 1 << n];
+            let mut chains = 0;
+            for bits in 0..1u32 << n {
+                if !starts_a_chain(ones(bits).into_iter()) {
+                    continue;
+                }
+                chains += 1;
+                let mut bits = bits;
+                covered[bits as usize] += 1;
+                while let Some(next) = chain_successor(&ones(bits), n) {
+                    bits |= 1 << next;
+                    covered[bits as usize] += 1;
+                }
+            }
+            assert!(covered.iter().all(|&times| times == 1), "dimension {n}");
+            let middle = (0..n / 2).fold(1u64, |product, i| product * u64::from(n - i) / u64::from(i + 1));
+            assert_eq!(chains, middle, "dimension {n}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013): most actions either always
+//! lead to the same state or always do nothing, and two executions show which.
+
+use crate::anticipated::{Anticipated, Habit, Opinion};
+use crate::graph::{Graph, Slot};
+use crate::id::StateIndex;
+use crate::job::Job;
+use crate::strategies::greedy::Nearest;
+use crate::strategy::{Described, Settings, Strategy};
+
+/// How people choose it.
+pub const DESCRIBED: Described = Described {
+    name: "menu",
+    summary: "tells menu items and idle actions from the rest, and tries the rest first",
+    help: "Sorts actions into menu items (always the same destination), idle ones (always back where they \
+           were) and others, after two executions from two different states. Actions never executed come \
+           first, then those executed once, then the others; menu items and idle actions last, since they \
+           find nothing new. Transfers also use what is predicted (Choudhary et al. 2013).",
+    make: |settings| Box::new(Menu::new(settings)),
+};
+
+/// What is thought of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Never,
+    /// Executed once; predicted to do the same again, or to idle if that is what it did.
+    Once(Habit),
+    Settled(Habit),
+    Other,
+}
+
+/// The classes of the state exploration phase, each exhausted before the next.
+const RANKS: usize = 3;
+
+impl Class {
+    fn opinion(self) -> Opinion {
+        let (group, habit) = match self {
+            Self::Never => (Some(0), None),
+            Self::Once(habit) => (Some(1), Some(habit)),
+            Self::Other => (Some(2), None),
+            Self::Settled(habit) => (None, Some(habit)),
+        };
+        Opinion { group, habit }
+    }
+
+    /// What is thought after one more execution, from a state where it had not been executed.
+    fn after(self, source: StateIndex, destination: StateIndex) -> Self {
+        let idled = source == destination;
+        match self {
+            Self::Never if idled => Self::Once(Habit::Idles),
+            Self::Never => Self::Once(Habit::LeadsTo(destination)),
+            // It idled where it leads to: a menu item after all.
+            Self::Once(Habit::LeadsTo(state)) if state == destination => Self::Settled(Habit::LeadsTo(state)),
+            Self::Once(Habit::Idles) if idled => Self::Settled(Habit::Idles),
+            Self::Settled(habit) if habit.from(source) == destination => self,
+            Self::Once(_) | Self::Settled(_) | Self::Other => Self::Other,
+        }
+    }
+}
+
+struct Menu {
+    classes: Vec<Class>,
+    anticipated: Anticipated<RANKS>,
+    nearest: Nearest,
+}
+
+impl Menu {
+    fn new(settings: Settings) -> Self {
+        Self {
+            classes: Vec::new(),
+            anticipated: Anticipated::new(settings.reset_cost),
+            nearest: Nearest::new(settings),
+        }
+    }
+}
+
+impl Strategy for Menu {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
+        self.nearest.discovered(graph, state);
+        self.classes.resize(graph.actions_seen(), Class::Never);
+        self.anticipated.discovered(graph, state, Class::Never.opinion());
+    }
+
+    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, _: bool) {
+        self.nearest.executed(graph, slot);
+        self.anticipated.executed(graph, slot, destination);
+        let action = graph.action_of(slot);
+        let class = &mut self.classes[action.at()];
+        *class = class.after(slot.state, destination);
+        self.anticipated.think(graph, action, class.opinion());
+    }
+
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        // The state exploration phase, then the transition exploration phase. A new state brings
+        // candidates of the first ranks and with them the first phase back.
+        (0..RANKS)
+            .find_map(|rank| self.anticipated.seek(graph, at, rank))
+            .or_else(|| self.nearest.choose(graph, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class_after(executions: &[(u32, u32)]) -> Class {
+        executions
+            .iter()
+            .fold(Class::Never, |class, &(from, to)| class.after(StateIndex(from), StateIndex(to)))
+    }
+
+    #[test]
+    fn two_executions_settle_an_action() {
+        let leads_to_7 = Habit::LeadsTo(StateIndex(7));
+        assert_eq!(class_after(&[(1, 7)]), Class::Once(leads_to_7));
+        assert_eq!(class_after(&[(1, 7), (2, 7)]), Class::Settled(leads_to_7));
+        assert_eq!(class_after(&[(1, 7), (7, 7)]), Class::Settled(leads_to_7));
+        assert_eq!(class_after(&[(1, 1), (2, 2)]), Class::Settled(Habit::Idles));
+        assert_eq!(class_after(&[(1, 7), (2, 8)]), Class::Other);
+        assert_eq!(class_after(&[(1, 1), (2, 3)]), Class::Other);
+    }
+
+    #[test]
+    fn one_wrong_prediction_makes_an_action_other_for_good() {
+        assert_eq!(class_after(&[(1, 7), (2, 7), (3, 8), (4, 7), (5, 7)]), Class::Other);
+    }
+}

@@ -1,0 +1,164 @@
+//! The cheapest way to take every required transition: a directed postman tour with resets. What
+//! must be walked again to get from one required transition to the next is a min-cost flow that
+//! balances, at every state, how often it is entered and left; the tour then follows Euler's
+//! theorem.
+
+use std::collections::VecDeque;
+
+use crate::flow::{Flow, Network, UNLIMITED};
+use crate::graph::{Edges, Slot, UNEXPLORED};
+use crate::id::StateIndex;
+
+/// Costs are counted in millionths of an action, so that a reset cost is a whole number.
+const UNIT: f64 = 1e6;
+
+/// One step of a tour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Execute the action of this slot.
+    Take(Slot),
+    /// Load the URL.
+    Reset,
+}
+
+/// The transitions that a tour may use, and those it must.
+pub struct Task<'a, E> {
+    /// Where the transitions lead; `UNEXPLORED` ones cannot be used.
+    pub edges: &'a E,
+    /// How many states there are.
+    pub states: usize,
+    /// Where the tour starts. It may end anywhere.
+    pub start: StateIndex,
+    /// The state that a reset leads to.
+    pub initial: StateIndex,
+    /// What a reset costs.
+    pub reset_cost: f64,
+}
+
+/// How often each transition has to be walked beyond the once that is required.
+pub struct Balance {
+    /// The slots to take again, and how often.
+    pub repeats: Vec<(Slot, u64)>,
+    /// The states to reset in, and how often.
+    pub resets: Vec<(StateIndex, u64)>,
+    /// What the repeats and resets cost.
+    pub cost: f64,
+}
+
+impl<E: Edges> Task<'_, E> {
+    /// Solves the flow: the cheapest repeats that make a tour possible.
+    pub fn balance(&self, required: impl Fn(Slot) -> bool) -> Balance {
+        // Nodes: the states, one through which every reset passes, and one where the tour ends.
+        let (reset, end) = (self.states, self.states + 1);
+        let mut network = Network::new(self.states + 2);
+        let mut slots = Vec::new();
+        let mut first_to = vec![u32::MAX; self.states];
+        for state in 0..self.states {
+            for (index, &to) in (0..).zip(self.edges.targets(state)) {
+                let slot = Slot { state: StateIndex(state as u32), index };
+                if to == UNEXPLORED || to as usize == state {
+                    continue;
+                }
+                if required(slot) {
+                    network.supply(to as usize, 1);
+                    network.supply(state, -1);
+                }
+                // Of several transitions to one state one is enough to walk over again.
+                if std::mem::replace(&mut first_to[to as usize], state as u32) != state as u32 {
+                    network.arc(state, to as usize, UNLIMITED, UNIT as u64);
+                    slots.push(slot);
+                }
+            }
+        }
+        for state in 0..self.states {
+            network.arc(state, reset, UNLIMITED, 0);
+            network.arc(state, end, 1, 0);
+        }
+        network.arc(reset, self.initial.at(), UNLIMITED, (self.reset_cost * UNIT).round() as u64);
+        network.supply(self.start.at(), 1);
+        network.supply(end, -1);
+        // Every state is reachable from the initial one over known transitions, and that one by a reset.
+        let flow = network.solve().expect("a reset leads to every known state");
+        self.read(&slots, &flow)
+    }
+
+    fn read(&self, slots: &[Slot], flow: &Flow) -> Balance {
+        let repeats = slots.iter().copied().zip(flow.amounts.iter().copied());
+        let resets =
+            (0..self.states).map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
+        Balance {
+            repeats: repeats.filter(|&(_, times)| times > 0).collect(),
+            resets: resets.filter(|&(_, times)| times > 0).collect(),
+            cost: flow.cost as f64 / UNIT,
+        }
+    }
+
+    /// The steps of a cheapest tour, by the state they leave, the next one last. Taking them in that
+    /// order from the start uses all of them that the tour can reach, whatever it passes first: the
+    /// step that is left for last in each state leads towards the tour's end (the theorem of de Bruijn,
+    /// van Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
+    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<Vec<Step>> {
+        let balance = self.balance(&required);
+        let mut leaving: Vec<Vec<Step>> = vec![Vec::new(); self.states];
+        for &(slot, times) in &balance.repeats {
+            leaving[slot.state.at()].extend((0..times).map(|_| Step::Take(slot)));
+        }
+        for &(state, times) in &balance.resets {
+            leaving[state.at()].extend((0..times).map(|_| Step::Reset));
+        }
+        // What is required goes on top: if a prediction fails, the repeats may not be needed at all.
+        for (state, leaving) in leaving.iter_mut().enumerate() {
+            for (index, &to) in (0..).zip(self.edges.targets(state)) {
+                let slot = Slot { state: StateIndex(state as u32), index };
+                if to != UNEXPLORED && required(slot) {
+                    leaving.push(Step::Take(slot));
+                }
+            }
+        }
+        self.put_last_exits_first(&mut leaving);
+        leaving
+    }
+
+    fn lands(&self, step: Step) -> StateIndex {
+        match step {
+            Step::Take(slot) => StateIndex(self.edges.targets(slot.state.at())[slot.index as usize]),
+            Step::Reset => self.initial,
+        }
+    }
+
+    /// Searches back from the end of the tour and moves, in each state it meets, the step it came by
+    /// to the bottom of the state's steps.
+    fn put_last_exits_first(&self, leaving: &mut [Vec<Step>]) {
+        let mut entering = vec![Vec::new(); self.states];
+        let mut surplus = vec![0i64; self.states];
+        surplus[self.start.at()] += 1;
+        for (state, steps) in leaving.iter().enumerate() {
+            for (at, &step) in steps.iter().enumerate() {
+                let to = self.lands(step).at();
+                entering[to].push((state, at));
+                surplus[to] += 1;
+                surplus[state] -= 1;
+            }
+        }
+        // The tour ends where it enters once more than it leaves; if nowhere, it is back at its start.
+        let end = surplus.iter().position(|&surplus| surplus > 0).unwrap_or(self.start.at());
+        let mut seen = vec![false; self.states];
+        seen[end] = true;
+        let mut queue = VecDeque::from([end]);
+        while let Some(state) = queue.pop_front() {
+            for &(before, at) in &entering[state] {
+                if !std::mem::replace(&mut seen[before], true) {
+                    leaving[before].swap(0, at);
+                    queue.push_back(before);
+                }
+            }
+        }
+    }
+}
+
+/// Where each state's transitions lead, for callers that hold them in another form.
+impl Edges for Vec<Vec<u32>> {
+    fn targets(&self, state: usize) -> &[u32] {
+        &self[state]
+    }
+}

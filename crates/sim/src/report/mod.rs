@@ -1,0 +1,10 @@
+//! What was measured, written down: tables for people, lines for programs, figures for documents.
+//! Everything here is a function to text; printing and files are the command's.
+
+pub mod bench;
+pub mod boxplot;
+pub mod csv;
+pub mod json;
+pub mod simulate;
+pub mod table;
+pub mod text;
