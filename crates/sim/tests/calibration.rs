@@ -51,5 +51,5 @@ fn elfinder_like_costs_what_elfinder_did() {
 
 #[test]
 fn bebop_like_costs_what_bebop_did() {
-    check("bebop-like", spent(757_000, 27));
+    check("bebop-like", spent(746_000, 27));
 }

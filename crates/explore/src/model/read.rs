@@ -2,13 +2,18 @@
 //! gives one line that names the place, and memory stays a small multiple of the file's size.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
 use super::state::States;
 use super::{FORMAT, Model};
 use crate::quoted::{Escaped, Quoted};
+
+/// The most actions that a file may name. A name takes three bytes in a file but many times that in
+/// memory, so it is counted while reading. (Signatures of real applications go into the thousands.)
+const MOST_ACTIONS: usize = 1_000_000;
 
 /// How a model file is read.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +147,7 @@ impl Model {
             name: file.name.ok_or(missing("name", "a text"))?,
             initial: file.initial.ok_or(missing("initial", "the index of a state"))?,
             reset_cost: file.reset_cost.ok_or(missing("reset_cost", "a number above 0"))?,
-            actions: file.actions.ok_or(missing("actions", "a list of names"))?,
+            actions: file.actions.ok_or(missing("actions", "a list of names"))?.0,
             starts: states.starts,
             transitions: states.transitions,
         };
@@ -216,7 +221,7 @@ struct File {
     name: Option<String>,
     initial: Option<u32>,
     reset_cost: Option<f64>,
-    actions: Option<Vec<String>>,
+    actions: Option<Names>,
     states: Option<States>,
 }
 
@@ -232,6 +237,36 @@ impl<'de> Deserialize<'de> for Format {
         }
         let found = Quoted(&found);
         Err(D::Error::custom(format_args!("format is {found}; expected \"{FORMAT}\"")))
+    }
+}
+
+/// The names of the actions, no more than allowed.
+struct Names(Vec<String>);
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListOfNames)
+    }
+}
+
+struct ListOfNames;
+
+impl<'de> Visitor<'de> for ListOfNames {
+    type Value = Names;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of names")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Names, A::Error> {
+        let mut names = Vec::new();
+        while let Some(name) = list.next_element()? {
+            if names.len() == MOST_ACTIONS {
+                return Err(A::Error::custom(format_args!("more than {MOST_ACTIONS} actions")));
+            }
+            names.push(name);
+        }
+        Ok(Names(names))
     }
 }
 
@@ -360,6 +395,15 @@ mod tests {
         let reading = Reading { limit: 10, ..Reading::default() };
         let error = Model::from_json(&[b'['; 11], reading).unwrap_err();
         assert_eq!(error.to_string(), "the file has 11 bytes; the limit is 10");
+    }
+
+    #[test]
+    fn more_names_than_allowed_are_not_kept() {
+        let names = "\"\",".repeat(1_000_001);
+        let error = Model::from_json(file("\"next\",", &names).as_bytes(), Reading::default()).unwrap_err();
+        assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 actions");
+        let wrong = file("\"back\"", "7");
+        check(&wrong, "line 2, column 19: invalid type: integer `7`, expected a string");
     }
 
     #[test]

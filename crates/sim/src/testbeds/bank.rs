@@ -11,9 +11,10 @@ pub(super) const DESCRIBED: Described = Described {
     name: "bank-like",
     examples: &["bank-like"],
     summary: "imitates Altoro Mutual: 45 states, 1,210 transitions",
-    help: "Known: the size, the reset cost (2), that it is a demonstration bank, and that about 33 actions lead to dead ends. \
-           Guessed: a menu of leaflets on every page, an account area behind a form that the menu leaves, and a link out. Greedy \
-           needs 2,950 actions and 33 resets for a complete crawl (published: 2,521 and 34).",
+    help: "Known: the size, the reset cost (2), that it is a demonstration bank, and that about 33 \
+           actions lead to dead ends. Guessed: a menu of leaflets on every page, an account area behind \
+           a form that the menu leaves, and a link out. Greedy needs 2,950 actions and 33 resets for a \
+           complete crawl (published: 2,521 and 34).",
 };
 
 const LEAFLETS: u8 = 21;

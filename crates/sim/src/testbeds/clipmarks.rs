@@ -11,10 +11,11 @@ pub(super) const DESCRIBED: Described = Described {
     name: "clipmarks-like",
     examples: &["clipmarks-like"],
     summary: "imitates Clipmarks: 129 states, 10,580 transitions",
-    help: "Known: the size, the reset cost (18), that members share clips of other sites, and that about 54 actions lead to dead \
-           ends. Guessed: six tabs of nine clips, a dialog that asks to sign in, a form for new members, and a link to the source \
-           of an opened clip that leads out. Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 and \
-           55) and finds the last state shortly before the end, as published.",
+    help: "Known: the size, the reset cost (18), that members share clips of other sites, and that \
+           about 54 actions lead to dead ends. Guessed: six tabs of nine clips, a dialog that asks to \
+           sign in, a form for new members, and a link to the source of an opened clip that leads out. \
+           Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 and 55) \
+           and finds the last state, the end of that form, shortly before the end, as published.",
 };
 
 const TABS: u8 = 6;

@@ -12,10 +12,11 @@ pub(super) const DESCRIBED: Described = Described {
     name: "elfinder-like",
     examples: &["elfinder-like"],
     summary: "imitates Elfinder: 1,360 states, 43,816 transitions",
-    help: "Known: the size, the reset cost (10), that it is a file manager with previews, that about 208 actions lead to dead \
-           ends, and that states are found until late. Guessed: two ways to show a folder, a tree that opens on the way to it, and \
-           files of which some open on a page of their own. Greedy needs 75,300 actions and 209 resets for a complete crawl \
-           (published: 68,534 and 209) and finds the last state after 71,600 (published: 66,806).",
+    help: "Known: the size, the reset cost (10), that it is a file manager with previews, that about \
+           208 actions lead to dead ends, and that states are found until late. Guessed: two ways to \
+           show a folder, a tree that opens on the way to it, and files of which some open on a page of \
+           their own. Greedy needs 75,300 actions and 209 resets for a complete crawl (published: \
+           68,534 and 209) and finds the last state after 71,600 (published: 66,806).",
 };
 
 const FOLDERS: u16 = 36;

@@ -12,10 +12,11 @@ pub(super) const DESCRIBED: Described = Described {
     name: "filetree[:TREE]",
     examples: &["filetree", "filetree:cassandra", "filetree:httpd"],
     summary: "a file explorer over a real source tree: cassandra, httpd, or the shape in a file",
-    help: "Fully known. One folder is open at a time, with its chain of parents; the actions are the visible folders. Over \
-           Cassandra 1.2.1 this gives exactly the published test-bed of Dist-RIA (163 states, 4,816 transitions); over httpd \
-           2.4.3 as tagged it gives 93 and 2,360, where the published copy gave 91 and 2,293. Any other TREE is a file with \
-           the shape of a tree: the JSON object with the field parents, in which entry i is the parent of directory i and the \
+    help: "Fully known. One folder is open at a time, with its chain of parents; the actions are the \
+           visible folders. Over Cassandra 1.2.1 this gives exactly the published test-bed of Dist-RIA \
+           (163 states, 4,816 transitions); over httpd 2.4.3 as tagged it gives 93 and 2,360, where the \
+           published copy gave 91 and 2,293. Any other TREE is a file with the shape of a tree: the \
+           JSON object with the field parents, in which entry i is the parent of directory i and the \
            first is null. A reset costs 2 actions, as published.",
 };
 

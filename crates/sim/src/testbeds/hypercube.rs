@@ -9,8 +9,8 @@ pub(super) const DESCRIBED: Described = Described {
     name: "hypercube:N",
     examples: &["hypercube:10"],
     summary: "the hypercube of dimension N (1 to 20): each action once, in any order",
-    help: "Fully known. 2^N states; every state is a set of actions already done, and offers the others. Dimension 10 is the \
-           published Hypercube10D. A reset costs 3 actions, as published.",
+    help: "Fully known. 2^N states; every state is a set of actions already done, and offers the \
+           others. Dimension 10 is the published Hypercube10D. A reset costs 3 actions, as published.",
 };
 
 /// The largest dimension: a million states, ten million transitions.

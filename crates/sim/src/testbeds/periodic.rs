@@ -10,11 +10,12 @@ pub(super) const DESCRIBED: Described = Described {
     name: "periodic-table-like",
     examples: &["periodic-table-like"],
     summary: "imitates Periodic Table: 240 states, 29,034 transitions",
-    help: "Known: the size, the reset cost (8), what the application is, and that a complete crawl needs 236 resets. Guessed: \
-           two display modes of a table of 118 elements, a page for each element, and an article on it that is a page without \
-           actions (one for each mode). Greedy needs 29,900 actions and 237 resets for a complete crawl (published: 29,923 and \
-           236). It finds the last state after some 1,500 actions (published: 29,574): the published crawls seem to have executed \
-           the actions of a page in a fixed order, ours shuffle them.",
+    help: "Known: the size, the reset cost (8), what the application is, and that a complete crawl \
+           needs 236 resets. Guessed: two display modes of a table of 118 elements, a page for each \
+           element, and an article on it that is a page without actions (one for each mode). Greedy \
+           needs 29,900 actions and 237 resets for a complete crawl (published: 29,923 and 236). It \
+           finds the last state after some 1,500 actions (published: 29,574): the published crawls seem \
+           to have executed the actions of a page in a fixed order, ours shuffle them.",
 };
 
 const ELEMENTS: u8 = 118;

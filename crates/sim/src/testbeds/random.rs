@@ -11,9 +11,10 @@ pub(super) const DESCRIBED: Described = Described {
     name: "random:STATES:ACTIONS[:SEED]",
     examples: &["random:100:5"],
     summary: "no structure at all: every state offers ACTIONS actions that lead anywhere",
-    help: "Made up. The actions of a state are drawn from a pool of twice as many, and their destinations from all states; \
-           every state can be reached. Nothing can be learnt from an action's name, which is the worst case for every strategy \
-           that predicts. SEED is 0 if it is not given. A reset costs 3 actions.",
+    help: "Made up. The actions of a state are drawn from a pool of twice as many, and their \
+           destinations from all states; every state can be reached. Nothing can be learnt from an \
+           action's name, which is the worst case for every strategy that predicts. SEED is 0 if it is \
+           not given. A reset costs 3 actions.",
 };
 
 /// The most states of a random application.

@@ -11,9 +11,10 @@ pub(super) const DESCRIBED: Described = Described {
     name: "site-like",
     examples: &["site-like"],
     summary: "imitates TestRIA: 39 states, 305 transitions",
-    help: "Known: the size, the reset cost (2), that it has the form of a company's site, and that nothing is a dead end. Guessed: \
-           a menu on every page, and behind it tours, articles and a form that are read page by page. Greedy needs 950 actions \
-           and no reset but the first load for a complete crawl (published: 1,006).",
+    help: "Known: the size, the reset cost (2), that it has the form of a company's site, and that \
+           nothing is a dead end. Guessed: a menu on every page, and behind it tours, articles and a \
+           form that are read page by page. Greedy needs 950 actions and no reset but the first load \
+           for a complete crawl (published: 1,006).",
 };
 
 struct Site;
