@@ -15,9 +15,11 @@ const UNIT: f64 = 1e6;
 /// One step of a tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Execute the action of this slot.
+    /// Take this required transition.
     Take(Slot),
-    /// Load the URL.
+    /// Take this transition once more, to get on.
+    Again(Slot),
+    /// Load the URL, to get on.
     Reset,
 }
 
@@ -101,7 +103,7 @@ impl<E: Edges> Task<'_, E> {
         let balance = self.balance(&required);
         let mut leaving: Vec<Vec<Step>> = vec![Vec::new(); self.states];
         for &(slot, times) in &balance.repeats {
-            leaving[slot.state.at()].extend((0..times).map(|_| Step::Take(slot)));
+            leaving[slot.state.at()].extend((0..times).map(|_| Step::Again(slot)));
         }
         for &(state, times) in &balance.resets {
             leaving[state.at()].extend((0..times).map(|_| Step::Reset));
@@ -121,7 +123,9 @@ impl<E: Edges> Task<'_, E> {
 
     fn lands(&self, step: Step) -> StateIndex {
         match step {
-            Step::Take(slot) => StateIndex(self.edges.targets(slot.state.at())[slot.index as usize]),
+            Step::Take(slot) | Step::Again(slot) => {
+                StateIndex(self.edges.targets(slot.state.at())[slot.index as usize])
+            }
             Step::Reset => self.initial,
         }
     }

@@ -9,8 +9,10 @@ use crate::id::{ActionIndex, StateIndex};
 
 /// The rules, in the order in which they are asked.
 const RULES: usize = 6;
+/// The first of them go by what the action did in other states.
+const BY_OTHER_STATES: usize = 3;
 /// How many executions the score over all actions counts for in the score of one action.
-const SHARED_WEIGHT: f64 = 2.0;
+const SHARED_WEIGHT: f64 = 6.0;
 /// How far up the states by which a state was found the rules look.
 const GENERATIONS: usize = 4;
 /// How many of a state's transitions are looked at for one that few other states share.
@@ -27,11 +29,16 @@ struct Score {
 }
 
 impl Score {
+    /// Where the rules that go by what the action did elsewhere all say the same, nothing is learned of
+    /// which of them to believe where they do not.
     fn add(&mut self, predictions: &[Option<StateIndex>; RULES], destination: StateIndex) {
+        let mut said = predictions[..BY_OTHER_STATES].iter().flatten();
+        let first = said.next();
+        let contested = said.clone().next().is_none() || said.any(|state| Some(state) != first);
         for (rule, prediction) in predictions.iter().enumerate() {
-            if let Some(state) = prediction {
+            if let Some(state) = prediction.filter(|_| contested || rule >= BY_OTHER_STATES) {
                 self.trials[rule] += 1;
-                self.hits[rule] += u32::from(*state == destination);
+                self.hits[rule] += u32::from(state == destination);
             }
         }
     }
@@ -99,15 +106,13 @@ impl Forecast {
         self.scores.resize(graph.actions_seen(), Score::default());
     }
 
-    /// A candidate was executed. Gives whether that was predicted.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) -> bool {
+    /// A candidate was executed.
+    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
         let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
         let action = graph.action_of(slot);
-        let hit = self.best(action, predictions).is_some_and(|best| best.state == destination);
         self.overall.add(&predictions, destination);
         self.scores[action.at()].add(&predictions, destination);
         self.histories[action.at()].add(slot.state, destination);
-        hit
     }
 
     /// Where a candidate will probably lead.
@@ -119,13 +124,14 @@ impl Forecast {
     /// Where every action of a state leads, in a plan: as known, as predicted or, where no prediction is
     /// to be trusted, to one of the states that the action led to before, drawn by how often. Single
     /// draws are wrong, but together they say how often each state will be entered, which is what a
-    /// plan has to balance.
-    pub fn targets(&self, graph: &Graph, state: StateIndex) -> Vec<u32> {
+    /// plan has to balance. Adds up how confident the predictions are.
+    pub fn targets(&self, graph: &Graph, state: StateIndex, confidence: &mut f64) -> Vec<u32> {
         let agreeing = self.agreeing(graph, state);
-        let guess = |index: u32| {
+        let mut guess = |index: u32| {
             let slot = Slot { state, index };
             let action = graph.action_of(slot);
             let prediction = self.best(action, self.ask(graph, slot, &agreeing));
+            *confidence += prediction.map_or(0.0, |prediction| prediction.confidence);
             if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= TRUSTED) {
                 return trusted.state.0;
             }
@@ -139,6 +145,16 @@ impl Forecast {
             .zip(graph.targets(state.at()))
             .map(|(index, &target)| if target == UNEXPLORED { guess(index) } else { target })
             .collect()
+    }
+
+    /// The candidate of a state whose action was executed least often so far. What can be done nearly
+    /// everywhere mostly leads far away; it is left for when nothing else is to be done here.
+    pub fn rarest(&self, graph: &Graph, state: StateIndex) -> Option<Slot> {
+        let candidates = (0..).zip(graph.actions(state)).zip(graph.targets(state.at()));
+        let candidates = candidates.filter(|(_, target)| **target == UNEXPLORED);
+        let executed = |action: &ActionIndex| self.histories[action.at()].destinations.len();
+        let ((index, _), _) = candidates.min_by_key(|((_, action), _)| executed(action))?;
+        Some(Slot { state, index })
     }
 
     fn best(&self, action: ActionIndex, predictions: [Option<StateIndex>; RULES]) -> Option<Prediction> {
@@ -164,7 +180,7 @@ impl Forecast {
             self.as_in_the_state_before(graph, slot.state, action),
             self.histories[action.at()].mostly.map(|(state, _)| state),
             self.commutes(graph, slot.state, action),
-            self.undoes(graph, slot.state, action),
+            self.returns(slot.state),
             Some(slot.state),
         ]
     }
@@ -212,12 +228,13 @@ impl Forecast {
     /// a state from which that other action leads on to where this one leads now.
     fn commutes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
         let by = self.found_by[state.at()]?;
-        let sideways = graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
+        let sideways =
+            graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
         graph.target(graph.slot_of(sideways, graph.action_of(by))?)
     }
 
-    /// The action that led here may lead back.
-    fn undoes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
-        self.found_by[state.at()].filter(|&by| graph.action_of(by) == action).map(|by| by.state)
+    /// The action may lead back to the state from which this one was found.
+    fn returns(&self, state: StateIndex) -> Option<StateIndex> {
+        self.found_by[state.at()].map(|by| by.state)
     }
 }

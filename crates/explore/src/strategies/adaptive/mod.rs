@@ -11,6 +11,10 @@ mod forecast;
 mod prospects;
 mod touring;
 
+use forecast::Forecast;
+use prospects::Prospects;
+use touring::Touring;
+
 /// How people choose it.
 pub const DESCRIBED: Described = Described {
     name: "adaptive",
@@ -19,26 +23,26 @@ pub const DESCRIBED: Described = Described {
     make: |settings| Box::new(Adaptive::new(settings)),
 };
 
+/// A candidate is worth a way of its own if it is at least this likely to find a new state.
+const PROMISING: f64 = 0.01;
+
 struct Adaptive {
+    /// As long as nothing contradicts it.
     hypercube: Option<Hypercube>,
-    prospects: prospects::Prospects,
-    forecast: forecast::Forecast,
-    touring: touring::Touring,
+    prospects: Prospects,
+    forecast: Forecast,
+    touring: Touring,
     nearest: Nearest,
-    least: f64,
-    trust: f64,
 }
 
 impl Adaptive {
     fn new(settings: Settings) -> Self {
         Self {
             hypercube: Some(Hypercube::new(settings)),
-            prospects: prospects::Prospects::new(settings.reset_cost),
-            forecast: forecast::Forecast::default(),
-            touring: touring::Touring::new(settings),
+            prospects: Prospects::new(settings.reset_cost),
+            forecast: Forecast::default(),
+            touring: Touring::new(settings),
             nearest: Nearest::new(settings),
-            trust: 0.5,
-            least: std::env::var("LEAST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01),
         }
     }
 }
@@ -60,10 +64,8 @@ impl Strategy for Adaptive {
                 self.hypercube = None;
             }
         }
-        self.touring.executed(slot, destination, new);
-        let hit =
-            self.forecast.predict(graph, slot).is_some_and(|prediction| prediction.state == destination);
-        self.trust = self.trust * 0.99 + 0.01 * f64::from(u8::from(hit));
+        self.touring.executed(slot, destination);
+        self.forecast.executed(graph, slot, destination);
         self.prospects.executed(graph, slot, destination, new);
         self.nearest.executed(graph, slot);
     }
@@ -72,19 +74,14 @@ impl Strategy for Adaptive {
         if let Some(hypercube) = &mut self.hypercube {
             return hypercube.choose(graph, at);
         }
-        if let Some(job) = self.prospects.choose(graph, at, self.least) {
+        if let Some(job) = self.prospects.choose(graph, at, PROMISING) {
             return Some(job);
         }
-        if self.trust < std::env::var("TRUST").ok().and_then(|v| v.parse().ok()).unwrap_or(0.8) {
-            return self.nearest.choose_fullest(graph, at);
+        if let Some(job) = self.touring.choose(graph, &self.forecast, &mut self.nearest, at) {
+            return Some(job);
         }
-        let job = self.touring.choose(graph, &self.forecast, &mut self.nearest, at);
-        if job.is_none() && std::env::var("DBG").is_ok() {
-            eprintln!(
-                "replans {} stuck {} surprises {}",
-                self.touring.replans, self.touring.stuck, self.touring.total_surprises
-            );
-        }
-        job
+        let job = self.nearest.choose_fullest(graph, at)?;
+        let candidate = self.forecast.rarest(graph, job.candidate.state)?;
+        Some(Job { candidate, ..job })
     }
 }

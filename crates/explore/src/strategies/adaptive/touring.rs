@@ -9,25 +9,29 @@ use crate::strategies::greedy::Nearest;
 use crate::strategy::{INITIAL, Settings};
 use crate::tour::{Step, Task};
 
-/// A plan is made anew when this share of what it covered turned out otherwise...
-static TOLERATED: std::sync::LazyLock<f64> =
-    std::sync::LazyLock::new(|| std::env::var("TOL").ok().and_then(|v| v.parse().ok()).unwrap_or(0.01));
-/// ...but not for fewer surprises than this.
-const LEAST_SURPRISES: usize = 8;
+/// A tour is planned when what is left is foreseen this well on average. Below that the nearest
+/// candidate is the better choice: each transition executed makes the rest easier to foresee, and no
+/// way is walked twice for a destination that was only guessed.
+const FORESEEN: f64 = 0.8;
+/// If it is not, that is looked at again when this share of the candidates is left.
+const LOOK_AGAIN: f64 = 0.9;
+/// A plan is made anew when this share of what it covers led elsewhere...
+const SURPRISES: f64 = 0.01;
+/// ...or when it broke off this often, by share of what it covers...
+const BREAKS: f64 = 0.001;
+/// ...but not for fewer breaks than these.
+const FEWEST_BREAKS: usize = 4;
 
-/// Follows a tour.
+/// Plans and follows tours.
 pub struct Touring {
     reset_cost: f64,
-    /// The steps still to take from each state, the next one last; the very first entry of a state
-    /// is its way out towards the end of the tour, and is taken last.
+    /// The steps still to take from each state, the next one last. Empty without a plan.
     leaving: Vec<Vec<Step>>,
-    expected: Option<(Slot, u32)>,
+    /// No plan is made while more candidates than this are left.
+    not_before: usize,
+    expected: Option<(Slot, StateIndex)>,
     surprises: usize,
-    failures: usize,
-    covered: usize,
-    pub replans: usize,
-    pub stuck: usize,
-    pub total_surprises: usize,
+    breaks: usize,
 }
 
 impl Touring {
@@ -36,26 +40,20 @@ impl Touring {
         Self {
             reset_cost: settings.reset_cost,
             leaving: Vec::new(),
+            not_before: usize::MAX,
             expected: None,
             surprises: 0,
-            failures: 0,
-            covered: 0,
-            replans: 0,
-            stuck: 0,
-            total_surprises: 0,
+            breaks: 0,
         }
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, slot: Slot, destination: StateIndex, new: bool) {
-        let as_expected = self.expected.take() == Some((slot, destination.0));
-        if !as_expected || new {
-            self.surprises += 1;
-            self.total_surprises += 1;
-        }
+    pub fn executed(&mut self, slot: Slot, destination: StateIndex) {
+        self.surprises +=
+            usize::from(self.expected.take().is_some_and(|expected| expected != (slot, destination)));
     }
 
-    /// The next job of the tour.
+    /// The next job of the tour; none if what is left cannot be foreseen well enough for one.
     pub fn choose(
         &mut self,
         graph: &Graph,
@@ -63,64 +61,69 @@ impl Touring {
         nearest: &mut Nearest,
         at: StateIndex,
     ) -> Option<Job> {
-        if std::env::var("NOTOUR").is_err() && self.is_outdated(graph) {
+        if self.is_outdated(graph) {
             self.plan(graph, forecast, at);
         }
-        if std::env::var("NOTOUR").is_ok() {
-            return nearest.choose_fullest(graph, at);
+        if self.leaving.is_empty() {
+            return None;
         }
-        if let Some(job) = self.follow(graph, forecast, at) {
-            return Some(job);
-        }
-        self.stuck += 1;
-        self.failures += 1;
-        let job = nearest.choose_fullest(graph, at)?;
-        self.expect(graph, forecast, job.candidate);
+        let here = Job { reset: false, walk: Vec::new(), candidate: Slot { state: at, index: 0 } };
+        let job = self.follow(graph, at, here).or_else(|| {
+            self.breaks += 1;
+            let job = nearest.choose_fullest(graph, at)?;
+            Some(self.follow(graph, job.candidate.state, job.clone()).unwrap_or(job))
+        })?;
+        self.expected =
+            forecast.predict(graph, job.candidate).map(|foreseen| (job.candidate, foreseen.state));
         Some(job)
     }
 
     fn is_outdated(&self, graph: &Graph) -> bool {
-        let allowed = (*TOLERATED * graph.unexplored() as f64) as usize;
-        self.covered == 0 || self.surprises > allowed.max(1)
-    }
-
-    fn expect(&mut self, graph: &Graph, forecast: &Forecast, slot: Slot) {
-        self.expected = forecast.predict(graph, slot).map(|prediction| (slot, prediction.state.0));
+        let share = |of: f64| (of * graph.unexplored() as f64) as usize;
+        if self.leaving.is_empty() {
+            return graph.unexplored() <= self.not_before;
+        }
+        self.surprises > share(SURPRISES).max(1) || self.breaks > share(BREAKS).max(FEWEST_BREAKS)
     }
 
     /// Takes the steps of the plan up to the next candidate.
-    fn follow(&mut self, graph: &Graph, forecast: &Forecast, at: StateIndex) -> Option<Job> {
-        let mut job = Job { reset: false, walk: Vec::new(), candidate: Slot { state: at, index: 0 } };
-        let mut state = at;
+    fn follow(&mut self, graph: &Graph, from: StateIndex, mut job: Job) -> Option<Job> {
+        let mut state = from;
         loop {
             match self.leaving.get_mut(state.at())?.pop()? {
+                Step::Take(slot) if graph.target(slot).is_none() => {
+                    job.candidate = slot;
+                    return Some(job);
+                }
+                // It was executed meanwhile, by the way.
+                Step::Take(_) => {}
                 Step::Reset => {
                     job.reset = true;
                     job.walk.clear();
                     state = INITIAL;
                 }
-                Step::Take(slot) => match graph.target(slot) {
-                    Some(target) => {
+                // A prediction may not have come true yet: then there is nothing to walk on.
+                Step::Again(slot) => {
+                    if let Some(target) = graph.target(slot) {
                         job.walk.push(slot);
                         state = target;
                     }
-                    None => {
-                        job.candidate = slot;
-                        self.expect(graph, forecast, slot);
-                        return Some(job);
-                    }
-                },
+                }
             }
         }
     }
 
     fn plan(&mut self, graph: &Graph, forecast: &Forecast, at: StateIndex) {
-        self.replans += 1;
-        self.surprises = 0;
-        self.failures = 0;
-        self.covered = graph.unexplored();
-        let edges: Vec<Vec<u32>> =
-            (0..graph.states() as u32).map(|state| forecast.targets(graph, StateIndex(state))).collect();
+        (self.surprises, self.breaks) = (0, 0);
+        self.leaving.clear();
+        let mut confidence = 0.0;
+        let edges: Vec<Vec<u32>> = (0..graph.states() as u32)
+            .map(|state| forecast.targets(graph, StateIndex(state), &mut confidence))
+            .collect();
+        if confidence < FORESEEN * graph.unexplored() as f64 {
+            self.not_before = (LOOK_AGAIN * graph.unexplored() as f64) as usize;
+            return;
+        }
         let task = Task {
             edges: &edges,
             states: graph.states(),
