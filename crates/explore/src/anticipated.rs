@@ -95,11 +95,6 @@ impl<const N: usize> Anticipated<N> {
         self.predict(slot, Some(destination));
     }
 
-    /// What is thought of an action.
-    pub fn opinion(&self, action: ActionIndex) -> Opinion {
-        self.opinions[action.at()]
-    }
-
     /// Changes what is thought of an action, wherever it is still to be executed.
     pub fn think(&mut self, graph: &Graph, action: ActionIndex, opinion: Opinion) {
         let before = std::mem::replace(&mut self.opinions[action.at()], opinion);
@@ -156,28 +151,38 @@ impl<const N: usize> Anticipated<N> {
         }
     }
 
-    /// The way to the nearest candidate of a group. It ends at its first unexplored step: whether the
-    /// prediction holds is seen there, and the rest is decided then.
+    /// The way to the nearest candidate of a group.
     pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
         let (_, reset) = self.cost(at, group)?;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
+        let goal = self.distances.walk(group, &self.targets, from, &mut walk);
+        Some(self.job(graph, group, reset, walk, goal))
+    }
+
+    /// The same, but of several states that are equally near the one with the most candidates.
+    pub fn seek_fullest(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
+        let (_, reset) = self.cost(at, group)?;
+        let mut walk = Vec::new();
+        let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
-        let goal = if N == 11 {
-            self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates)
-        } else {
-            self.distances.walk(group, &self.targets, from, &mut walk)
-        };
+        let goal = self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates);
+        Some(self.job(graph, group, reset, walk, goal))
+    }
+
+    /// A walk ends at its first unexplored step: whether the prediction holds is seen there, and the
+    /// rest is decided then.
+    fn job(&self, graph: &Graph, group: usize, reset: bool, mut walk: Vec<Slot>, goal: StateIndex) -> Job {
         if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
             let candidate = walk[first];
             walk.truncate(first);
-            return Some(Job { reset, walk, candidate });
+            return Job { reset, walk, candidate };
         }
         let wanted = |&index: &u32| {
             let slot = Slot { state: goal, index };
             graph.target(slot).is_none() && self.opinions[graph.action_of(slot).at()].group == Some(group)
         };
         let index = (0..graph.actions(goal).len() as u32).find(wanted).expect("a goal has a candidate");
-        Some(Job { reset, walk, candidate: Slot { state: goal, index } })
+        Job { reset, walk, candidate: Slot { state: goal, index } }
     }
 }

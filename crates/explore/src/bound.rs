@@ -16,19 +16,79 @@ pub struct Bound {
     pub cost: f64,
 }
 
-/// The bound for an application all of whose states can be reached. Where several crawls cost the
-/// same, the actions and resets are those of one of them.
+/// The bound for what can be reached of an application. Where several crawls cost the same, the
+/// actions and resets are those of one of them.
 pub fn complete(model: &Model, reset_cost: f64) -> Bound {
-    let edges: Vec<Vec<u32>> = (0..model.states() as u32)
+    let mut edges: Vec<Vec<u32>> = (0..model.states() as u32)
         .map(|state| model.from(state).iter().map(|&(_, to)| to).collect())
         .collect();
+    for state in model.unreachable() {
+        edges[state as usize].clear();
+    }
+    let transitions: usize = edges.iter().map(Vec::len).sum();
     let initial = StateIndex(model.initial);
     let task = Task { edges: &edges, states: model.states(), start: initial, initial, reset_cost };
     let balance = task.balance(|_| true);
     let repeats: u64 = balance.repeats.iter().map(|&(_, times)| times).sum();
     Bound {
-        actions: model.transitions() as u64 + repeats,
+        actions: transitions as u64 + repeats,
         resets: 1 + balance.resets.iter().map(|&(_, times)| times).sum::<u64>(),
-        cost: model.transitions() as f64 + balance.cost + reset_cost,
+        cost: transitions as f64 + balance.cost + reset_cost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_cannot_be_reached_costs_nothing() {
+        let mut model = Model::new("island", 2.0, vec!["a".into(), "b".into()]);
+        model.push_state([(0, 0), (1, 1)]);
+        model.push_state([(0, 0)]);
+        model.push_state([(0, 2), (1, 0)]);
+        assert_eq!(complete(&model, 2.0), Bound { actions: 3, resets: 1, cost: 5.0 });
+    }
+
+    /// The cheapest complete crawl by trying everything: Dijkstra over (state, set of transitions done).
+    fn brute_force(model: &Model, reset_cost: u64) -> u64 {
+        use std::cmp::Reverse;
+        use std::collections::{BTreeSet, BinaryHeap};
+        let first: Vec<usize> = (0..model.states() as u32)
+            .scan(0, |next, state| Some(std::mem::replace(next, *next + model.from(state).len())))
+            .collect();
+        let all = (1u32 << model.transitions()) - 1;
+        let mut heap = BinaryHeap::from([Reverse((reset_cost, model.initial, 0u32))]);
+        let mut seen = BTreeSet::new();
+        while let Some(Reverse((cost, state, done))) = heap.pop() {
+            if done == all {
+                return cost;
+            }
+            if !seen.insert((state, done)) {
+                continue;
+            }
+            heap.push(Reverse((cost + reset_cost, model.initial, done)));
+            for (at, &(_, to)) in model.from(state).iter().enumerate() {
+                heap.push(Reverse((cost + 1, to, done | 1 << (first[state as usize] + at))));
+            }
+        }
+        unreachable!("a reset leads to every reachable state")
+    }
+
+    proptest! {
+        #[test]
+        fn equals_brute_force(
+            targets in prop::collection::vec(prop::collection::vec(0u32..5, 0..3), 5),
+            reset_cost in 1u64..6,
+        ) {
+            let mut model = Model::new("any", reset_cost as f64, (0..4).map(|i| format!("a{i}")).collect());
+            for (state, targets) in (1..).zip(&targets) {
+                // The next state can always be reached.
+                let next = (state < 5).then_some(state);
+                model.push_state((0..).zip(next.into_iter().chain(targets.iter().copied())));
+            }
+            prop_assert_eq!(complete(&model, reset_cost as f64).cost, brute_force(&model, reset_cost) as f64);
+        }
     }
 }

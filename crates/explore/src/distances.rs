@@ -289,7 +289,7 @@ mod tests {
     use crate::chance::Chance;
 
     /// What the distances must be, searched anew.
-    fn searched(edges: &Vec<Vec<u32>>, goals: &[bool]) -> Vec<Option<u32>> {
+    fn searched(edges: &[Vec<u32>], goals: &[bool]) -> Vec<Option<u32>> {
         let mut distance: Vec<Option<u32>> = goals.iter().map(|&goal| goal.then_some(0)).collect();
         for _ in 0..edges.len() {
             for state in 0..edges.len() {

@@ -13,11 +13,13 @@ pub const TESTBEDS: &[&str] = &[
     "filetree",
     "filetree:httpd",
     "bebop-like",
+    "bebop-like:large",
     "elfinder-like",
     "periodic-table-like",
     "clipmarks-like",
     "bank-like",
     "site-like",
+    "random:1000:20",
 ];
 
 /// What was measured on one test-bed.

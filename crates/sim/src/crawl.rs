@@ -1,9 +1,11 @@
 //! One simulated crawler in a known application: executes what a strategy asks for and counts.
 
+use std::collections::BTreeMap;
+
 use argiope_explore::chance::Chance;
 use argiope_explore::explorer::Explorer;
-use argiope_explore::graph::Graph;
-use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::job::Job;
 use argiope_explore::model::Model;
 use argiope_explore::strategy::{Described, INITIAL, Settings};
@@ -52,7 +54,7 @@ pub struct Crawl<'a> {
     explorer: Explorer,
     /// The application's state behind each of the graph's.
     behind: Vec<u32>,
-    at: argiope_explore::id::StateIndex,
+    at: StateIndex,
     spent: Spent,
     /// What had been spent when each state was found.
     found_at: Vec<Spent>,
@@ -136,6 +138,29 @@ impl<'a> Crawl<'a> {
         let transitions = self.app.from(self.behind[job.candidate.state.at()]);
         let found = transitions.iter().find(|&&(action, _)| self.signatures[action as usize] == signature);
         found.expect("the state offers the action").1
+    }
+
+    /// What the crawl has found, with the application's own numbers: its model once it is complete. A
+    /// state that was not found has no transitions.
+    pub fn found(&self) -> Model {
+        let mut model = Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
+        model.initial = self.app.initial;
+        let mut transitions: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.app.states()];
+        let graph = self.graph();
+        let number: BTreeMap<ActionSignature, u32> = self.signatures.iter().copied().zip(0..).collect();
+        for (state, &behind) in (0..).map(StateIndex).zip(&self.behind) {
+            for (index, &action) in (0..).zip(graph.actions(state)) {
+                if let Some(target) = graph.target(Slot { state, index }) {
+                    let action = number[&graph.signature(action)];
+                    transitions[behind as usize].push((action, self.behind[target.at()]));
+                }
+            }
+        }
+        for mut transitions in transitions {
+            transitions.sort_unstable();
+            model.push_state(transitions);
+        }
+        model
     }
 
     /// How the crawl went, once it is complete.

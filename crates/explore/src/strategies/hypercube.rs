@@ -298,10 +298,10 @@ impl Strategy for Hypercube {
         }
         let chain = self.chain.take().filter(|&state| state == at);
         // The very first chain starts at the initial state itself.
-        if chain.is_some() || graph.transitions() == 0 {
-            if let Some(job) = self.follow_chain(graph, at) {
-                return Some(job);
-            }
+        if (chain.is_some() || graph.transitions() == 0)
+            && let Some(job) = self.follow_chain(graph, at)
+        {
+            return Some(job);
         }
         self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
     }

@@ -1,4 +1,14 @@
-//! The adaptive strategy: argiope's own, and the default.
+//! The adaptive strategy: argiope's own, and the default. It does not choose one metamodel, but keeps
+//! score of several small ones and uses whichever has proved right in this crawl:
+//!
+//! 1. while nothing contradicts a hypercube, it is crawled as one ([`Hypercube`]);
+//! 2. otherwise the candidates that are likely to find new states come first ([`prospects`]);
+//! 3. when none is left, what remains is toured in the cheapest order, if its results can be foreseen
+//!    ([`forecast`], [`touring`]);
+//! 4. and if they cannot, the nearest state with the most candidates is next, and there the action
+//!    that was executed least often.
+//!
+//! A new state brings promising candidates, and with them the second step, back.
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
@@ -19,12 +29,13 @@ use touring::Touring;
 pub const DESCRIBED: Described = Described {
     name: "adaptive",
     summary: "learns what kind of application this is and plans accordingly (the default)",
-    help: "Learns while it crawls which candidates find new states and where the others lead.",
+    help: "Learns while it crawls: which kinds of action find new states here, and what the others do \
+           (always the same, nothing, the same as in a state that agrees with this one, back to where it \
+           came from, the same in any order). Candidates that are likely to find something come first; \
+           what is left is planned as a postman tour over known and predicted transitions, by min-cost \
+           flow, as soon as its results can be foreseen. A hypercube is recognised and crawled as one.",
     make: |settings| Box::new(Adaptive::new(settings)),
 };
-
-/// A candidate is worth a way of its own if it is at least this likely to find a new state.
-const PROMISING: f64 = 0.01;
 
 struct Adaptive {
     /// As long as nothing contradicts it.
@@ -74,7 +85,7 @@ impl Strategy for Adaptive {
         if let Some(hypercube) = &mut self.hypercube {
             return hypercube.choose(graph, at);
         }
-        if let Some(job) = self.prospects.choose(graph, at, PROMISING) {
+        if let Some(job) = self.prospects.choose(graph, at) {
             return Some(job);
         }
         if let Some(job) = self.touring.choose(graph, &self.forecast, &mut self.nearest, at) {

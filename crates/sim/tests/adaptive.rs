@@ -1,0 +1,67 @@
+//! The promise of the adaptive strategy, on every test-bed that runs in seconds: it finds all states
+//! at no more than the cost of the best other strategy (5 % slack), and completes the crawl within
+//! 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
+
+use argiope_explore::bound;
+use argiope_explore::strategies::ALL;
+use argiope_explore::strategy::{Described, Settings};
+use argiope_sim::crawl::crawl;
+use argiope_sim::testbeds::{Spec, find};
+
+const SLACK_ALL_STATES: f64 = 1.05;
+const SLACK_COMPLETE: f64 = 1.03;
+
+fn median(mut costs: Vec<f64>) -> f64 {
+    costs.sort_by(f64::total_cmp);
+    let middle = costs.len() / 2;
+    if costs.len().is_multiple_of(2) { (costs[middle - 1] + costs[middle]) / 2.0 } else { costs[middle] }
+}
+
+fn check(testbed: &str, seeds: u64) {
+    let Ok(Spec::Made(recipe)) = find(testbed) else { panic!("{testbed} is a test-bed") };
+    let app = recipe.model();
+    let medians = |described: &'static Described| {
+        let runs: Vec<_> = (1..=seeds)
+            .map(|seed| crawl(&app, described, Settings { reset_cost: app.reset_cost, seed }))
+            .collect();
+        let all_states = median(runs.iter().map(|run| run.all_states.cost(app.reset_cost)).collect());
+        (all_states, median(runs.iter().map(|run| run.complete.cost(app.reset_cost)).collect()))
+    };
+    let (others, adaptive): (Vec<_>, Vec<_>) = ALL.iter().partition(|described| described.name != "adaptive");
+    let (all_states, complete) = medians(adaptive[0]);
+    for other in others {
+        let (best, _) = medians(other);
+        assert!(all_states <= SLACK_ALL_STATES * best, "{testbed}: {all_states}, {} {best}", other.name);
+    }
+    let bound = bound::complete(&app, app.reset_cost).cost;
+    assert!(complete <= SLACK_COMPLETE * bound, "{testbed}: {complete}, the bound is {bound}");
+}
+
+#[test]
+fn on_a_hypercube() {
+    check("hypercube:10", 10);
+}
+
+#[test]
+fn on_file_trees() {
+    check("filetree:cassandra", 10);
+    check("filetree:httpd", 10);
+}
+
+#[test]
+fn on_small_imitations() {
+    check("bank-like", 10);
+    check("site-like", 10);
+    check("clipmarks-like", 10);
+    check("periodic-table-like", 10);
+}
+
+#[test]
+fn on_a_file_manager() {
+    check("elfinder-like", 10);
+}
+
+#[test]
+fn on_an_application_without_structure() {
+    check("random:1000:20", 10);
+}

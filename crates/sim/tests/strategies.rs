@@ -1,0 +1,209 @@
+//! What every strategy must do on any application, and the exact figures that the papers prove or
+//! publish.
+
+use argiope_explore::bound;
+use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::id::StateIndex;
+use argiope_explore::job::Job;
+use argiope_explore::model::Model;
+use argiope_explore::strategies::{self, ALL};
+use argiope_explore::strategy::{Described, Settings, Strategy};
+use argiope_sim::crawl::{Crawl, Run, Spent, crawl};
+use argiope_sim::testbeds::{filetree, hypercube};
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::strategy::Strategy as Generator;
+
+fn named(name: &str) -> &'static Described {
+    strategies::find(name).expect("the strategy is registered")
+}
+
+fn run(app: &Model, strategy: &str, seed: u64) -> Run {
+    crawl(app, named(strategy), Settings { reset_cost: app.reset_cost, seed })
+}
+
+fn spent(actions: u64, resets: u64) -> Spent {
+    Spent { actions, resets }
+}
+
+/// Any small application: every state can be reached, destinations are arbitrary.
+fn any_application() -> impl Generator<Value = Model> {
+    let states = prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..30);
+    (states, 1u32..12).prop_map(|(states, half_reset_cost)| {
+        let count = states.len() as u32;
+        let actions = (0..9).map(|action| format!("a{action}")).collect();
+        let mut model = Model::new("any", f64::from(half_reset_cost) / 2.0, actions);
+        for (state, transitions) in (0..).zip(states) {
+            let next = (state + 1 < count).then_some((8, state + 1));
+            model.push_state(transitions.into_iter().map(|(action, to)| (action, to % count)).chain(next));
+        }
+        model
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_strategy_recovers_the_model_above_the_bound(app in any_application(), seed in any::<u64>()) {
+        let bound = bound::complete(&app, app.reset_cost);
+        for described in ALL {
+            let settings = Settings { reset_cost: app.reset_cost, seed };
+            let mut crawl = Crawl::new(&app, described, settings);
+            while crawl.step() {}
+            prop_assert_eq!(&crawl.found(), &app, "{}", described.name);
+            let run = crawl.finish();
+            prop_assert_eq!((run.states, run.transitions), (app.states(), app.transitions()));
+            prop_assert!(
+                run.complete.cost(app.reset_cost) > bound.cost - 1e-6,
+                "{} took {:?}, the bound is {:?}", described.name, run.complete, bound
+            );
+            prop_assert_eq!(&run, &argiope_sim::crawl::crawl(&app, described, settings), "the same seed");
+        }
+    }
+}
+
+/// C(n, n/2 rounded down) x (n/2 rounded up): the resets that no crawl of a hypercube can save.
+fn least_resets(n: u64) -> u64 {
+    (0..n / 2).fold(1, |product, i| product * (n - i) / (i + 1)) * n.div_ceil(2)
+}
+
+#[test]
+fn hypercube_is_optimal_on_hypercubes() {
+    for n in 2..=12u64 {
+        let app = hypercube(n as u32);
+        let resets = least_resets(n);
+        let actions = n * (1 << n) / 4 + resets * n / 2;
+        for seed in 0..3 {
+            for strategy in ["hypercube", "adaptive"] {
+                let run = run(&app, strategy, seed);
+                assert_eq!(run.complete, spent(actions, resets), "{strategy}, dimension {n}, seed {seed}");
+            }
+        }
+        let bound = bound::complete(&app, 3.0);
+        assert_eq!((bound.actions, bound.resets), (actions, resets), "dimension {n}");
+    }
+}
+
+#[test]
+fn hypercube_of_ten_dimensions_costs_what_was_published() {
+    let app = hypercube(10);
+    for seed in 0..5 {
+        let hypercube = run(&app, "hypercube", seed);
+        assert_eq!(hypercube.complete, spent(8_860, 1_260));
+        assert_eq!(hypercube.all_states.resets, 252);
+        assert!(hypercube.all_states.actions <= 2_100, "{:?}", hypercube.all_states);
+        assert_eq!(run(&app, "breadth-first", seed).complete, spent(28_160, 5_120));
+        assert_eq!(run(&app, "breadth-first", seed).all_states, spent(28_070, 5_111));
+        assert_eq!(run(&app, "depth-first", seed).complete, spent(23_050, 4_098));
+    }
+    assert_eq!(bound::complete(&app, 3.0).cost, 12_640.0);
+}
+
+#[test]
+fn greedy_on_a_hypercube_depends_on_ties_as_published() {
+    let app = hypercube(10);
+    for seed in 0..10 {
+        let run = run(&app, "greedy", seed);
+        assert!((8_860..=8_870).contains(&run.complete.actions) && run.complete.resets == 1_260, "{run:?}");
+        assert!((6_000..=9_000).contains(&run.all_states.actions), "{run:?}");
+    }
+}
+
+/// Does what menu says, and holds that greedy could have said it: as far away as greedy's choice.
+struct MenuBesideGreedy {
+    menu: Box<dyn Strategy>,
+    greedy: Box<dyn Strategy>,
+}
+
+impl Strategy for MenuBesideGreedy {
+    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.menu.discovered(graph, state, by);
+        self.greedy.discovered(graph, state, by);
+    }
+
+    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.menu.executed(graph, slot, destination, new);
+        self.greedy.executed(graph, slot, destination, new);
+    }
+
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let (menu, greedy) = (self.menu.choose(graph, at), self.greedy.choose(graph, at));
+        let transfer = |job: &Option<Job>| job.as_ref().map(|job| (job.reset, job.walk.len()));
+        assert_eq!(transfer(&menu), transfer(&greedy));
+        menu
+    }
+}
+
+#[test]
+fn menu_equals_greedy_on_hypercubes_with_the_same_ties() {
+    static BOTH: Described = Described {
+        name: "both",
+        summary: "",
+        help: "",
+        make: |settings| {
+            let make = |name| (named(name).make)(settings);
+            Box::new(MenuBesideGreedy { menu: make("menu"), greedy: make("greedy") })
+        },
+    };
+    for n in 2..=10 {
+        for seed in 0..5 {
+            crawl(&hypercube(n), &BOTH, Settings { reset_cost: 3.0, seed });
+        }
+    }
+}
+
+#[test]
+fn probability_costs_little_more_than_greedy_on_hypercubes() {
+    for n in 2..=10 {
+        let app = hypercube(n);
+        for seed in 0..5 {
+            let cost = |strategy| run(&app, strategy, seed).complete.cost(3.0);
+            assert!(cost("probability") <= 1.1 * cost("greedy"), "dimension {n}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_file_tree_of_cassandra_is_the_published_test_bed() {
+    let app = filetree::cassandra();
+    assert_eq!((app.states(), app.transitions()), (163, 4_816));
+    assert_eq!(bound::complete(&app, 2.0).cost, 16_735.0);
+}
+
+#[test]
+fn the_first_load_counts_as_a_reset() {
+    let mut app = Model::new("one page", 5.0, vec!["a".into()]);
+    app.push_state([(0, 0)]);
+    for described in ALL {
+        assert_eq!(run(&app, described.name, 0).complete, spent(1, 1), "{}", described.name);
+    }
+}
+
+#[test]
+fn a_page_without_actions_is_complete_at_once() {
+    let mut app = Model::new("nothing to do", 5.0, Vec::new());
+    app.push_state([]);
+    for described in ALL {
+        let run = run(&app, described.name, 0);
+        assert_eq!((run.complete, run.all_states, run.states), (spent(0, 1), spent(0, 1), 1));
+    }
+}
+
+/// A strategy that claims to be done although there is something left to do.
+struct Quitter;
+
+impl Strategy for Quitter {
+    fn discovered(&mut self, _: &Graph, _: StateIndex, _: Option<Slot>) {}
+
+    fn executed(&mut self, _: &Graph, _: Slot, _: StateIndex, _: bool) {}
+
+    fn choose(&mut self, _: &Graph, _: StateIndex) -> Option<Job> {
+        None
+    }
+}
+
+#[test]
+#[should_panic(expected = "the strategy stopped with 3 candidates left")]
+fn a_strategy_that_ends_early_is_caught() {
+    static QUITTER: Described =
+        Described { name: "quitter", summary: "", help: "", make: |_| Box::new(Quitter) };
+    crawl(&hypercube(3), &QUITTER, Settings { reset_cost: 3.0, seed: 0 });
+}
