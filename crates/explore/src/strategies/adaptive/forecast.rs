@@ -19,6 +19,11 @@ const GENERATIONS: usize = 4;
 const WITNESSES: usize = 12;
 /// How many of the states that share a transition are remembered: the latest ones.
 const SHARING: usize = 6;
+/// Below this accuracy nothing repeats itself in an application, and no record of an action says
+/// anything about it elsewhere.
+const LEAST_ACCURACY: f64 = 0.1;
+/// How much of the accuracy stays with each execution.
+const FADE: f64 = 0.99;
 /// A prediction below this is not trusted to tell where a candidate leads.
 const TRUSTED: f64 = 0.5;
 
@@ -80,13 +85,14 @@ impl History {
 }
 
 /// What the rules have learned.
-#[derive(Default)]
 pub struct Forecast {
     /// The transition by which each state was found.
     found_by: Vec<Option<Slot>>,
     histories: Vec<History>,
     scores: Vec<Score>,
     overall: Score,
+    /// How often the best rule was right lately, where the destination was a known state.
+    accuracy: f64,
 }
 
 /// A predicted destination.
@@ -99,6 +105,22 @@ pub struct Prediction {
 }
 
 impl Forecast {
+    /// With no states yet.
+    pub fn new() -> Self {
+        Self {
+            found_by: Vec::new(),
+            histories: Vec::new(),
+            scores: Vec::new(),
+            overall: Score::default(),
+            accuracy: 0.5,
+        }
+    }
+
+    /// Whether anything at all repeats itself in this application.
+    pub fn is_any_use(&self) -> bool {
+        self.accuracy > LEAST_ACCURACY
+    }
+
     /// A state was seen for the first time.
     pub fn discovered(&mut self, graph: &Graph, by: Option<Slot>) {
         self.found_by.push(by);
@@ -107,9 +129,13 @@ impl Forecast {
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
+    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
         let action = graph.action_of(slot);
+        if !new {
+            let hit = self.best(action, predictions).is_some_and(|best| best.state == destination);
+            self.accuracy += (1.0 - FADE) * (f64::from(u8::from(hit)) - self.accuracy);
+        }
         self.overall.add(&predictions, destination);
         self.scores[action.at()].add(&predictions, destination);
         self.histories[action.at()].add(slot.state, destination);

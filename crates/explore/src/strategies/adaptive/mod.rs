@@ -51,7 +51,7 @@ impl Adaptive {
         Self {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
-            forecast: Forecast::default(),
+            forecast: Forecast::new(),
             touring: Touring::new(settings),
             nearest: Nearest::new(settings),
         }
@@ -76,7 +76,7 @@ impl Strategy for Adaptive {
             }
         }
         self.touring.executed(slot, destination);
-        self.forecast.executed(graph, slot, destination);
+        self.forecast.executed(graph, slot, destination, new);
         self.prospects.executed(graph, slot, destination, new);
         self.nearest.executed(graph, slot);
     }
@@ -85,7 +85,9 @@ impl Strategy for Adaptive {
         if let Some(hypercube) = &mut self.hypercube {
             return hypercube.choose(graph, at);
         }
-        if let Some(job) = self.prospects.choose(graph, at) {
+        if self.forecast.is_any_use()
+            && let Some(job) = self.prospects.choose(graph, at)
+        {
             return Some(job);
         }
         if let Some(job) = self.touring.choose(graph, &self.forecast, &mut self.nearest, at) {
