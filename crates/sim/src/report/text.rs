@@ -1,5 +1,7 @@
 //! Numbers as people read them, and text from outside made harmless for a terminal or an SVG.
 
+use argiope_explore::quoted::Escaped;
+
 use crate::summary::Spread;
 
 /// The longest name that is printed in full; a model file may call itself anything.
@@ -26,28 +28,14 @@ pub fn range(spread: &Spread, show: impl Fn(f64) -> String) -> String {
     format!("{}–{}", show(spread.min), show(spread.max))
 }
 
-/// Text from outside as one line that cannot steer a terminal: control characters, line breaks and
-/// the marks that turn the direction of writing are shown as escapes.
+/// Text from outside as one line that cannot steer a terminal.
 pub fn harmless(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        let turns =
-            matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}') {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    Escaped(text, usize::MAX).to_string()
 }
 
 /// A name from outside: harmless, and cut when it is longer than any sensible name.
 pub fn name(text: &str) -> String {
-    match text.char_indices().nth(NAME_LIMIT) {
-        Some((end, _)) => harmless(&text[..end]) + "…",
-        None => harmless(text),
-    }
+    Escaped(text, NAME_LIMIT).to_string()
 }
 
 /// Text inside an SVG element or attribute.
