@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use argiope_explore::strategies;
 
-use crate::commands::{bench, bound, completions, simulate, strategies as list};
+use crate::commands::{bench, bound, completions, simulate, strategies as list, testbeds};
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
@@ -45,9 +45,8 @@ pub enum Command {
     Bench(bench::Args),
     /// List the strategies, or explain one
     Strategies(list::Args),
-    /// List the test-beds: applications that are known in full
-    #[command(after_help = "Examples:\n  argiope testbeds")]
-    Testbeds,
+    /// List the test-beds (applications that are known in full), or explain one
+    Testbeds(testbeds::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual, all commands included

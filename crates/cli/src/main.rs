@@ -33,7 +33,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bound(args) => commands::bound::run(&args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Strategies(args) => commands::strategies::run(&args),
-        Command::Testbeds => commands::testbeds::run(),
+        Command::Testbeds(args) => commands::testbeds::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man => commands::man::run(),
     }

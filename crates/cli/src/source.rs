@@ -75,11 +75,6 @@ impl Application {
     }
 }
 
-/// The names of the test-beds, with what they say of themselves.
-pub fn testbeds() -> Vec<(&'static str, &'static str)> {
-    testbeds::ALL.iter().map(|described| (described.name, described.summary)).collect()
-}
-
 /// Makes the test-bed with this name.
 pub fn testbed(name: &str) -> Result<Model, Failure> {
     match testbeds::find(name) {

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod bound;
 pub mod completions;
+mod describe;
 pub mod man;
 pub mod simulate;
 pub mod strategies;

@@ -1,17 +1,29 @@
 //! `argiope testbeds`: what the test-beds say of themselves.
 
-use crate::failure::Failure;
-use crate::output;
-use crate::source;
+use argiope_sim::testbeds;
 
-pub fn run() -> Result<(), Failure> {
-    output::print(&list(source::testbeds()))
+use crate::commands::describe::{explain, list};
+use crate::failure::Failure;
+use crate::{names, output};
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  argiope testbeds\n  argiope testbeds bebop-like")]
+pub struct Args {
+    /// Explain this test-bed: what is known of the application it imitates, and what is guessed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
 }
 
-/// Names, and beside them what they stand for.
-pub fn list<T: std::fmt::Display>(items: impl IntoIterator<Item = (&'static str, T)>) -> String {
-    let items: Vec<_> = items.into_iter().collect();
-    let width = items.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines = items.iter().map(|(name, summary)| format!("{name:<width$}  {summary}\n"));
-    lines.collect()
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let all = testbeds::ALL.iter();
+    let Some(name) = &args.name else {
+        return output::print(&list(all.map(|described| (described.name, described.summary))));
+    };
+    // What follows a colon or a bracket is a parameter.
+    let family = |name: &str| name.split([':', '[']).next().unwrap_or_default().to_owned();
+    match all.clone().find(|described| family(described.name) == family(name)) {
+        Some(described) => output::print(&explain(described.name, described.summary, described.help)),
+        None => Err(Failure::Input(names::unknown("test-bed", name, all.map(|described| described.name)))),
+    }
 }

@@ -138,7 +138,7 @@ fn ticks(out: &mut String, axis: &Axis, bottom: f64) {
             format_args!(
                 "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" fill=\"#444444\">{}</text>",
                 bottom + 15.0,
-                thousands(tick)
+                tick_label(tick)
             ),
         );
     }
@@ -259,6 +259,11 @@ fn round_below(cost: f64) -> f64 {
     factor.unwrap_or(1.0) * power
 }
 
+/// A round number, short enough to stand beside the next one.
+fn tick_label(tick: f64) -> String {
+    if tick < 1e6 { thousands(tick) } else { format!("{} M", thousands(tick / 1e6)) }
+}
+
 /// A number with its thousands apart. Tenths of a large one would not be seen on the axis.
 fn thousands(value: f64) -> String {
     let text = number(if value < 100.0 { value } else { value.round() });
@@ -332,6 +337,11 @@ mod tests {
         assert!(axis.x(900.0) < 100.0);
         let wide = Axis::new(3.0, 90_000.0, 0.0, 100.0);
         assert_eq!(wide.ticks(), [10.0, 100.0, 1000.0, 10_000.0]);
+    }
+
+    #[test]
+    fn millions_on_the_axis_are_short() {
+        assert_eq!([tick_label(100_000.0), tick_label(20_000_000.0)], ["100,000", "20 M"]);
     }
 
     #[test]

@@ -74,14 +74,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
+    // First, while the process has no freed memory that the graph could hide in.
+    if wanted(Part::Memory) {
+        output::print(&format!("{}\n", graph_memory(states, degree)))?;
+    }
     if wanted(Part::Crawl) {
         output::print(&format!("{}\n", whole_crawl()))?;
     }
     if wanted(Part::Decisions) {
-        output::print(&format!("{}\n", decisions()))?;
-    }
-    if wanted(Part::Memory) {
-        output::print(&graph_memory(states, degree))?;
+        output::print(&decisions())?;
     }
     Ok(())
 }
