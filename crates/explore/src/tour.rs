@@ -166,3 +166,50 @@ impl Edges for Vec<Vec<u32>> {
         &self[state]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+
+    /// Takes the steps as a crawler would, and gives what was spent and what was left untaken.
+    fn follow(task: &Task<'_, Vec<Vec<u32>>>, required: impl Fn(Slot) -> bool) -> (f64, usize) {
+        let mut leaving = task.steps(required);
+        let (mut state, mut cost) = (task.start, 0.0);
+        while let Some(step) = leaving[state.at()].pop() {
+            cost += if step == Step::Reset { task.reset_cost } else { 1.0 };
+            state = task.lands(step);
+        }
+        (cost, leaving.iter().map(Vec::len).sum())
+    }
+
+    #[test]
+    fn the_steps_of_a_tour_can_be_taken_from_its_start_to_its_end() {
+        for seed in 0..200 {
+            let mut chance = Chance::new(&[seed]);
+            let states = 2 + chance.below(12);
+            let edges: Vec<Vec<u32>> = (1..=states as u32)
+                .map(|next| {
+                    let next = (next < states as u32).then_some(next);
+                    let others = (0..chance.below(4)).map(|_| chance.below(states) as u32);
+                    next.into_iter().chain(others).collect()
+                })
+                .collect();
+            let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
+            let task = Task { edges: &edges, states, start, initial, reset_cost: 2.5 };
+            let transitions: usize = edges.iter().map(Vec::len).sum();
+            let cheapest = transitions as f64 + task.balance(|_| true).cost;
+            assert_eq!(follow(&task, |_| true), (cheapest, 0), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_required_is_walked_only_to_get_on() {
+        // A round of four of which one transition is required.
+        let edges = vec![vec![1], vec![2], vec![3], vec![0]];
+        let (start, initial) = (StateIndex(0), StateIndex(0));
+        let task = Task { edges: &edges, states: 4, start, initial, reset_cost: 9.0 };
+        let required = |slot: Slot| slot.state == StateIndex(2);
+        assert_eq!(follow(&task, required), (3.0, 0));
+    }
+}

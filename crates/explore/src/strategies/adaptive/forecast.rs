@@ -264,3 +264,107 @@ impl Forecast {
         self.found_by[state.at()].map(|by| by.state)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{ActionSignature, StateKey};
+
+    /// A graph in which every state offers the same actions, and a forecast that heard of all of it.
+    struct Heard {
+        graph: Graph,
+        forecast: Forecast,
+    }
+
+    impl Heard {
+        fn new(actions: u64) -> Self {
+            let mut heard = Self { graph: Graph::new(0), forecast: Forecast::new() };
+            heard.find(actions, None);
+            heard
+        }
+
+        fn find(&mut self, actions: u64, by: Option<Slot>) -> StateIndex {
+            let key = StateKey(self.graph.states() as u128);
+            let signatures: Vec<_> = (0..actions).map(ActionSignature).collect();
+            let state = self.graph.add_state(key, &signatures);
+            self.forecast.discovered(&self.graph, by);
+            state
+        }
+
+        fn slot(&self, state: u32, action: u64) -> Slot {
+            let state = StateIndex(state);
+            let offered = self.graph.actions(state).iter();
+            let index = offered.map(|&action| self.graph.signature(action)).position(|it| it.0 == action);
+            Slot { state, index: index.expect("every state offers it") as u32 }
+        }
+
+        /// Executes an action that leads to a state, which is found if it is the next one.
+        fn execute(&mut self, from: u32, action: u64, to: u32) {
+            let slot = self.slot(from, action);
+            let new = to as usize == self.graph.states();
+            if new {
+                let actions = self.graph.actions(slot.state).len() as u64;
+                self.find(actions, Some(slot));
+            }
+            self.graph.record(slot, StateIndex(to));
+            self.forecast.executed(&self.graph, slot, StateIndex(to), new);
+        }
+
+        fn predicted(&self, from: u32, action: u64) -> u32 {
+            let slot = self.slot(from, action);
+            self.forecast.predict(&self.graph, slot).expect("some rule always says something").state.0
+        }
+    }
+
+    #[test]
+    fn a_menu_item_is_expected_to_lead_where_it_always_led() {
+        let mut heard = Heard::new(3);
+        heard.execute(0, 0, 1);
+        heard.execute(1, 1, 2);
+        heard.execute(2, 0, 1);
+        heard.execute(1, 0, 1);
+        heard.execute(1, 2, 3);
+        assert_eq!(heard.predicted(3, 0), 1);
+    }
+
+    #[test]
+    fn states_that_agree_on_a_telling_action_are_expected_to_agree_on_others() {
+        // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its end.
+        let mut heard = Heard::new(8);
+        heard.execute(0, 2, 1);
+        heard.execute(1, 3, 2);
+        heard.execute(2, 4, 3);
+        heard.execute(3, 5, 4);
+        heard.execute(4, 6, 5);
+        heard.execute(5, 7, 6);
+        for (state, start, end) in [(2, 1, 3), (5, 4, 6)] {
+            heard.execute(state, 0, start);
+            heard.execute(state, 1, end);
+        }
+        heard.execute(3, 0, 1);
+        heard.execute(6, 0, 4);
+        assert_eq!([heard.predicted(3, 1), heard.predicted(6, 1)], [3, 6]);
+    }
+
+    #[test]
+    fn an_action_that_goes_back_is_expected_to_go_back() {
+        let mut heard = Heard::new(4);
+        heard.execute(0, 0, 1);
+        heard.execute(1, 1, 2);
+        heard.execute(2, 2, 3);
+        heard.execute(1, 3, 0);
+        heard.execute(2, 3, 1);
+        assert_eq!(heard.predicted(3, 3), 2);
+    }
+
+    #[test]
+    fn where_nothing_repeats_itself_no_forecast_is_any_use() {
+        let mut heard = Heard::new(40);
+        (1..40).for_each(|state| heard.execute(state - 1, 0, state));
+        let mut chance = Chance::new(&[1]);
+        for state in 0..40 {
+            (1..15).for_each(|action| heard.execute(state, action, chance.below(40) as u32));
+        }
+        assert!(!heard.forecast.is_any_use());
+    }
+}

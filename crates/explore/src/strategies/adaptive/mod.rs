@@ -1,10 +1,10 @@
 //! The adaptive strategy: argiope's own, and the default. It does not choose one metamodel, but keeps
 //! score of several small ones and uses whichever has proved right in this crawl:
 //!
-//! 1. while nothing contradicts a hypercube, it is crawled as one ([`Hypercube`]);
-//! 2. otherwise the candidates that are likely to find new states come first ([`prospects`]);
+//! 1. while nothing contradicts a hypercube, it is crawled as one (`hypercube`);
+//! 2. otherwise the candidates that are likely to find new states come first (`prospects`);
 //! 3. when none is left, what remains is toured in the cheapest order, if its results can be foreseen
-//!    ([`forecast`], [`touring`]);
+//!    (`forecast`, `touring`);
 //! 4. and if they cannot, the nearest state with the most candidates is next, and there the action
 //!    that was executed least often.
 //!
