@@ -130,7 +130,7 @@ impl Forecast {
 
     /// A candidate was executed.
     pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
-        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
+        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state, Some(slot)));
         let action = graph.action_of(slot);
         if !new {
             let hit = self.best(action, predictions).is_some_and(|best| best.state == destination);
@@ -143,7 +143,7 @@ impl Forecast {
 
     /// Where a candidate will probably lead.
     pub fn predict(&self, graph: &Graph, slot: Slot) -> Option<Prediction> {
-        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state));
+        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state, None));
         self.best(graph.action_of(slot), predictions)
     }
 
@@ -152,7 +152,7 @@ impl Forecast {
     /// draws are wrong, but together they say how often each state will be entered, which is what a
     /// plan has to balance. Adds up how confident the predictions are.
     pub fn targets(&self, graph: &Graph, state: StateIndex, confidence: &mut f64) -> Vec<u32> {
-        let agreeing = self.agreeing(graph, state);
+        let agreeing = self.agreeing(graph, state, None);
         let mut guess = |index: u32| {
             let slot = Slot { state, index };
             let action = graph.action_of(slot);
@@ -212,12 +212,14 @@ impl Forecast {
     }
 
     /// States that agree with this one: the same action leads to the same state from both. Of the
-    /// transitions that say so, the one is taken that the fewest states share: it says most.
-    fn agreeing(&self, graph: &Graph, state: StateIndex) -> Vec<u32> {
-        let known = graph.actions(state).iter().zip(graph.targets(state.at()));
-        let known = known.filter(|&(_, &to)| to != UNEXPLORED && to != state.0);
-        let telling = known.filter(|&(action, _)| self.histories[action.at()].is_telling());
-        let sharing = telling.take(WITNESSES).filter_map(|(action, &to)| {
+    /// transitions that say so, those are taken that the fewest states share: they say most. The one
+    /// that is to be predicted must not be among them, though it is recorded already.
+    fn agreeing(&self, graph: &Graph, state: StateIndex, predicted: Option<Slot>) -> Vec<u32> {
+        let known = (0..).zip(graph.actions(state)).zip(graph.targets(state.at()));
+        let known = known.filter(|&((_, _), &to)| to != UNEXPLORED && to != state.0);
+        let known = known.filter(|&((index, _), _)| Some(Slot { state, index }) != predicted);
+        let telling = known.filter(|&((_, action), _)| self.histories[action.at()].is_telling());
+        let sharing = telling.take(WITNESSES).filter_map(|((_, action), &to)| {
             let sharing = self.histories[action.at()].by_destination.get(&StateIndex(to))?;
             (sharing.times > 1).then_some(sharing)
         });
