@@ -95,11 +95,17 @@ fn shape(path: &Path) -> Result<Model, Failure> {
     filetree::from_shape(&text).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
 
-/// Reads a model file.
+/// Reads a model file. Says on standard error which states no crawl can reach, if that is allowed.
 fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
     let reading = Reading { allow_unreachable, ..Reading::default() };
-    Model::from_json(&bytes_of(path)?, reading)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+    let model = Model::from_json(&bytes_of(path)?, reading)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+    let unreachable = model.unreachable();
+    if let Some(first) = unreachable.first() {
+        let count = text::count(unreachable.len() as u64, "state");
+        eprintln!("argiope: {count} of {} cannot be reached, the first is states[{first}]", model.states());
+    }
+    Ok(model)
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -71,6 +71,10 @@ fn unreachable_states_must_be_allowed() {
     let line = format!("simulate --model {}", path.display());
     check(&line, "model.json: ");
     assert!(output(&format!("{line} --allow-unreachable")).starts_with("switch: 3 states"));
+    let arguments: Vec<&str> = line.split(' ').chain(["--allow-unreachable"]).collect();
+    let end = command(&arguments).output().expect("argiope can be run");
+    let said = String::from_utf8(end.stderr).expect("messages are text");
+    assert_eq!(said, "argiope: 1 state of 3 cannot be reached, the first is states[2]\n");
 }
 
 #[test]
