@@ -6,7 +6,7 @@
 use crate::distances::Distances;
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
-use crate::job::{Job, reset_is_cheaper};
+use crate::job::{Job, Way};
 use crate::strategy::INITIAL;
 
 /// What a strategy thinks of an action.
@@ -140,20 +140,14 @@ impl<const N: usize> Anticipated<N> {
         }
     }
 
-    /// What it costs to get from `at` to the nearest candidate of a group, and whether by a reset.
-    pub fn cost(&mut self, at: StateIndex, group: usize) -> Option<(f64, bool)> {
-        self.distances.settle(group, &self.targets);
-        let (here, after_reset) = (self.distances.get(group, at), self.distances.get(group, INITIAL));
-        if reset_is_cheaper(here, after_reset, self.reset_cost) {
-            after_reset.map(|walk| (self.reset_cost + f64::from(walk), true))
-        } else {
-            here.map(|walk| (f64::from(walk), false))
-        }
+    /// How to get from `at` to the nearest candidate of a group.
+    pub fn way(&mut self, at: StateIndex, group: usize) -> Option<Way> {
+        self.distances.way(group, &self.targets, at, self.reset_cost)
     }
 
     /// The way to the nearest candidate of a group.
     pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
-        let (_, reset) = self.cost(at, group)?;
+        let reset = self.way(at, group)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let goal = self.distances.walk(group, &self.targets, from, &mut walk);
@@ -162,7 +156,7 @@ impl<const N: usize> Anticipated<N> {
 
     /// The same, but of several states that are equally near the one with the most candidates.
     pub fn seek_fullest(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
-        let (_, reset) = self.cost(at, group)?;
+        let reset = self.way(at, group)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;

@@ -3,8 +3,7 @@
 //! The nearest unexplored action is the inner loop of every strategy. Searching for it anew at each
 //! decision costs the whole graph once nearly everything is explored. Here the distances are
 //! repaired instead: a new edge or goal lowers some of them, a goal that is done raises those that
-//! hung on it. A state is done once, but decisions are made once per transition, so the repairs are
-//! few. (The repair on removal is that of Ramalingam and Reps, for edges of length one.) What raises
+//! hung on it. (The repair on removal is that of Ramalingam and Reps, for edges of length one.) What raises
 //! distances is only noted at first and repaired together, by `settle`, before the next question.
 //!
 //! Several sets of goals can be kept over the same edges; each is a *field*.
@@ -14,6 +13,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
+use crate::job::{Way, cheaper_way};
+use crate::strategy::INITIAL;
 
 const FAR: u32 = u32::MAX;
 const NO_SLOT: u32 = u32::MAX;
@@ -66,6 +67,16 @@ impl Distances {
     pub fn get(&self, field: usize, state: StateIndex) -> Option<u32> {
         let distance = self.fields[field].distance[state.at()];
         (distance != FAR).then_some(distance)
+    }
+
+    /// The cheaper way from a state to the nearest goal, walking or by a reset. A crawler that stands on a
+    /// goal needs no distance, so nothing is repaired for it.
+    pub fn way(&mut self, field: usize, edges: &impl Edges, at: StateIndex, reset_cost: f64) -> Option<Way> {
+        if self.fields[field].goal[at.at()] {
+            return Some(Way { reset: false, cost: 0.0 });
+        }
+        self.settle(field, edges);
+        cheaper_way(self.get(field, at), self.get(field, INITIAL), reset_cost)
     }
 
     /// Appends the shortest walk from a state to its nearest goal, and gives the goal.
@@ -150,7 +161,7 @@ impl Distances {
         }
     }
 
-    /// Repairs what lost its support in a field. To be called before the field is asked.
+    /// Repairs what lost its support in a field. To be called before its distances or walks are asked for.
     pub fn settle(&mut self, field: usize, edges: &impl Edges) {
         if !self.fields[field].doubtful.is_empty() {
             self.fields[field].raise(&self.incoming, edges);
@@ -301,6 +312,20 @@ mod tests {
         distance
     }
 
+    /// How far state 0 is from one goal alone.
+    fn steps(edges: &[Vec<u32>], goal: usize) -> Option<u32> {
+        let goals: Vec<bool> = (0..edges.len()).map(|state| state == goal).collect();
+        searched(edges, &goals)[0]
+    }
+
+    /// Where a walk from state 0 ends.
+    fn replayed(edges: &[Vec<u32>], walk: &[Slot]) -> StateIndex {
+        walk.iter().fold(StateIndex(0), |state, slot| {
+            assert_eq!(slot.state, state, "the steps of a walk follow each other");
+            StateIndex(edges[state.at()][slot.index as usize])
+        })
+    }
+
     #[test]
     fn repaired_distances_equal_searched_ones() {
         for seed in 0..40 {
@@ -340,13 +365,18 @@ mod tests {
                 let kept: Vec<_> =
                     (0..states as u32).map(|state| distances.get(1, StateIndex(state))).collect();
                 assert_eq!(kept, searched(&edges, &goals), "seed {seed}");
-                if kept[0].is_some() {
-                    let (mut walk, mut best) = (Vec::new(), Vec::new());
+                assert_eq!(distances.get(0, state), None, "the other field has no goals");
+                if let Some(distance) = kept[0] {
+                    let (mut walk, mut to_best) = (Vec::new(), Vec::new());
                     let goal = distances.walk(1, &edges, StateIndex(0), &mut walk);
-                    let ranked =
-                        distances.walk_to_best(1, &edges, StateIndex(0), &mut best, |state| state.at());
-                    assert!(goals[goal.at()] && goals[ranked.at()] && ranked >= goal);
-                    assert_eq!((walk.len(), best.len()), (kept[0].unwrap() as usize, walk.len()));
+                    let rank = |state: StateIndex| state.at() * 7 % states;
+                    let best = distances.walk_to_best(1, &edges, StateIndex(0), &mut to_best, rank);
+                    assert_eq!([replayed(&edges, &walk), replayed(&edges, &to_best)], [goal, best]);
+                    assert_eq!((walk.len(), to_best.len()), (distance as usize, distance as usize));
+                    assert!(goals[goal.at()]);
+                    let nearest =
+                        (0..states).filter(|&goal| goals[goal] && steps(&edges, goal) == Some(distance));
+                    assert_eq!(nearest.max_by_key(|&goal| rank(StateIndex(goal as u32))), Some(best.at()));
                 }
             }
         }

@@ -13,25 +13,39 @@ pub struct Job {
     pub candidate: Slot,
 }
 
-/// Whether a reset followed by a walk is cheaper than a walk from here. On a tie the crawler walks:
-/// a walk needs no page load. `None` stands for a place that cannot be reached that way.
-pub fn reset_is_cheaper(walk_here: Option<u32>, walk_after_reset: Option<u32>, reset_cost: f64) -> bool {
-    match (walk_here, walk_after_reset) {
-        (_, None) => false,
-        (None, Some(_)) => true,
-        (Some(here), Some(after)) => reset_cost + f64::from(after) < f64::from(here),
+/// How to get somewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    /// Load the URL first.
+    pub reset: bool,
+    /// What it costs, in actions.
+    pub cost: f64,
+}
+
+/// The cheaper of a walk from here and a reset followed by a walk from the initial state, given how
+/// long the walks are; `None` stands for one that is not possible. On a tie the crawler walks: that
+/// needs no page load.
+pub fn cheaper_way(here: Option<u32>, after_reset: Option<u32>, reset_cost: f64) -> Option<Way> {
+    let walk = here.map(|steps| Way { reset: false, cost: f64::from(steps) });
+    let reset = after_reset.map(|steps| Way { reset: true, cost: reset_cost + f64::from(steps) });
+    match (walk, reset) {
+        (Some(walk), Some(reset)) => Some(if reset.cost < walk.cost { reset } else { walk }),
+        (walk, reset) => walk.or(reset),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::reset_is_cheaper;
+    use super::{Way, cheaper_way};
 
     #[test]
     fn ties_go_to_the_walk() {
-        assert!(!reset_is_cheaper(Some(5), Some(2), 3.0));
-        assert!(reset_is_cheaper(Some(6), Some(2), 3.0));
-        assert!(reset_is_cheaper(None, Some(9), 3.0));
-        assert!(!reset_is_cheaper(None, None, 3.0));
+        let walk = |cost| Some(Way { reset: false, cost });
+        let reset = |cost| Some(Way { reset: true, cost });
+        assert_eq!(cheaper_way(Some(5), Some(2), 3.0), walk(5.0));
+        assert_eq!(cheaper_way(Some(6), Some(2), 3.0), reset(5.0));
+        assert_eq!(cheaper_way(None, Some(9), 3.0), reset(12.0));
+        assert_eq!(cheaper_way(Some(7), None, 3.0), walk(7.0));
+        assert_eq!(cheaper_way(None, None, 3.0), None);
     }
 }

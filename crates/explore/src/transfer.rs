@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::graph::{Edges, Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, reset_is_cheaper};
+use crate::job::{Job, cheaper_way};
 use crate::strategy::{INITIAL, Settings};
 
 const FAR: u32 = u32::MAX;
@@ -110,8 +110,7 @@ impl Transfer {
                 (None, None) => frontier.is_none(),
             };
             if decided {
-                return (here.is_some() || initial.is_some())
-                    .then(|| reset_is_cheaper(here, initial, self.reset_cost));
+                return cheaper_way(here, initial, self.reset_cost).map(|way| way.reset);
             }
             let state = self.queue.pop_front().expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;

@@ -3,7 +3,7 @@
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, reset_is_cheaper};
+use crate::job::{Job, Way};
 use crate::strategy::{Described, INITIAL, Settings, Strategy};
 
 /// How people choose it.
@@ -59,13 +59,12 @@ impl Nearest {
         self.distances.connect(graph, slot);
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(0, slot.state);
-            self.distances.settle(0, graph);
         }
     }
 
     /// The walk to the nearest candidate and the candidate.
-    pub fn choose(&self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let reset = self.is_reset_cheaper(at)?;
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let reset = self.way(graph, at)?.reset;
         let mut walk = Vec::new();
         let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
@@ -75,7 +74,7 @@ impl Nearest {
     /// The same, but of several states that are equally near the one with the most candidates: so all
     /// states run out of them late, and a crawler is seldom left in one that has none.
     pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        let reset = self.is_reset_cheaper(at)?;
+        let reset = self.way(graph, at)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
@@ -84,9 +83,7 @@ impl Nearest {
         Some(Job { reset, walk, candidate })
     }
 
-    fn is_reset_cheaper(&self, at: StateIndex) -> Option<bool> {
-        let (here, after_reset) = (self.distances.get(0, at), self.distances.get(0, INITIAL));
-        (here.is_some() || after_reset.is_some())
-            .then(|| reset_is_cheaper(here, after_reset, self.reset_cost))
+    fn way(&mut self, graph: &Graph, at: StateIndex) -> Option<Way> {
+        self.distances.way(0, graph, at, self.reset_cost)
     }
 }

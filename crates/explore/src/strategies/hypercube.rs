@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::{ActionIndex, StateIndex};
-use crate::job::{Job, reset_is_cheaper};
+use crate::job::Job;
 use crate::strategy::{Described, INITIAL, Settings, Strategy};
 
 /// How people choose it.
@@ -219,11 +219,7 @@ impl Hypercube {
 
     /// To the nearest goal; ties go to the state with more actions, which promises more states.
     fn go(&mut self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
-        let (here, after_reset) = (self.distances.get(field, at), self.distances.get(field, INITIAL));
-        let reset = reset_is_cheaper(here, after_reset, self.reset_cost);
-        if !reset && here.is_none() {
-            return None;
-        }
+        let reset = self.distances.way(field, graph, at, self.reset_cost)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let actions = |state| graph.actions(state).len();
@@ -238,9 +234,8 @@ impl Hypercube {
     fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
         if self.violations == 0
             && graph.unexplored_in(at) == 0
-            && self.distances.get(TO_CANDIDATE, INITIAL).is_some()
+            && let Some((job, _)) = self.go(graph, INITIAL, TO_CANDIDATE)
         {
-            let (job, _) = self.go(graph, INITIAL, TO_CANDIDATE)?;
             return Some(Job { reset: true, ..job });
         }
         self.go(graph, at, TO_CANDIDATE).map(|(job, _)| job)
@@ -277,8 +272,6 @@ impl Strategy for Hypercube {
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(TO_CANDIDATE, slot.state);
         }
-        self.distances.settle(TO_STARTER, graph);
-        self.distances.settle(TO_CANDIDATE, graph);
         if as_expected || new {
             self.chain = Some(destination);
         } else {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::anticipated::{Anticipated, Opinion};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::{Job, Way};
 use crate::strategy::{Described, Settings, Strategy};
 
 /// How people choose it.
@@ -117,7 +117,7 @@ impl Strategy for Probability {
             if best.is_some_and(|(key, _)| key <= here) {
                 break; // Not even without a way could this step or a lower one be better.
             }
-            if let Some((cost, _)) = self.candidates.cost(at, step) {
+            if let Some(Way { cost, .. }) = self.candidates.way(at, step) {
                 let key = here + cost * per_action;
                 if best.is_none_or(|(other, _)| key < other) {
                     best = Some((key, step));

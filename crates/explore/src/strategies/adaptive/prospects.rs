@@ -8,7 +8,7 @@
 use crate::anticipated::{Anticipated, Habit, Opinion};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::{Job, Way};
 
 /// The kinds of record that an action can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl Prospects {
             if probability < PROMISING || best.is_some_and(|(rate, _)| rate >= probability) {
                 break; // Not even right here could this group or a later one be better.
             }
-            if let Some((cost, _)) = self.anticipated.cost(at, group) {
+            if let Some(Way { cost, .. }) = self.anticipated.way(at, group) {
                 let rate = if cost > 0.0 { probability / (cost + 1.0) / RELUCTANCE } else { probability };
                 if best.is_none_or(|(other, _)| rate > other) {
                     best = Some((rate, group));
