@@ -6,8 +6,9 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use argiope_explore::strategies;
+use argiope_explore::strategy::RESET_COSTS;
 
-use crate::commands::{bench, bound, completions, simulate, strategies as list, testbeds};
+use crate::commands::{bench, bound, completions, model, simulate, strategies as list, testbeds};
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
@@ -41,6 +42,8 @@ pub enum Command {
     Simulate(simulate::Args),
     /// Print the least that a crawl of a known application can cost
     Bound(bound::Args),
+    /// Print a known application as a model file
+    Model(model::Args),
     /// Measure the strategies, or argiope itself
     Bench(bench::Args),
     /// List the strategies, or explain one
@@ -87,7 +90,10 @@ pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesPa
 /// A reset cost: a number of actions above 0, as in a model file.
 pub fn reset_cost(text: &str) -> Result<f64, String> {
     let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
-    if cost.is_finite() && cost > 0.0 { Ok(cost) } else { Err("it must be above 0, and finite".to_owned()) }
+    if RESET_COSTS.contains(&cost) {
+        return Ok(cost);
+    }
+    Err(format!("it must be from {} to {}", RESET_COSTS.start(), RESET_COSTS.end()))
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bound(args) => commands::bound::run(&args),
+        Command::Model(args) => commands::model::run(&args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Testbeds(args) => commands::testbeds::run(&args),

@@ -13,11 +13,6 @@ use crate::args;
 use crate::failure::Failure;
 use crate::names;
 
-/// A model file may be this large: room for fifty million transitions. A wrong file should not fill
-/// the memory.
-const SIZE_LIMIT: u64 = 1 << 30;
-const TOO_LARGE: &str = "it is larger than 1 GiB";
-
 /// The application, as typed.
 #[derive(clap::Args)]
 pub struct Source {
@@ -70,7 +65,7 @@ impl Application {
             text::name(&self.model.name),
             self.model.states(),
             self.model.transitions(),
-            text::number(self.reset_cost),
+            self.reset_cost,
         )
     }
 }
@@ -116,14 +111,17 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     if metadata.is_dir() {
         return Err(unreadable(&"it is a folder"));
     }
-    if metadata.len() > SIZE_LIMIT {
-        return Err(unreadable(&TOO_LARGE));
+    // A wrong file should not fill the memory.
+    let limit = Reading::default().limit as u64;
+    let too_large = format!("it is larger than {} GiB", limit >> 30);
+    if metadata.len() > limit {
+        return Err(unreadable(&too_large));
     }
     let mut bytes = Vec::new();
     // The length of a pipe is not known beforehand, so the limit is also on what is read.
-    file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(unreadable(&TOO_LARGE));
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > limit {
+        return Err(unreadable(&too_large));
     }
     Ok(bytes)
 }

@@ -28,13 +28,9 @@ pub fn complete(model: &Model, reset_cost: f64) -> Bound {
     let transitions: usize = edges.iter().map(Vec::len).sum();
     let initial = StateIndex(model.initial);
     let task = Task { edges: &edges, states: model.states(), start: initial, initial, reset_cost };
-    let balance = task.balance(|_| true);
-    let repeats: u64 = balance.repeats.iter().map(|&(_, times)| times).sum();
-    Bound {
-        actions: transitions as u64 + repeats,
-        resets: 1 + balance.resets.iter().map(|&(_, times)| times).sum::<u64>(),
-        cost: transitions as f64 + balance.cost + reset_cost,
-    }
+    let (repeats, resets) = task.balance(|_| true).counts();
+    let (actions, resets) = (transitions as u64 + repeats, 1 + resets);
+    Bound { actions, resets, cost: actions as f64 + resets as f64 * reset_cost }
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_actions_depends_on_the_seed_alone() {
+    fn the_order_of_actions_depends_on_the_seed_and_the_state_alone() {
         let order = |seed| graph_of_two(seed).actions(StateIndex(0)).to_vec();
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
@@ -217,6 +217,9 @@ mod tests {
             graph.actions(StateIndex(0)).iter().map(|&action| graph.signature(action)).collect()
         };
         assert_eq!(names(&graph_of_two(1)), names(&reversed));
+        let mut other = Graph::new(1);
+        other.add_state(StateKey(7), &actions);
+        assert_ne!(names(&other), names(&reversed));
     }
 
     #[test]

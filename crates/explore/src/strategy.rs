@@ -1,6 +1,8 @@
 //! What every exploration strategy is to the rest of argiope: it hears of what was found and says
 //! what to do next. All strategies give the same complete model in the end; they differ in order.
 
+use std::ops::RangeInclusive;
+
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::Job;
@@ -18,6 +20,10 @@ pub trait Strategy: Send {
     /// can be reached from here or after a reset.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job>;
 }
+
+/// The reset costs that make sense: prices are counted in millionths of an action, and their sums must
+/// not overflow.
+pub const RESET_COSTS: RangeInclusive<f64> = 0.001..=1_000_000.0;
 
 /// What a strategy is told when it is made.
 #[derive(Clone, Copy, Debug)]

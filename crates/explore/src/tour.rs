@@ -5,12 +5,9 @@
 
 use std::collections::VecDeque;
 
-use crate::flow::{Flow, Network, UNLIMITED};
+use crate::flow::{ACTION, Flow, Network, UNLIMITED, price};
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
-
-/// Costs are counted in millionths of an action, so that a reset cost is a whole number.
-const UNIT: f64 = 1e6;
 
 /// One step of a tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +40,14 @@ pub struct Balance {
     pub repeats: Vec<(Slot, u64)>,
     /// The states to reset in, and how often.
     pub resets: Vec<(StateIndex, u64)>,
-    /// What the repeats and resets cost.
-    pub cost: f64,
+}
+
+impl Balance {
+    /// How many transitions are taken again, and how many resets there are.
+    pub fn counts(&self) -> (u64, u64) {
+        let repeats = self.repeats.iter().map(|&(_, times)| times).sum();
+        (repeats, self.resets.iter().map(|&(_, times)| times).sum())
+    }
 }
 
 impl<E: Edges> Task<'_, E> {
@@ -67,7 +70,7 @@ impl<E: Edges> Task<'_, E> {
                 }
                 // Of several transitions to one state one is enough to walk over again.
                 if std::mem::replace(&mut first_to[to as usize], state as u32) != state as u32 {
-                    network.arc(state, to as usize, UNLIMITED, UNIT as u64);
+                    network.arc(state, to as usize, UNLIMITED, ACTION);
                     slots.push(slot);
                 }
             }
@@ -76,7 +79,7 @@ impl<E: Edges> Task<'_, E> {
             network.arc(state, reset, UNLIMITED, 0);
             network.arc(state, end, 1, 0);
         }
-        network.arc(reset, self.initial.at(), UNLIMITED, (self.reset_cost * UNIT).round() as u64);
+        network.arc(reset, self.initial.at(), UNLIMITED, price(self.reset_cost));
         network.supply(self.start.at(), 1);
         network.supply(end, -1);
         // Every state is reachable from the initial one over known transitions, and that one by a reset.
@@ -91,33 +94,32 @@ impl<E: Edges> Task<'_, E> {
         Balance {
             repeats: repeats.filter(|&(_, times)| times > 0).collect(),
             resets: resets.filter(|&(_, times)| times > 0).collect(),
-            cost: flow.cost as f64 / UNIT,
         }
     }
 
-    /// The steps of a cheapest tour, by the state they leave, the next one last. Taking them in that
-    /// order from the start uses all of them that the tour can reach, whatever it passes first: the
-    /// step that is left for last in each state leads towards the tour's end (the theorem of de Bruijn,
-    /// van Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
-    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<Vec<Step>> {
+    /// The steps of a cheapest tour, by the state they leave. Taking them in that order from the start
+    /// uses all of them that the tour can reach, whatever it passes first: the step that is left for
+    /// last in each state leads towards the tour's end (the theorem of de Bruijn, van
+    /// Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
+    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<Leaving> {
         let balance = self.balance(&required);
-        let mut leaving: Vec<Vec<Step>> = vec![Vec::new(); self.states];
+        let mut leaving = vec![Leaving::default(); self.states];
         for &(slot, times) in &balance.repeats {
-            leaving[slot.state.at()].extend((0..times).map(|_| Step::Again(slot)));
+            leaving[slot.state.at()].0.push((Step::Again(slot), times));
         }
         for &(state, times) in &balance.resets {
-            leaving[state.at()].extend((0..times).map(|_| Step::Reset));
+            leaving[state.at()].0.push((Step::Reset, times));
         }
         // What is required goes on top: if a prediction fails, the repeats may not be needed at all.
         for (state, leaving) in leaving.iter_mut().enumerate() {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
                 let slot = Slot { state: StateIndex(state as u32), index };
                 if to != UNEXPLORED && required(slot) {
-                    leaving.push(Step::Take(slot));
+                    leaving.0.push((Step::Take(slot), 1));
                 }
             }
         }
-        self.put_last_exits_first(&mut leaving);
+        self.leave_last_exits_for_last(&mut leaving);
         leaving
     }
 
@@ -130,18 +132,18 @@ impl<E: Edges> Task<'_, E> {
         }
     }
 
-    /// Searches back from the end of the tour and moves, in each state it meets, the step it came by
-    /// to the bottom of the state's steps.
-    fn put_last_exits_first(&self, leaving: &mut [Vec<Step>]) {
+    /// Searches back from the end of the tour and keeps, in each state it meets, one of the step it came
+    /// by for last.
+    fn leave_last_exits_for_last(&self, leaving: &mut [Leaving]) {
         let mut entering = vec![Vec::new(); self.states];
         let mut surplus = vec![0i64; self.states];
         surplus[self.start.at()] += 1;
         for (state, steps) in leaving.iter().enumerate() {
-            for (at, &step) in steps.iter().enumerate() {
+            for (at, &(step, times)) in steps.0.iter().enumerate() {
                 let to = self.lands(step).at();
                 entering[to].push((state, at));
-                surplus[to] += 1;
-                surplus[state] -= 1;
+                surplus[to] += times as i64;
+                surplus[state] -= times as i64;
             }
         }
         // The tour ends where it enters once more than it leaves; if nowhere, it is back at its start.
@@ -152,10 +154,38 @@ impl<E: Edges> Task<'_, E> {
         while let Some(state) = queue.pop_front() {
             for &(before, at) in &entering[state] {
                 if !std::mem::replace(&mut seen[before], true) {
-                    leaving[before].swap(0, at);
+                    leaving[before].keep_for_last(at);
                     queue.push_back(before);
                 }
             }
+        }
+    }
+}
+
+/// The steps that are still to be taken from a state, each with how often; the next one is last.
+#[derive(Clone, Debug, Default)]
+pub struct Leaving(Vec<(Step, u64)>);
+
+impl Leaving {
+    /// Takes the next step.
+    pub fn pop(&mut self) -> Option<Step> {
+        let (step, times) = self.0.last_mut()?;
+        let step = *step;
+        *times -= 1;
+        if *times == 0 {
+            self.0.pop();
+        }
+        Some(step)
+    }
+
+    /// Moves one of a step to where it is taken last.
+    fn keep_for_last(&mut self, at: usize) {
+        let (step, times) = self.0[at];
+        if times == 1 {
+            self.0.swap(0, at);
+        } else {
+            self.0[at].1 -= 1;
+            self.0.insert(0, (step, 1));
         }
     }
 }
@@ -180,7 +210,7 @@ mod tests {
             cost += if step == Step::Reset { task.reset_cost } else { 1.0 };
             state = task.lands(step);
         }
-        (cost, leaving.iter().map(Vec::len).sum())
+        (cost, leaving.iter().map(|leaving| leaving.0.len()).sum())
     }
 
     #[test]
@@ -198,7 +228,8 @@ mod tests {
             let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
             let task = Task { edges: &edges, states, start, initial, reset_cost: 2.5 };
             let transitions: usize = edges.iter().map(Vec::len).sum();
-            let cheapest = transitions as f64 + task.balance(|_| true).cost;
+            let (repeats, resets) = task.balance(|_| true).counts();
+            let cheapest = (transitions as u64 + repeats) as f64 + resets as f64 * task.reset_cost;
             assert_eq!(follow(&task, |_| true), (cheapest, 0), "seed {seed}");
         }
     }

@@ -94,11 +94,6 @@ impl<'a> Crawl<'a> {
         self.explorer.graph()
     }
 
-    /// What the crawl has spent.
-    pub fn spent(&self) -> Spent {
-        self.spent
-    }
-
     /// Does one job; false when the crawl is complete.
     pub fn step(&mut self) -> bool {
         let Some(job) = self.explorer.next(self.at) else {

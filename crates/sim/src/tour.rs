@@ -9,15 +9,20 @@
 
 use std::collections::VecDeque;
 
-use argiope_explore::flow::{Flow, Network, UNLIMITED};
+use argiope_explore::distances::Distances;
+use argiope_explore::flow::{ACTION, Flow, Network, UNLIMITED, price};
+use argiope_explore::graph::Slot;
+use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
 
-/// Costs are counted in millionths of an action, so that a reset cost is a whole number.
-const UNIT: f64 = 1e6;
 /// How many states long the stretches are that are tried elsewhere.
 const LONGEST_STRETCH: usize = 3;
 /// How often the whole order is gone through for improvements.
 const PASSES: usize = 8;
+
+/// Above so many states the table of all ways does not fit into memory (200 MB here), and the tour is
+/// the one that always goes to the nearest state not visited.
+const MOST_IMPROVED: usize = 10_000;
 
 /// What visiting every state costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,16 +39,20 @@ pub struct AllStates {
 
 /// The best tour found over all states that can be reached, and what no tour can beat.
 pub fn all_states(model: &Model, reset_cost: f64) -> AllStates {
-    let network = Visits::new(model, reset_cost);
-    let (lower, pieces) = network.relaxed();
-    let ways = Ways::new(&network, reset_cost);
-    let mut order = ways.join(pieces);
-    for _ in 0..PASSES {
-        if !ways.improve(&mut order) {
-            break;
+    let visits = Visits::new(model, reset_cost);
+    let (lower, pieces) = visits.relaxed();
+    let (actions, resets) = if visits.edges.len() > MOST_IMPROVED {
+        visits.nearest_first()
+    } else {
+        let ways = Ways::new(&visits, reset_cost);
+        let mut order = ways.join(pieces);
+        for _ in 0..PASSES {
+            if !ways.improve(&mut order) {
+                break;
+            }
         }
-    }
-    let (actions, resets) = ways.spent(&order);
+        ways.spent(&order)
+    };
     AllStates { lower, cost: actions as f64 + resets as f64 * reset_cost, actions, resets }
 }
 
@@ -88,7 +97,7 @@ impl Visits {
         let mut arcs = Vec::new();
         for (state, targets) in self.edges.iter().enumerate() {
             for &to in targets {
-                network.arc(2 * state + 1, 2 * to as usize, UNLIMITED, UNIT as u64);
+                network.arc(2 * state + 1, 2 * to as usize, UNLIMITED, ACTION);
                 arcs.push((state as u32, to));
             }
         }
@@ -99,11 +108,46 @@ impl Visits {
             network.arc(2 * state, 2 * state + 1, UNLIMITED, 0);
             network.arc(2 * state + 1, end, 1, 0);
         }
-        network.arc(reset, 0, UNLIMITED, (self.reset_cost * UNIT).round() as u64);
+        network.arc(reset, 0, UNLIMITED, price(self.reset_cost));
         network.supply(0, 1);
         network.supply(end, -1);
         let flow = network.solve().expect("every state can be reached");
-        (flow.cost as f64 / UNIT + self.reset_cost, self.pieces(&arcs, &flow))
+        let actions: u64 = flow.amounts[..arcs.len()].iter().sum();
+        let resets: u64 = 1 + flow.amounts.last().expect("the arc of resets was added last");
+        (actions as f64 + resets as f64 * self.reset_cost, self.pieces(&arcs, &flow))
+    }
+
+    /// Actions and resets of the tour that always goes to the nearest state not visited.
+    fn nearest_first(&self) -> (u64, u64) {
+        let mut distances = Distances::new(1);
+        for state in 0..self.edges.len() as u32 {
+            distances.add_state();
+            distances.set_goal(0, &self.edges, StateIndex(state));
+        }
+        for (state, targets) in (0..).map(StateIndex).zip(&self.edges) {
+            for index in 0..targets.len() as u32 {
+                distances.connect(&self.edges, Slot { state, index });
+            }
+        }
+        let (mut at, mut actions, mut resets) = (StateIndex(0), 0, 1);
+        let mut visited = vec![false; self.edges.len()];
+        let mut walk = Vec::new();
+        loop {
+            visited[at.at()] = true;
+            distances.clear_goal(0, at);
+            // A neighbour needs no distances, and so none have to be repaired.
+            if let Some(&next) = self.edges[at.at()].iter().find(|&&to| !visited[to as usize]) {
+                at = StateIndex(next);
+                actions += 1;
+                continue;
+            }
+            let Some(way) = distances.way(0, &self.edges, at, self.reset_cost) else { break };
+            walk.clear();
+            at = distances.walk(0, &self.edges, if way.reset { StateIndex(0) } else { at }, &mut walk);
+            resets += u64::from(way.reset);
+            actions += walk.len() as u64;
+        }
+        (actions, resets)
     }
 
     /// Takes the flow apart into rounds over states, in the order of their first visit.
@@ -266,6 +310,14 @@ mod tests {
         // Paper 001, table II: 1,646 actions and 252 resets are the least for ten dimensions.
         let tour = all_states(&hypercube(10), 3.0);
         assert_eq!((tour.actions, tour.resets, tour.lower), (1646, 252, 2402.0));
+    }
+
+    #[test]
+    fn a_large_application_is_toured_nearest_first() {
+        let tour = all_states(&crate::testbeds::random(MOST_IMPROVED as u32 + 1, 3, 0), 3.0);
+        assert!(tour.lower <= tour.cost && tour.cost < 2.0 * tour.lower, "{tour:?}");
+        let visits = Visits::new(&hypercube(3), 3.0);
+        assert_eq!(visits.nearest_first(), (7, 3));
     }
 
     #[test]

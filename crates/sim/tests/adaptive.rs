@@ -70,6 +70,11 @@ fn on_a_file_manager() {
 }
 
 #[test]
+fn on_a_bibliography() {
+    check("bebop-like", &["menu", "probability"]);
+}
+
+#[test]
 fn on_an_application_without_structure() {
     check("random:1000:20", &["greedy"]);
 }

@@ -9,7 +9,7 @@ use argiope_explore::model::Model;
 use argiope_explore::strategies::{self, ALL};
 use argiope_explore::strategy::{Described, Settings, Strategy};
 use argiope_sim::crawl::{Crawl, Run, Spent, crawl};
-use argiope_sim::testbeds::{filetree, hypercube};
+use argiope_sim::testbeds::{Spec, filetree, find, hypercube};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
@@ -158,6 +158,16 @@ fn probability_costs_little_more_than_greedy_on_hypercubes() {
             let cost = |strategy| run(&app, strategy, seed).complete.cost(3.0);
             assert!(cost("probability") <= 1.1 * cost("greedy"), "dimension {n}, seed {seed}");
         }
+    }
+}
+
+#[test]
+fn probability_learns_what_greedy_does_not() {
+    let Ok(Spec::Made(recipe)) = find("elfinder-like") else { panic!("it is a test-bed") };
+    let app = recipe.model();
+    for seed in 0..3 {
+        let cost = |strategy| run(&app, strategy, seed).all_states.cost(app.reset_cost);
+        assert!(cost("probability") < 0.3 * cost("greedy"), "seed {seed}");
     }
 }
 

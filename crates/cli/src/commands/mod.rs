@@ -5,6 +5,7 @@ pub mod bound;
 pub mod completions;
 mod describe;
 pub mod man;
+pub mod model;
 pub mod simulate;
 pub mod strategies;
 pub mod testbeds;

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use super::state::States;
 use super::{FORMAT, Model};
 use crate::quoted::{Escaped, Quoted};
+use crate::strategy::RESET_COSTS;
 
 /// The most actions that a file may name. A name takes three bytes in a file but many times that in
 /// memory, so it is counted while reading. (Signatures of real applications go into the thousands.)
@@ -72,8 +73,8 @@ pub enum ModelError {
         /// How many states there are.
         states: usize,
     },
-    /// A reset that costs nothing, or less.
-    #[error("reset_cost: {0} is not a number above 0")]
+    /// A reset that costs nothing, or more than anything can.
+    #[error("reset_cost: {0} is not a number from {low} to {high}", low = RESET_COSTS.start(), high = RESET_COSTS.end())]
     ResetCost(f64),
     /// Two actions of the same name could not be told apart.
     #[error("actions[{second}]: {name} is already the name of actions[{first}]")]
@@ -173,7 +174,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
         let initial = model.initial;
         return Err(ModelError::Initial { initial, states });
     }
-    if !(model.reset_cost.is_finite() && model.reset_cost > 0.0) {
+    if !RESET_COSTS.contains(&model.reset_cost) {
         return Err(ModelError::ResetCost(model.reset_cost));
     }
     let mut names = BTreeMap::new();
@@ -342,8 +343,8 @@ mod tests {
     fn wrong_numbers_are_placed() {
         check(&file(":0,", ":3,"), "initial: state 3 does not exist; the model has 3 states");
         check(&file(":0,", ":-1,"), "line 1, column 53: invalid value: integer `-1`, expected u32");
-        check(&file("2.5", "0"), "reset_cost: 0 is not a number above 0");
-        check(&file("2.5", "-1"), "reset_cost: -1 is not a number above 0");
+        check(&file("2.5", "0"), "reset_cost: 0 is not a number from 0.001 to 1000000");
+        check(&file("2.5", "-1"), "reset_cost: -1 is not a number from 0.001 to 1000000");
         check(&file("2.5", "1e999"), "line 1, column 71: number out of range");
         let pair = "expected [action, destination], two indexes";
         check(&file("[1,1]", "[1]"), &format!("line 3, column 71: invalid length 1, {pair}"));

@@ -39,7 +39,7 @@ pub fn testbed(measured: &Measured) -> String {
         name(&measured.testbed),
         measured.states,
         measured.transitions,
-        number(measured.reset_cost),
+        measured.reset_cost,
         number(measured.tour.cost),
         number(measured.bound.cost),
     )

@@ -107,7 +107,7 @@ fn panel(out: &mut String, measured: &Measured, highlighted: &str) {
             xml(&name(&measured.testbed)),
             thousands(measured.states as f64),
             thousands(measured.transitions as f64),
-            number(measured.reset_cost),
+            measured.reset_cost,
         ),
     );
     ticks(out, &axis, bottom);

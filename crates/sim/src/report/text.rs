@@ -7,7 +7,7 @@ use crate::summary::Spread;
 /// The longest name that is printed in full; a model file may call itself anything.
 const NAME_LIMIT: usize = 120;
 
-/// A cost or a count: no decimals unless it has some.
+/// A cost or a count: one decimal, or none where it is a whole number.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()

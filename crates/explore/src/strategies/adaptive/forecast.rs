@@ -86,6 +86,7 @@ impl History {
 
 /// What the rules have learned.
 pub struct Forecast {
+    seed: u64,
     /// The transition by which each state was found.
     found_by: Vec<Option<Slot>>,
     histories: Vec<History>,
@@ -106,8 +107,9 @@ pub struct Prediction {
 
 impl Forecast {
     /// With no states yet.
-    pub fn new() -> Self {
+    pub fn new(seed: u64) -> Self {
         Self {
+            seed,
             found_by: Vec::new(),
             histories: Vec::new(),
             scores: Vec::new(),
@@ -165,7 +167,7 @@ impl Forecast {
             if before.is_empty() {
                 return prediction.map_or(UNEXPLORED, |prediction| prediction.state.0);
             }
-            before[Chance::new(&[u64::from(state.0), u64::from(index)]).below(before.len())].0
+            before[Chance::new(&[self.seed, u64::from(state.0), u64::from(index)]).below(before.len())].0
         };
         (0..)
             .zip(graph.targets(state.at()))
@@ -280,7 +282,7 @@ mod tests {
 
     impl Heard {
         fn new(actions: u64) -> Self {
-            let mut heard = Self { graph: Graph::new(0), forecast: Forecast::new() };
+            let mut heard = Self { graph: Graph::new(0), forecast: Forecast::new(0) };
             heard.find(actions, None);
             heard
         }
@@ -357,6 +359,22 @@ mod tests {
         heard.execute(1, 3, 0);
         heard.execute(2, 3, 1);
         assert_eq!(heard.predicted(3, 3), 2);
+    }
+
+    #[test]
+    fn independent_actions_are_expected_to_commute() {
+        // Two switches: 0 is off and off, and each of the actions 0 and 1 turns one of them on.
+        let mut heard = Heard::new(4);
+        for first in [0, 4, 8] {
+            heard.execute(first, 0, first + 1);
+            heard.execute(first, 1, first + 2);
+            heard.execute(first + 1, 1, first + 3);
+            if first < 8 {
+                heard.execute(first + 2, 0, first + 3);
+                heard.execute(first + 3, 2, first + 4);
+            }
+        }
+        assert_eq!(heard.predicted(10, 0), 11);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! score of several small ones and uses whichever has proved right in this crawl:
 //!
 //! 1. while nothing contradicts a hypercube, it is crawled as one (`hypercube`);
-//! 2. otherwise the candidates that are likely to find new states come first (`prospects`);
+//! 2. otherwise, if anything repeats itself in this application, the candidates that are likely to
+//!    find new states come first (`prospects`);
 //! 3. when none is left, what remains is toured in the cheapest order, if its results can be foreseen
 //!    (`forecast`, `touring`);
 //! 4. and if they cannot, the nearest state with the most candidates is next, and there the action
@@ -51,7 +52,7 @@ impl Adaptive {
         Self {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
-            forecast: Forecast::new(),
+            forecast: Forecast::new(settings.seed),
             touring: Touring::new(settings),
             nearest: Nearest::new(settings),
         }

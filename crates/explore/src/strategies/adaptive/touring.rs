@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::strategies::adaptive::forecast::Forecast;
 use crate::strategies::greedy::Nearest;
 use crate::strategy::{INITIAL, Settings};
-use crate::tour::{Step, Task};
+use crate::tour::{Leaving, Step, Task};
 
 /// A tour is planned when what is left is foreseen this well on average. Below that the nearest
 /// candidate is the better choice: each transition executed makes the rest easier to foresee, and no
@@ -25,8 +25,8 @@ const FEWEST_BREAKS: usize = 4;
 /// Plans and follows tours.
 pub struct Touring {
     reset_cost: f64,
-    /// The steps still to take from each state, the next one last. Empty without a plan.
-    leaving: Vec<Vec<Step>>,
+    /// The steps still to take from each state. Empty without a plan.
+    leaving: Vec<Leaving>,
     /// No plan is made while more candidates than this are left.
     not_before: usize,
     expected: Option<(Slot, StateIndex)>,

@@ -1,0 +1,22 @@
+//! `argiope model`: an application as a model file, to look into, to change, or for another program.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::source::Source;
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  argiope model --testbed hypercube:3
+  argiope model --testbed filetree > tree.json")]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut app = args.source.load()?;
+    app.model.reset_cost = app.reset_cost;
+    output::print(&app.model.to_json())
+}
