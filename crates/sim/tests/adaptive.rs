@@ -2,8 +2,8 @@
 //! at no more than the cost of the best other strategy (5 % slack), and completes the crawl within
 //! 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
 //!
-//! Where destinations are drawn by chance, when the last state is found is chance as well, and the
-//! best of seven other medians is the luckiest: there it is held to greedy alone.
+//! Where destinations are drawn by chance, when the last state is found is chance as well, and in ten
+//! seeds the best of several medians is the luckiest: there it takes a hundred.
 
 use argiope_explore::bound;
 use argiope_explore::strategies::ALL;
@@ -20,15 +20,14 @@ fn median(mut costs: Vec<f64>) -> f64 {
     if costs.len().is_multiple_of(2) { (costs[middle - 1] + costs[middle]) / 2.0 } else { costs[middle] }
 }
 
-const SEEDS: u64 = 10;
 const OTHERS: &[&str] =
     &["breadth-first", "depth-first", "random-breadth-first", "greedy", "hypercube", "menu", "probability"];
 
-fn check(testbed: &str, rivals: &[&str]) {
+fn check(testbed: &str, rivals: &[&str], seeds: u64) {
     let Ok(Spec::Made(recipe)) = find(testbed) else { panic!("{testbed} is a test-bed") };
     let app = recipe.model();
     let medians = |described: &'static Described| {
-        let runs: Vec<_> = (1..=SEEDS)
+        let runs: Vec<_> = (1..=seeds)
             .map(|seed| crawl(&app, described, Settings { reset_cost: app.reset_cost, seed }))
             .collect();
         let all_states = median(runs.iter().map(|run| run.all_states.cost(app.reset_cost)).collect());
@@ -47,34 +46,34 @@ fn check(testbed: &str, rivals: &[&str]) {
 
 #[test]
 fn on_a_hypercube() {
-    check("hypercube:10", OTHERS);
+    check("hypercube:10", OTHERS, 10);
 }
 
 #[test]
 fn on_file_trees() {
-    check("filetree:cassandra", OTHERS);
-    check("filetree:httpd", OTHERS);
+    check("filetree:cassandra", OTHERS, 10);
+    check("filetree:httpd", OTHERS, 10);
 }
 
 #[test]
 fn on_small_imitations() {
-    check("bank-like", OTHERS);
-    check("site-like", OTHERS);
-    check("clipmarks-like", OTHERS);
-    check("periodic-table-like", OTHERS);
+    check("bank-like", OTHERS, 10);
+    check("site-like", OTHERS, 10);
+    check("clipmarks-like", OTHERS, 10);
+    check("periodic-table-like", OTHERS, 10);
 }
 
 #[test]
 fn on_a_file_manager() {
-    check("elfinder-like", OTHERS);
+    check("elfinder-like", OTHERS, 10);
 }
 
 #[test]
 fn on_a_bibliography() {
-    check("bebop-like", &["menu", "probability"]);
+    check("bebop-like", &["menu", "probability"], 10);
 }
 
 #[test]
 fn on_an_application_without_structure() {
-    check("random:1000:20", &["greedy"]);
+    check("random:1000:20", &["greedy", "menu", "probability"], 100);
 }
