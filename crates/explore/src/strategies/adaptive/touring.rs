@@ -11,8 +11,9 @@ use crate::tour::{Leaving, Step, Task};
 
 /// A tour is planned when what is left is foreseen this well on average. Below that the nearest
 /// candidate is the better choice: each transition executed makes the rest easier to foresee, and no
-/// way is walked twice for a destination that was only guessed.
-const FORESEEN: f64 = 0.8;
+/// way is walked twice for a destination that was only guessed. (With 0.7 elfinder-like ends 3 % above
+/// the bound instead of 1.4 %, with 0.8 some crawls of a file tree start their tour too late.)
+const FORESEEN: f64 = 0.77;
 /// If it is not, that is looked at again when this share of the candidates is left.
 const LOOK_AGAIN: f64 = 0.9;
 /// A plan is made anew when this share of what it covers led elsewhere...
