@@ -2,8 +2,9 @@
 //! at no more than the cost of the best other strategy (5 % slack), and completes the crawl within
 //! 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
 //!
-//! Where destinations are drawn by chance, when the last state is found is chance as well, and in ten
-//! seeds the best of several medians is the luckiest: there it takes a hundred.
+//! Where destinations are drawn by chance, or the last states are rare, when the last one is found is
+//! chance as well, and in ten seeds the best of several medians is the luckiest: there it takes a
+//! hundred. Rivals that take minutes and are a hundred times behind are left to the bench.
 
 use argiope_explore::bound;
 use argiope_explore::strategies::ALL;
@@ -57,9 +58,9 @@ fn on_file_trees() {
 
 #[test]
 fn on_small_imitations() {
-    check("bank-like", OTHERS, 10);
-    check("site-like", OTHERS, 10);
-    check("clipmarks-like", OTHERS, 10);
+    check("bank-like", OTHERS, 100);
+    check("site-like", OTHERS, 100);
+    check("clipmarks-like", OTHERS, 100);
     check("periodic-table-like", OTHERS, 10);
 }
 
@@ -75,5 +76,5 @@ fn on_a_bibliography() {
 
 #[test]
 fn on_an_application_without_structure() {
-    check("random:1000:20", &["greedy", "menu", "probability"], 100);
+    check("random:1000:20", &["greedy", "hypercube", "menu", "probability"], 100);
 }
