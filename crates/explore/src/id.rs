@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The lasting name of a state: the hash its identity gave it. Later also its place on the ring.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StateKey(pub u128);
 
 /// The lasting name of an action: a stable signature, equal wherever the same thing can be done.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ActionSignature(pub u64);
 
 /// A state inside one graph, in the order of discovery.

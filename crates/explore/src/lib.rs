@@ -14,6 +14,7 @@ pub mod graph;
 pub mod id;
 pub mod job;
 pub mod model;
+pub mod page;
 pub mod quoted;
 pub mod strategies;
 pub mod strategy;

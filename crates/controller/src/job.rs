@@ -1,0 +1,38 @@
+//! What a crawler is asked to do, in names that mean the same to every crawler: simulated or with a
+//! browser, here or on another machine.
+
+use argiope_explore::id::{ActionSignature, StateKey};
+
+/// Which job this is; never given twice in a crawl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JobId(pub u64);
+
+/// Which crawler; the driver numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CrawlerId(pub u32);
+
+/// A path and one candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its number.
+    pub id: JobId,
+    /// Load the URL first; the walk then starts at the initial state instead of the present one.
+    pub reset: bool,
+    /// The known transitions to take, in order.
+    pub walk: Vec<Step>,
+    /// Where the candidate is.
+    pub state: StateKey,
+    /// The action to execute there.
+    pub action: ActionSignature,
+}
+
+/// One known transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Where it begins.
+    pub from: StateKey,
+    /// What is done.
+    pub action: ActionSignature,
+    /// Where it should lead.
+    pub to: StateKey,
+}

@@ -1,0 +1,85 @@
+//! How a job ended. Bad news from the world is data here.
+
+use argiope_explore::id::{ActionSignature, StateKey};
+use serde::{Deserialize, Serialize};
+
+/// A state that a crawler stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// Its name.
+    pub key: StateKey,
+    /// What it offers, if the crawler had to look (it does when it has not met the state before).
+    pub offers: Option<Vec<Offered>>,
+}
+
+/// An action that a state offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Offered {
+    /// Its name.
+    pub action: ActionSignature,
+    /// A plain link: to be taken once in the whole crawl, in whichever state it was seen first.
+    pub once: bool,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The candidate was executed.
+    Done {
+        /// Where it led.
+        at: Sighting,
+        /// What happened on the way.
+        notes: Vec<Note>,
+        /// The action turned out to be a plain link that nothing handles: its other occurrences lead to
+        /// the same URL and need not be tried.
+        once: bool,
+    },
+    /// The walk left the known path; the candidate was not executed.
+    Elsewhere {
+        /// How many steps of the walk went right. The next one led elsewhere (or the reset did).
+        went_right: u32,
+        /// Where the crawler stands.
+        at: Sighting,
+    },
+    /// The job could not be finished, and the crawler stands nowhere.
+    Failed {
+        /// How many steps of the walk went right before; all of them if it was the candidate that failed.
+        went_right: u32,
+        /// Why.
+        reason: Failure,
+    },
+}
+
+/// Why a job could not be finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The page did not answer before the deadline.
+    Hung,
+    /// The page's process died.
+    Crashed,
+    /// The page could not be loaded.
+    NotLoaded,
+    /// The action is not to be found on the page.
+    Missing,
+    /// The browser itself went away; says nothing about the action.
+    Lost,
+}
+
+/// Something worth recording that happened during a transition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// A dialog was answered: its type (`alert`, `confirm`, `prompt`, `beforeunload`) and what it said.
+    Dialog(String, String),
+    /// A new window was wanted and refused; its address.
+    Window(String),
+    /// A download was refused; its address.
+    Download(String),
+    /// A navigation that leaves the scope was stopped; its address.
+    OutOfScope(String),
+    /// The address changed; the new one.
+    Route(String),
+    /// The page was still busy when the time was up.
+    Unsettled,
+}
