@@ -1,0 +1,503 @@
+//! One connection to a browser: calls, their answers, and events by session (flat sessions).
+//!
+//! A call is on its way when [`Connection::call`] returns, whether or not its [`Reply`] is awaited, so
+//! several can be sent without waiting. Knows nothing of what the methods mean, but for those that tell of
+//! sessions that begin, crash and end.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::events::{Event, Events, Queue};
+use crate::message::{self, Incoming};
+
+/// The largest message that is accepted. A larger one ends the connection: only a hostile page makes such.
+pub const MAX_MESSAGE: usize = 64 << 20;
+const CHUNK: usize = 64 << 10;
+/// A buffer that one large message has made larger than this is given back afterwards.
+const KEPT_BUFFER: usize = 1 << 20;
+
+/// A session: a target that the connection is attached to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct SessionId(Arc<str>);
+
+impl SessionId {
+    /// The protocol's name of it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for SessionId {
+    fn from(id: String) -> Self {
+        Self(id.into())
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> Self {
+        id.0.as_ref().to_owned()
+    }
+}
+
+impl std::borrow::Borrow<str> for SessionId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a call gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The browser refused it.
+    #[error("the browser refused the call: {message} ({code})")]
+    Protocol {
+        /// The protocol's error number.
+        code: i64,
+        /// In the browser's words.
+        message: String,
+    },
+    /// The renderer process behind the session died; the session is of no more use.
+    #[error("the page's process died")]
+    Crashed,
+    /// The session has ended, or never was.
+    #[error("the session has ended")]
+    SessionGone,
+    /// The connection is closed.
+    #[error("the connection to the browser is closed: {0}")]
+    ConnectionClosed(Closed),
+    /// There was no answer in time. The browser may still perform the call.
+    #[error("no answer from the browser in time")]
+    Deadline,
+    /// The answer (or the call's parameters) could not be read as what they should be.
+    #[error("the answer is not what it should be: {0}")]
+    Malformed(String),
+}
+
+/// Why a connection was closed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Closed {
+    /// The browser ended, or closed its side.
+    #[error("the browser has ended")]
+    Ended,
+    /// We closed it.
+    #[error("closed by argiope")]
+    ByUs,
+    /// A message was larger than [`MAX_MESSAGE`].
+    #[error("a message of more than {} MB", MAX_MESSAGE >> 20)]
+    TooLarge,
+    /// The pipe failed.
+    #[error("{0}")]
+    Pipe(String),
+}
+
+type Answer = Result<Box<RawValue>, CallError>;
+
+struct Pending {
+    session: Option<SessionId>,
+    answer: oneshot::Sender<Answer>,
+}
+
+struct Session {
+    target: Box<str>,
+    crashed: bool,
+    queue: Queue,
+}
+
+#[derive(Default)]
+struct State {
+    next_id: u64,
+    pending: HashMap<u64, Pending>,
+    sessions: HashMap<SessionId, Session>,
+    /// `None` once the connection is closed; the writer ends with it, which closes the pipe.
+    outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
+    closed: Option<Closed>,
+    malformed: u64,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    browser_queue: Queue,
+}
+
+/// A connection; clones are the same one.
+#[derive(Clone)]
+pub struct Connection {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        formatter.debug_struct("Connection").field("closed", &state.closed).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// Speaks over the two pipes, with two tasks on the current runtime.
+    pub fn open(from_browser: OwnedFd, to_browser: OwnedFd) -> io::Result<Self> {
+        let reader = pipe::Receiver::from_owned_fd(from_browser)?;
+        let writer = pipe::Sender::from_owned_fd(to_browser)?;
+        let (outgoing, queued) = mpsc::unbounded_channel();
+        let connection = Self { shared: Arc::default() };
+        connection.state().outgoing = Some(outgoing);
+        tokio::spawn(connection.clone().read(reader));
+        tokio::spawn(connection.clone().write(writer, queued));
+        Ok(connection)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a call, to a session or to the browser itself, and gives what waits for its answer.
+    pub fn call<P: Serialize + ?Sized>(
+        &self,
+        session: Option<&SessionId>,
+        method: &str,
+        params: &P,
+    ) -> Reply {
+        let (sender, answer) = oneshot::channel();
+        let mut state = self.state();
+        state.next_id += 1;
+        let id = state.next_id;
+        if let Err(error) = state.send(id, session, method, params) {
+            // The receiver is in our hands: this cannot fail.
+            let _ = sender.send(Err(error));
+        } else {
+            state.pending.insert(id, Pending { session: session.cloned(), answer: sender });
+        }
+        drop(state);
+        Reply { id, answer, connection: self.clone() }
+    }
+
+    /// Sends a call and reads its answer as a `T`.
+    pub fn call_as<T: DeserializeOwned, P: Serialize + ?Sized>(
+        &self,
+        session: Option<&SessionId>,
+        method: &str,
+        params: &P,
+    ) -> impl Future<Output = Result<T, CallError>> + use<T, P> {
+        self.call(session, method, params).read()
+    }
+
+    /// The events of a session, from its beginning; `None` if there is no such session.
+    pub fn events(&self, session: &SessionId) -> Option<Events> {
+        self.state().sessions.get(session).map(|session| session.queue.reader())
+    }
+
+    /// The events that belong to no session.
+    pub fn browser_events(&self) -> Events {
+        self.shared.browser_queue.reader()
+    }
+
+    /// Whether the renderer process behind a session has died.
+    pub fn has_crashed(&self, session: &SessionId) -> bool {
+        self.state().sessions.get(session).is_some_and(|session| session.crashed)
+    }
+
+    /// Why the connection is closed; `None` while it is open.
+    pub fn closed(&self) -> Option<Closed> {
+        self.state().closed.clone()
+    }
+
+    /// How many messages of the browser could not be read.
+    pub fn malformed(&self) -> u64 {
+        self.state().malformed
+    }
+
+    /// Closes the connection; a browser that was started for it ends.
+    pub fn close(&self) {
+        self.close_because(Closed::ByUs);
+    }
+
+    fn close_because(&self, reason: Closed) {
+        let mut state = self.state();
+        let reason = state.closed.get_or_insert(reason).clone();
+        state.outgoing = None;
+        let pending = std::mem::take(&mut state.pending);
+        let sessions = std::mem::take(&mut state.sessions);
+        drop(state);
+        for call in pending.into_values() {
+            // Nobody waits for an answer whose reply was dropped.
+            let _ = call.answer.send(Err(CallError::ConnectionClosed(reason.clone())));
+        }
+        for session in sessions.into_values() {
+            session.queue.close();
+        }
+        self.shared.browser_queue.close();
+    }
+
+    async fn write(self, mut pipe: pipe::Sender, mut queued: mpsc::UnboundedReceiver<Vec<u8>>) {
+        while let Some(mut bytes) = queued.recv().await {
+            // What else is waiting goes in the same write.
+            while bytes.len() < CHUNK
+                && let Ok(more) = queued.try_recv()
+            {
+                bytes.extend_from_slice(&more);
+            }
+            if let Err(error) = pipe.write_all(&bytes).await {
+                // The end of a browser is told by the reader, after its last words; a broken pipe here
+                // comes first only by chance.
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    self.close_because(Closed::Pipe(error.to_string()));
+                }
+                return;
+            }
+        }
+    }
+
+    async fn read(self, mut pipe: pipe::Receiver) {
+        let mut buffer = Vec::with_capacity(CHUNK);
+        let reason = loop {
+            let scanned = buffer.len();
+            buffer.reserve(CHUNK);
+            match pipe.read_buf(&mut buffer).await {
+                Ok(0) => break Closed::Ended,
+                Ok(_) => {}
+                Err(error) => break Closed::Pipe(error.to_string()),
+            }
+            self.take_messages(&mut buffer, scanned);
+            if buffer.len() > MAX_MESSAGE {
+                break Closed::TooLarge;
+            }
+            if self.closed().is_some() {
+                return;
+            }
+        };
+        self.close_because(reason);
+    }
+
+    /// Takes the complete messages out of the buffer, whose first bytes are known to hold no end of one.
+    fn take_messages(&self, buffer: &mut Vec<u8>, scanned: usize) {
+        let mut start = 0;
+        let mut from = scanned;
+        while let Some(length) = buffer[from..].iter().position(|byte| *byte == 0) {
+            let end = from + length;
+            self.take(&buffer[start..end]);
+            start = end + 1;
+            from = start;
+        }
+        buffer.drain(..start);
+        if buffer.is_empty() && buffer.capacity() > KEPT_BUFFER {
+            *buffer = Vec::with_capacity(CHUNK);
+        }
+    }
+
+    fn take(&self, bytes: &[u8]) {
+        let Ok(incoming) = message::decode(bytes) else {
+            let mut state = self.state();
+            state.malformed += 1;
+            if let Some(id) = message::id_of_broken(bytes) {
+                state.answer(id, Err(CallError::Malformed("not JSON".to_owned())));
+            }
+            return;
+        };
+        match (incoming.id, incoming.method) {
+            (Some(id), _) => self.state().answer(id, answer_of(incoming)),
+            (None, Some(method)) => self.take_event(method, &incoming),
+            (None, None) => self.state().malformed += 1,
+        }
+    }
+
+    fn take_event(&self, method: &str, incoming: &Incoming<'_>) {
+        let mut state = self.state();
+        state.follow(method, incoming);
+        let params = incoming.params.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
+        let event = Event { method: method.into(), params };
+        match incoming.session {
+            None => self.shared.browser_queue.push(event),
+            // An event of a session that has just ended has no reader any more.
+            Some(session) => {
+                if let Some(session) = state.sessions.get(session) {
+                    session.queue.push(event);
+                }
+            }
+        }
+    }
+}
+
+impl State {
+    fn send<P: Serialize + ?Sized>(
+        &mut self,
+        id: u64,
+        session: Option<&SessionId>,
+        method: &str,
+        params: &P,
+    ) -> Result<(), CallError> {
+        if let Some(reason) = &self.closed {
+            return Err(CallError::ConnectionClosed(reason.clone()));
+        }
+        if let Some(session) = session {
+            match self.sessions.get(session) {
+                None => return Err(CallError::SessionGone),
+                Some(session) if session.crashed => return Err(CallError::Crashed),
+                Some(_) => {}
+            }
+        }
+        let bytes = message::encode(id, session.map(SessionId::as_str), method, params)
+            .map_err(|error| CallError::Malformed(error.to_string()))?;
+        let sent = self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send(bytes).is_ok());
+        if sent { Ok(()) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
+    }
+
+    fn answer(&mut self, id: u64, answer: Answer) {
+        // A call whose reply was dropped is no longer here.
+        if let Some(call) = self.pending.remove(&id) {
+            let crashed = call
+                .session
+                .as_ref()
+                .is_some_and(|session| self.sessions.get(session).is_some_and(|session| session.crashed));
+            let answer = if crashed { answer.map_err(|_| CallError::Crashed) } else { answer };
+            let _ = call.answer.send(answer);
+        }
+    }
+
+    /// Keeps the sessions up to date.
+    fn follow(&mut self, method: &str, incoming: &Incoming<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Attached<'a> {
+            session_id: &'a str,
+            #[serde(borrow)]
+            target_info: Target<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Target<'a> {
+            target_id: &'a str,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Detached<'a> {
+            session_id: &'a str,
+        }
+        let params = incoming.params.map_or("{}", RawValue::get);
+        match method {
+            "Target.attachedToTarget" => match serde_json::from_str::<Attached<'_>>(params) {
+                Ok(attached) => self.begin(attached.session_id, attached.target_info.target_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Target.detachedFromTarget" => match serde_json::from_str::<Detached<'_>>(params) {
+                Ok(detached) => self.end(detached.session_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Target.targetCrashed" => match serde_json::from_str::<Target<'_>>(params) {
+                Ok(target) => self.crash(|_, session| *session.target == *target.target_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Inspector.targetCrashed" => {
+                self.crash(|id, _| Some(id.as_str()) == incoming.session);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, session: &str, target: &str) {
+        let session = SessionId(session.into());
+        let begun = Session { target: target.into(), crashed: false, queue: Queue::default() };
+        self.sessions.entry(session).or_insert(begun);
+    }
+
+    fn end(&mut self, session: &str) {
+        if let Some(ended) = self.sessions.remove(session) {
+            let error = if ended.crashed { CallError::Crashed } else { CallError::SessionGone };
+            self.fail_calls(session, &error);
+            ended.queue.close();
+        }
+    }
+
+    fn crash(&mut self, is_it: impl Fn(&SessionId, &Session) -> bool) {
+        let mut crashed = Vec::new();
+        for (id, session) in &mut self.sessions {
+            if is_it(id, session) {
+                session.crashed = true;
+                crashed.push(id.clone());
+            }
+        }
+        for session in crashed {
+            self.fail_calls(session.as_str(), &CallError::Crashed);
+        }
+    }
+
+    fn fail_calls(&mut self, session: &str, error: &CallError) {
+        let of_session = |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
+        for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
+            let _ = call.answer.send(Err(error.clone()));
+        }
+    }
+}
+
+fn answer_of(incoming: Incoming<'_>) -> Answer {
+    /// What Chromium says of a session that it does not know.
+    const NO_SESSION: i64 = -32001;
+    match (incoming.error, incoming.result) {
+        (Some(error), _) if error.code == NO_SESSION => Err(CallError::SessionGone),
+        (Some(error), _) => Err(CallError::Protocol { code: error.code, message: error.message }),
+        (None, Some(result)) => Ok(result.to_owned()),
+        (None, None) => Err(CallError::Malformed("neither result nor error".to_owned())),
+    }
+}
+
+/// Waits for the answer to a call that is already on its way. Dropping it forgets the call; the browser
+/// performs it all the same.
+#[derive(Debug)]
+#[must_use = "the call is sent, but whether it succeeded is known only by awaiting this"]
+pub struct Reply {
+    id: u64,
+    answer: oneshot::Receiver<Answer>,
+    connection: Connection,
+}
+
+impl Reply {
+    /// Waits no longer than the given time.
+    pub async fn within(self, limit: Duration) -> Result<Box<RawValue>, CallError> {
+        tokio::time::timeout(limit, self).await.unwrap_or(Err(CallError::Deadline))
+    }
+
+    /// Waits, and reads the answer as a `T`.
+    pub async fn read<T: DeserializeOwned>(self) -> Result<T, CallError> {
+        read(&*self.await?)
+    }
+
+    /// Waits no longer than the given time, and reads the answer as a `T`.
+    pub async fn read_within<T: DeserializeOwned>(self, limit: Duration) -> Result<T, CallError> {
+        read(&*self.within(limit).await?)
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CallError> {
+    serde_json::from_str(answer.get()).map_err(|error| CallError::Malformed(error.to_string()))
+}
+
+impl Future for Reply {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        Pin::new(&mut self.answer).poll(context).map(|answer| {
+            // The other end is dropped only with the runtime's tasks.
+            answer.unwrap_or(Err(CallError::ConnectionClosed(Closed::Ended)))
+        })
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.connection.state().pending.remove(&self.id);
+    }
+}

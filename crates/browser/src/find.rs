@@ -1,0 +1,152 @@
+//! Finds Chromium and checks its version. Reads no environment: the caller hands in what was set there.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The oldest major version that will do.
+pub const OLDEST: u32 = 120;
+/// What to type where there is no browser.
+pub const INSTALL: &str =
+    "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
+/// The names that are looked for, the cheapest browser first.
+pub const NAMES: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"];
+
+/// A browser that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it calls itself, for example `156.0.8078.79`.
+    pub version: String,
+}
+
+impl Executable {
+    /// Whether it is the headless shell, a browser without windows, by its name.
+    pub fn is_headless_shell(&self) -> bool {
+        let name = self.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.contains("headless-shell") || name.contains("headless_shell")
+    }
+}
+
+/// Why there is no browser to use.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// None on the path.
+    #[error("no Chromium found; install it with: {INSTALL}")]
+    Missing,
+    /// The one that was asked for cannot be run.
+    #[error("{} cannot be run as a browser: {reason}; to install one: {INSTALL}", path.display())]
+    Unusable {
+        /// The one that was asked for, or found.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Too old.
+    #[error("{} is version {version}; Chromium {OLDEST} or newer is needed", path.display())]
+    TooOld {
+        /// Where it is.
+        path: PathBuf,
+        /// Its version.
+        version: String,
+    },
+}
+
+/// Finds the browser: the one given, else the one that `ARGIOPE_BROWSER` names (handed in), else the first of
+/// [`NAMES`] in the directories of `search_path` (the value of `PATH`).
+pub fn find(
+    given: Option<&Path>,
+    from_environment: Option<&OsStr>,
+    search_path: Option<&OsStr>,
+) -> Result<Executable, FindError> {
+    let from_environment = from_environment.filter(|value| !value.is_empty()).map(Path::new);
+    let asked = given.or(from_environment);
+    let path = match asked {
+        Some(path) if path.components().count() == 1 => {
+            // A bare name is meant as a shell would take it.
+            path.to_str().and_then(|name| on_path(name, search_path)).unwrap_or_else(|| path.to_owned())
+        }
+        Some(path) => path.to_owned(),
+        None => NAMES.iter().find_map(|name| on_path(name, search_path)).ok_or(FindError::Missing)?,
+    };
+    let version = version_of(&path)?;
+    Ok(Executable { path, version })
+}
+
+fn on_path(name: &str, search_path: Option<&OsStr>) -> Option<PathBuf> {
+    std::env::split_paths(search_path?).map(|directory| directory.join(name)).find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+fn version_of(path: &Path) -> Result<String, FindError> {
+    let unusable = |reason: String| FindError::Unusable { path: path.to_owned(), reason };
+    let output = Command::new(path)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| unusable(sentence(&error)))?;
+    // Wrappers print noise on standard error: only standard output counts, and the exit code does not.
+    let said = String::from_utf8_lossy(&output.stdout);
+    let version = parse_version(&said).ok_or_else(|| {
+        let first = said.lines().next().unwrap_or_default();
+        unusable(format!("asked for its version it said {first:?}"))
+    })?;
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_none_or(|major| major < OLDEST) {
+        return Err(FindError::TooOld { path: path.to_owned(), version: version.to_owned() });
+    }
+    Ok(version.to_owned())
+}
+
+fn sentence(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// The first word that is made of digits and dots, in `Chromium 156.0.8078.79 built on Debian`.
+fn parse_version(said: &str) -> Option<&str> {
+    said.split_whitespace().find(|word| {
+        word.contains('.')
+            && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_whatever_stands_around_them() {
+        for (said, version) in [
+            ("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)\n", Some("156.0.8078.79")),
+            ("Google Chrome 120.0.6099.71 \n", Some("120.0.6099.71")),
+            ("HeadlessChrome 80.0", Some("80.0")),
+            ("GNU bash, version five", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_version(said), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_installed_the_sentence_says_what_to_install() {
+        let error = find(None, None, Some(OsStr::new("/nonexistent"))).unwrap_err();
+        assert!(matches!(error, FindError::Missing));
+        assert!(error.to_string().contains("apt-get install chromium"));
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_is_named() {
+        let error = find(Some(Path::new("/nonexistent/chromium")), None, None).unwrap_err();
+        assert!(error.to_string().starts_with("/nonexistent/chromium cannot be run"), "{error}");
+    }
+}

@@ -1,0 +1,21 @@
+//! Chromium: its process and the protocol connection.
+//!
+//! Everything that comes back over the connection was made by, or touched by, a page that nobody trusts.
+//! Nothing here reads the environment: paths are handed in.
+
+pub mod browser;
+pub mod connection;
+pub mod events;
+pub mod find;
+pub mod flags;
+pub mod process;
+pub mod profile;
+pub mod sweep;
+
+mod message;
+mod procfs;
+
+pub use browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
+pub use connection::{CallError, Connection, Reply, SessionId};
+pub use events::{Event, Events};
+pub use find::{Executable, FindError};

@@ -1,0 +1,189 @@
+//! The browser's processes: started in a group of their own, watched, and ended together.
+//!
+//! When argiope dies, however it dies, its browser must go. Three things see to it:
+//! - The browser ends by itself when its protocol pipe is closed, unless it hangs.
+//! - A guard, a shell that leads the process group, waits for the end of a pipe whose other end only argiope
+//!   holds, then kills the group. This is a parent-death signal that, unlike the kernel's, reaches through
+//!   wrapper scripts and does not depend on the life of the thread that started the browser.
+//! - The next argiope sweeps what is left (see [`crate::sweep`]).
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use command_fds::{CommandFdExt, FdMapping};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::task::JoinHandle;
+
+use crate::procfs;
+
+/// The last words of the browser that are kept for error messages, in bytes.
+const KEPT_WORDS: usize = 4096;
+/// Sockets have short names; a browser whose temporary directory is longer would not start.
+const LONGEST_TEMPORARY: usize = 60;
+/// How often, and how far apart, it is looked whether killed processes are gone.
+const LOOKS: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A running browser: a guard, the browser itself, and all the processes that it starts.
+#[derive(Debug)]
+pub struct Process {
+    guard: Child,
+    browser: Child,
+    group: Pid,
+    /// Held, never written to: the guard waits for its end.
+    _alive: PipeWriter,
+    words: LastWords,
+    listening: Option<JoinHandle<()>>,
+}
+
+/// Our ends of the protocol pipes.
+#[derive(Debug)]
+pub struct Pipes {
+    /// What the browser says.
+    pub from_browser: OwnedFd,
+    /// What it hears.
+    pub to_browser: OwnedFd,
+}
+
+impl Process {
+    /// Starts the browser. Must be called on a tokio runtime, where its standard error is read.
+    pub fn start(program: &Path, arguments: &[OsString], profile: &Path) -> io::Result<(Self, Pipes)> {
+        let (waits, alive) = io::pipe()?;
+        let guard = Command::new("/bin/sh")
+            .args(["-c", "read -r _; kill -KILL 0"])
+            .stdin(waits)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        let (browser_reads, to_browser) = io::pipe()?;
+        let (from_browser, browser_writes) = io::pipe()?;
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(guard.id().cast_signed());
+        if profile.as_os_str().len() <= LONGEST_TEMPORARY {
+            // What a killed browser leaves in its temporary directory goes with the profile.
+            command.env("TMPDIR", profile);
+        }
+        let mappings = vec![
+            FdMapping { parent_fd: browser_reads.into(), child_fd: 3 },
+            FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
+        ];
+        command.fd_mappings(mappings).map_err(io::Error::other)?;
+        let group = Pid::from_child(&guard);
+        let mut starting = Starting(Some(guard));
+        let mut browser = command.spawn()?;
+        let words = LastWords::default();
+        let listening = match browser.stderr.take() {
+            Some(stderr) => {
+                let pipe = pipe::Receiver::from_owned_fd(stderr.into())?;
+                Some(tokio::spawn(words.clone().read(pipe)))
+            }
+            None => None,
+        };
+        let guard = starting.0.take().ok_or_else(|| io::Error::other("the guard was lost"))?;
+        let process = Self { guard, browser, group, _alive: alive, words, listening };
+        Ok((process, Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() }))
+    }
+
+    /// How the browser ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.browser.try_wait().ok().flatten()
+    }
+
+    /// Waits until the browser has closed its standard error, but not longer than the given time.
+    pub async fn heard_out(&mut self, limit: Duration) {
+        if let Some(listening) = self.listening.take() {
+            // Neither way of failing matters: what was heard was heard.
+            let _ = tokio::time::timeout(limit, listening).await;
+        }
+    }
+
+    /// The last that it said on standard error, made fit to print.
+    pub fn last_words(&self) -> String {
+        self.words.text()
+    }
+
+    /// The memory of all its processes together, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.members().into_iter().map(procfs::memory).sum()
+    }
+
+    /// The ids of all its processes, the guard too.
+    pub fn members(&self) -> Vec<u32> {
+        let group = self.group.as_raw_nonzero().get().cast_unsigned();
+        let of_group = |pid: &u32| procfs::stat(*pid).is_some_and(|stat| stat.group == group && !stat.zombie);
+        procfs::processes().into_iter().filter(of_group).collect()
+    }
+
+    /// Kills all of them and waits until they are gone (not for ever: what cannot be killed, a process in
+    /// the middle of a disk operation, is left to the sweep of a later start).
+    pub fn kill(&mut self) {
+        // Fails if all are gone already.
+        let _ = kill_process_group(self.group, Signal::KILL);
+        let _ = self.guard.wait();
+        let _ = self.browser.wait();
+        for _ in 0..LOOKS {
+            if test_kill_process_group(self.group).is_err() || self.members().is_empty() {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The guard while its browser is not there yet: ended if that never comes.
+struct Starting(Option<Child>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(guard) = &mut self.0 {
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
+    }
+}
+
+/// The end of what the browser wrote to standard error.
+#[derive(Clone, Debug, Default)]
+struct LastWords {
+    bytes: Arc<Mutex<VecDeque<u8>>>,
+}
+
+impl LastWords {
+    async fn read(self, mut pipe: pipe::Receiver) {
+        let mut buffer = [0; 1024];
+        while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
+            let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            bytes.extend(&buffer[..length]);
+            let surplus = bytes.len().saturating_sub(KEPT_WORDS);
+            bytes.drain(..surplus);
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
+        let printable = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+        text.trim().chars().map(printable).collect()
+    }
+}

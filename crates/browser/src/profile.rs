@@ -1,0 +1,105 @@
+//! The throw-away profile directory of one browser. Its name says whose it is (process id and start time)
+//! and a lock in it is held as long as the owner lives, so that a later argiope can tell a stale one even
+//! where the owner's process cannot be seen (containers that share a temporary directory).
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::procfs;
+
+const PREFIX: &str = "argiope-profile-";
+const LOCK: &str = "argiope.lock";
+/// How often, and how far apart, a directory is tried to be removed while dying processes still write to it.
+const REMOVALS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A profile directory that is removed with this value.
+#[derive(Debug)]
+pub struct Profile {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Profile {
+    /// Makes a new one in the given directory, readable by nobody else.
+    pub fn create(directory: &Path) -> io::Result<Self> {
+        let owner = Owner::this_process()?;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!("{PREFIX}{}-{}-{number}", owner.pid, owner.started));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+            let lock = File::create_new(path.join(LOCK))?;
+            lock.lock()?;
+            return Ok(Self { path, _lock: lock });
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Profile {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Removes a profile with everything in it, never following a symbolic link. What cannot be removed is left
+/// to the sweep of a later start.
+pub(crate) fn remove(path: &Path) {
+    for _ in 0..REMOVALS {
+        match fs::remove_dir_all(path) {
+            Ok(()) => return,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.exists() => return,
+            Err(_) => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// The process that a profile belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) pid: u32,
+    pub(crate) started: u64,
+}
+
+impl Owner {
+    fn this_process() -> io::Result<Self> {
+        let pid = std::process::id();
+        let stat = procfs::stat(pid).ok_or_else(|| io::Error::other("/proc cannot be read"))?;
+        Ok(Self { pid, started: stat.started })
+    }
+
+    /// Reads the name of a profile directory.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let mut parts = name.strip_prefix(PREFIX)?.splitn(3, '-');
+        let (pid, started) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        parts.next()?.parse::<u32>().ok()?;
+        Some(Self { pid, started })
+    }
+
+    /// Whether it still runs, as far as can be seen from here.
+    pub(crate) fn lives(&self) -> bool {
+        procfs::stat(self.pid).is_some_and(|stat| stat.started == self.started && !stat.zombie)
+    }
+}
+
+/// Whether the owner of a profile holds its lock.
+pub(crate) fn is_locked(path: &Path) -> bool {
+    match File::open(path.join(LOCK)) {
+        Ok(lock) => lock.try_lock().is_err(),
+        Err(_) => false,
+    }
+}
