@@ -1,0 +1,84 @@
+//! Tables of pages that are the same state, or not, under `content`.
+
+use super::tiny::page;
+use super::{Masks, find};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Are {
+    Same,
+    Different,
+}
+use Are::{Different, Same};
+
+#[track_caller]
+fn check(identity: &str, a: &str, are: Are, b: &str) {
+    let identity = find(identity).unwrap();
+    let key = |text: &str| identity.recognise(&page(text), &Masks::NONE).key;
+    let found = if key(a) == key(b) { Same } else { Different };
+    assert_eq!(found, are, "{}:\n{a}\nand\n{b}", identity.name);
+}
+
+#[test]
+fn what_cannot_be_seen_does_not_count() {
+    let same = |a, b| check("content", a, Same, b);
+    same("p 'a  b'", "p ' a\\n b '");
+    same("p 'a'", "p class=red style=color:red data-x=1 onclick=go() 'a'");
+    same("div id=r8c1f2a9 'a'", "div id=r0d77b31 'a'");
+    same("body\n  p 'a'", "body\n  p 'a'\n  div !\n    button 'b'");
+    same("body\n  p 'a'", "body\n  script 'x()'\n  p 'a'\n  style 'p {}'");
+    same("p\n  'a '\n  'b'", "p\n  'a '\n  i ! 'hidden'\n  'b'");
+    same("input name=:r1: .value=a", "input name=:r2: .value=a");
+    same("img src=blob:http://x/1", "img src=blob:http://x/2");
+    same("button aria-controls=:r1: 'a'", "button aria-controls=:r9: 'a'");
+    same("a href=/x title=t 'a'", "a title=t href=/x 'a'");
+    same("textarea .value=b\n  'a'", "textarea .value=b\n  'c'");
+    same("button disabled=disabled 'a'", "button disabled 'a'");
+}
+
+#[test]
+fn what_can_be_seen_counts() {
+    let different = |a, b| check("content", a, Different, b);
+    different("p 'a'", "p 'b'");
+    different("p 'a'", "div 'a'");
+    different("p 'a'", "p 'a'\np 'a'");
+    different("p 'ab'", "p\n  b 'a'\n  'b'");
+    different("div\n  p 'a'\n  p", "div\n  p\n    p 'a'");
+    different("p 'a'", "p ! 'a'");
+    different("input .value=a", "input .value=b");
+    different("input type=checkbox", "input type=checkbox .checked=true");
+    different("details 'a'", "details open 'a'");
+    different("a href=/x 'a'", "a href=/y 'a'");
+    different("img src=data:image/png;base64,AAAA", "img src=data:image/png;base64,AAAB");
+    different("button 'a'", "button disabled 'a'");
+    different("div aria-expanded=false", "div aria-expanded=true");
+    different(
+        "form\n  input name=email .value=x",
+        "form\n  input name=email .value=x\n  span class=error 'That is no address'",
+    );
+    different("ul\n  li 'a'\n  li 'b'", "ul\n  li 'b'\n  li 'a'");
+}
+
+#[test]
+fn a_page_that_offers_something_else_is_another_state() {
+    let different = |a, b| check("content", a, Different, b);
+    different("div 'a'", "div @click 'a'");
+    different("div @click 'a'", "div @hover 'a'");
+    different("div @key=Enter 'a'", "div @key=Escape 'a'");
+    different(
+        "div\n  p id=a 'a'\n  p id=b 'b'\n  i @drag=#a 'x'",
+        "div\n  p id=a 'a'\n  p id=b 'b'\n  i @drag=#b 'x'",
+    );
+}
+
+#[test]
+fn plain_links_do_not_tell_states_apart() {
+    check("content", "a href=/x 'a'", Same, "a href=/x @link=http://app.test/x 'a'");
+}
+
+#[test]
+fn a_fragment_is_no_other_link() {
+    let identity = find("content").unwrap();
+    let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
+    assert_eq!(of("a @link=http://app.test/x 'a'"), of("p\n  b @link=http://app.test/x#y 'b'"));
+    assert_eq!(of("p\n  a @link=/x 'a'\n  a @link=/x 'b'")[1], None, "a link is offered once");
+}
