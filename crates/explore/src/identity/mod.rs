@@ -16,6 +16,9 @@ mod mask;
 mod name;
 mod place;
 mod signature;
+mod skeleton;
+mod strict;
+mod structure;
 #[cfg(test)]
 mod table;
 mod text;
@@ -56,7 +59,7 @@ pub struct Described {
 }
 
 /// Every identity, in the order in which help lists them.
-pub const ALL: &[Described] = &[content::DESCRIBED];
+pub const ALL: &[Described] = &[content::DESCRIBED, structure::DESCRIBED, strict::DESCRIBED];
 
 /// The name of the identity that is used when none is asked for.
 pub const DEFAULT: &str = content::DESCRIBED.name;

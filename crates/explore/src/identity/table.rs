@@ -1,4 +1,4 @@
-//! Tables of pages that are the same state, or not, under `content`.
+//! Tables of pages that are the same state, or not, under each identity.
 
 use super::tiny::page;
 use super::{Masks, find};
@@ -81,4 +81,69 @@ fn a_fragment_is_no_other_link() {
     let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
     assert_eq!(of("a @link=http://app.test/x 'a'"), of("p\n  b @link=http://app.test/x#y 'b'"));
     assert_eq!(of("p\n  a @link=/x 'a'\n  a @link=/x 'b'")[1], None, "a link is offered once");
+}
+
+const OWNERS: &str = "table\n  tr\n    td 'Name'\n    td 'Pet'";
+
+#[test]
+fn structure_merges_lists_of_any_length() {
+    let same = |a: &str, b: &str| check("structure", a, Same, b);
+    let row = |name: &str| format!("\n  tr\n    td\n      a @click href=/{name} '{name}'\n    td 'Leo'");
+    let one = format!("{OWNERS}{}", row("George"));
+    let two = format!("{OWNERS}{}{}", row("Betty"), row("Eduardo"));
+    same(&one, &two);
+    same("p 'a'", "p 'b'");
+    same("p\n  'a'\n  'b'", "p 'c'");
+    same("img src=/a alt=a title=a", "img src=/b alt=b title=b");
+    same("input type=text .value=a", "input type=text .value=b");
+    same(
+        "ul\n  li\n    ul\n      li 'a'",
+        "ul\n  li\n    ul\n      li 'b'\n      li 'c'\n  li\n    ul\n      li 'd'",
+    );
+}
+
+#[test]
+fn structure_tells_forms_from_forms_with_errors() {
+    let different = |a: &str, b: &str| check("structure", a, Different, b);
+    different("form\n  div\n    input", "form\n  div\n    input\n    span 'may not be empty'");
+    different("p 'a'", "p");
+    different("span", "span 'may not be empty'");
+    different("input type=checkbox", "input type=checkbox .checked=true");
+    different("button 'a'", "button disabled 'a'");
+    different("details", "details open");
+    different("div 'a'", "div @click 'a'");
+    different("p\n  b 'a'", "p\n  i 'a'");
+    different("ul\n  li 'a'\n  li @click 'b'", "ul\n  li 'a'\n  li 'b'");
+    different("p 'a'\n  b\n  'c'", "p 'a'\n  b");
+}
+
+#[test]
+fn structure_offers_one_action_for_rows_that_are_alike() {
+    let identity = find("structure").unwrap();
+    let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
+    let two = of("ul\n  li\n    button @click 'a'\n  li\n    button @click 'b'\np\n  button @click 'c'");
+    let three = of(
+        "ul\n  li\n    button @click 'a'\n  li\n    button @click 'b'\n  li\n    button @click\n      'c'\np\n  button @click 'c'",
+    );
+    assert!(two[0].is_some() && two[1].is_none() && two[2].is_some());
+    assert_eq!(three, [two[0], None, None, two[2]]);
+    let apart = of("div\n  button @click 'a'\n  hr\n  button @click 'b'");
+    assert!(apart[1].is_some() && apart[0] != apart[1]);
+}
+
+#[test]
+fn strict_counts_everything() {
+    let different = |a: &str, b: &str| check("strict", a, Different, b);
+    check("strict", "p id=a 'b'", Same, "p id=a 'b'");
+    different("p 'a'", "p 'a '");
+    different("p 'a'", "p class=x 'a'");
+    different("p id=a1b2c3d4 'a'", "p id=a1b2c3d5 'a'");
+    different("p 'a'", "p 'a'\n  i !");
+    different("p\n  i 'a'", "p\n  i ! 'a'");
+    different("script 'a'", "script 'b'");
+    let mut moved = page("p 'a'");
+    moved.url.push_str("#x");
+    let strict = find("strict").unwrap();
+    let key = |page| strict.recognise(page, &Masks::NONE).key;
+    assert_ne!(key(&page("p 'a'")), key(&moved));
 }
