@@ -58,13 +58,25 @@ impl Identity for Content {
         signature::by_content(seen)
     }
 
-    fn counts(&self, node: &Node, part: &Part) -> bool {
-        let Part::Attribute(name) = part else { return true };
-        let value = node.attribute(name).unwrap_or_default();
-        let names_it =
-            || super::name::STABLE.contains(&name.as_str()) || (name == "action" && node.tag == "form");
-        token(node, name, value).is_some() || (name == "id" && !looks_generated(value)) || names_it()
+    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool {
+        match part {
+            Part::Text => text::normalised(&a.text) != text::normalised(&b.text),
+            Part::Attribute(name) => counted(a, name) != counted(b, name),
+            Part::Children { .. } => true,
+        }
     }
+}
+
+/// How an attribute counts, for the view or for a signature.
+fn counted<'a>(node: &'a Node, name: &'a str) -> Option<Token<'a>> {
+    let value = node.attribute(name)?;
+    let names_it = match name {
+        "id" => !looks_generated(value),
+        "action" => node.tag == "form",
+        _ => super::name::STABLE.contains(&name),
+    };
+    let named = || names_it.then_some(Token::Attribute(name, Cow::Borrowed(value)));
+    token(node, name, value).or_else(named)
 }
 
 /// The text inside of a text area is what it held at first, not what it holds.
@@ -75,8 +87,9 @@ fn has_typed_text(node: &Node) -> bool {
 fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a Node) -> Vec<Token<'a>> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
     for (name, value) in &node.attributes {
-        if let Some(token) = token(node, name, value) {
-            tokens.push(if seen.masked.attribute(at, name) { Token::AnyValue(name) } else { token });
+        // What is masked is left out: it may be missing on the next look.
+        if !seen.masked.attribute(at, name) {
+            tokens.extend(token(node, name, value));
         }
     }
     // The order in which a script sets attributes cannot be seen.

@@ -113,7 +113,7 @@ impl<'m> Masked<'m> {
             if below.is_empty() {
                 continue;
             }
-            let branches = Branches::of(tree, at);
+            let branches = Branches::of(tree, at, |child| masked.whole(child));
             for group in below.chunk_by(|a, b| a.place.steps[depth] == b.place.steps[depth]) {
                 let step = &group[0].place.steps[depth];
                 let anchor = step.id.as_deref().filter(|_| at.is_none()).and_then(|id| tree.by_id(id));

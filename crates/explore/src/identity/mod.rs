@@ -8,15 +8,18 @@ use std::collections::BTreeSet;
 use crate::id::{ActionSignature, StateKey};
 use crate::page::{Kind, Node, Page};
 
+mod align;
 mod content;
 mod digest;
 mod elements;
 mod generated;
+mod learn;
 mod mask;
 mod name;
 mod place;
 mod signature;
 mod skeleton;
+mod state_masks;
 mod strict;
 mod structure;
 #[cfg(test)]
@@ -28,8 +31,10 @@ mod tree;
 mod view;
 
 pub use generated::looks_generated;
+pub use learn::{differs_only_in_values, learn};
 pub use mask::{Learned, Mask, Masks, Part};
 pub use place::{Place, Step};
+pub use state_masks::StateMasks;
 pub use tree::{At, Tree};
 pub use view::{Seen, Token, View};
 
@@ -42,8 +47,8 @@ pub trait Identity: Send + Sync {
     /// that points to no node, or that is inside of a masked part.
     fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>>;
 
-    /// Whether a part of a node can have any effect on the view or on a signature.
-    fn counts(&self, node: &Node, part: &Part) -> bool;
+    /// Whether two looks at one node can be told apart by this part of it.
+    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool;
 }
 
 /// An identity as people choose it: its name, what it says of itself, and itself.

@@ -42,8 +42,14 @@ pub(super) struct Branches<'a> {
 }
 
 impl Place {
-    /// The place of a node. An id is relied on only if `trusted` says so as well.
-    pub fn of(tree: &Tree<'_>, at: At, trusted: impl Fn(&str) -> bool) -> Option<Place> {
+    /// The place of a node. An id is relied on only if `trusted` says so as well, and siblings that are
+    /// `left_out` are not counted.
+    pub fn of(
+        tree: &Tree<'_>,
+        at: At,
+        trusted: impl Fn(&str) -> bool,
+        left_out: impl Fn(At) -> bool,
+    ) -> Option<Place> {
         let mut steps = Vec::new();
         for at in tree.upwards(at) {
             if steps.len() == DEEPEST {
@@ -60,7 +66,7 @@ impl Place {
                 tree.node(*sibling).tag == node.tag && self::shape(tree.node(*sibling)) == shape
             };
             let before = tree.children(tree.parent(at)).take_while(|sibling| *sibling < at);
-            let nth = before.filter(alike).count() as u32;
+            let nth = before.filter(alike).filter(|sibling| !left_out(*sibling)).count() as u32;
             steps.push(Step { tag: node.tag.clone(), id: None, shape, nth });
         }
         steps.reverse();
@@ -69,11 +75,11 @@ impl Place {
 }
 
 impl<'a> Branches<'a> {
-    /// Those of a node, or the roots.
-    pub(super) fn of(tree: &Tree<'a>, parent: Option<At>) -> Self {
+    /// Those of a node, or the roots, but for those that are left out.
+    pub(super) fn of(tree: &Tree<'a>, parent: Option<At>, left_out: impl Fn(At) -> bool) -> Self {
         let mut branches = Self { ids: BTreeMap::new(), places: BTreeMap::new() };
         let mut counts: BTreeMap<(&str, u64), u32> = BTreeMap::new();
-        for at in tree.children(parent) {
+        for at in tree.children(parent).filter(|at| !left_out(*at)) {
             let node = tree.node(at);
             let shape = shape(node);
             let count = counts.entry((&node.tag, shape)).or_default();

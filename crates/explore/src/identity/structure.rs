@@ -9,7 +9,7 @@ use super::mask::Part;
 use super::signature::{self, Tally};
 use super::skeleton::{self, Skeleton};
 use super::view::{Seen, Token, View};
-use super::{Described, Identity};
+use super::{Described, Identity, text};
 use crate::id::ActionSignature;
 use crate::page::{Kind, Node, Offer};
 
@@ -56,12 +56,12 @@ impl Identity for Structure {
         signatures(seen)
     }
 
-    fn counts(&self, _: &Node, part: &Part) -> bool {
+    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool {
         match part {
-            Part::Text => false,
+            Part::Text => text::is_blank(&a.text) != text::is_blank(&b.text),
             Part::Attribute(name) => {
                 let kept = ["role", "type", "disabled", "open", ".open", "checked", ".checked"];
-                kept.contains(&name.as_str())
+                kept.contains(&name.as_str()) && a.attribute(name) != b.attribute(name)
             }
             Part::Children { .. } => true,
         }
