@@ -3,6 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+mod check;
+pub use check::{MAX_NODES, MAX_OFFERS, MAX_TEXT, Unfit};
+
 /// One look at a page: its tree as a user perceives it, and the actions it offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
@@ -50,6 +53,21 @@ pub struct Offer {
     pub place: String,
 }
 
+impl Node {
+    /// The tag of texts.
+    pub const TEXT: &str = "#text";
+
+    /// Whether it is a text and not an element.
+    pub fn is_text(&self) -> bool {
+        self.tag == Self::TEXT
+    }
+
+    /// The value of an attribute (or of a live property, with its full stop).
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// The kinds of action. A pointer family is one kind: a click is also its mousedown and pointerup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,4 +100,38 @@ pub enum Kind {
     Scroll,
     /// A plain link is followed: a URL, taken once in the whole crawl.
     Link,
+}
+
+impl Kind {
+    /// The name that people read; the same as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Click => "click",
+            Kind::DoubleClick => "double-click",
+            Kind::LongPress => "long-press",
+            Kind::ContextMenu => "context-menu",
+            Kind::Hover => "hover",
+            Kind::Focus => "focus",
+            Kind::Drag => "drag",
+            Kind::Key => "key",
+            Kind::Input => "input",
+            Kind::Choose => "choose",
+            Kind::Check => "check",
+            Kind::Submit => "submit",
+            Kind::Scroll => "scroll",
+            Kind::Link => "link",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn a_kind_has_one_name_everywhere() {
+        for kind in [Kind::Click, Kind::DoubleClick, Kind::ContextMenu, Kind::Link] {
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
+        }
+    }
 }

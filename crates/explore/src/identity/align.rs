@@ -1,0 +1,201 @@
+//! Which node of one page is which node of another. Children are matched by what they are (id, class,
+//! role, tag), so that one that was put in between does not push all the others out of step.
+
+use std::collections::BTreeMap;
+
+use super::digest::Encoder;
+use super::tree::{At, Tree};
+
+/// How many pairs of children are weighed against each other at most; longer lists are matched in one
+/// go from the first to the last.
+const WEIGHED: usize = 40_000;
+
+/// Two pages laid side by side.
+#[derive(Default)]
+pub(crate) struct Alignment {
+    /// The nodes that are the same, in the order of the first page.
+    pub(crate) pairs: Vec<(At, At)>,
+    /// Nodes that only the first has, without those inside of them.
+    pub(crate) only_a: Vec<At>,
+    /// Nodes that only the second has, without those inside of them.
+    pub(crate) only_b: Vec<At>,
+}
+
+struct Pair<'t, 'a, 'b> {
+    a: &'t Tree<'a>,
+    b: &'t Tree<'b>,
+    a_digests: Vec<u128>,
+    b_digests: Vec<u128>,
+}
+
+/// Lays two pages side by side.
+pub(crate) fn align(a: &Tree<'_>, b: &Tree<'_>) -> Alignment {
+    let pair = Pair { a, b, a_digests: digests(a), b_digests: digests(b) };
+    let mut alignment = Alignment::default();
+    let mut open = vec![(None, None)];
+    while let Some((x, y)) = open.pop() {
+        let xs: Vec<At> = a.children(x).collect();
+        let ys: Vec<At> = b.children(y).collect();
+        let matched = pair.matched(&xs, &ys);
+        let mut of_b = vec![true; ys.len()];
+        let mut next = 0;
+        for (i, j) in matched {
+            alignment.only_a.extend(&xs[next..i]);
+            next = i + 1;
+            of_b[j] = false;
+            let (x, y) = (xs[i], ys[j]);
+            if pair.a_digests[x] == pair.b_digests[y] {
+                alignment.pairs.extend((x..a.end(x)).zip(y..b.end(y)));
+            } else {
+                alignment.pairs.push((x, y));
+                open.push((Some(x), Some(y)));
+            }
+        }
+        alignment.only_a.extend(&xs[next..]);
+        alignment.only_b.extend(ys.iter().zip(of_b).filter(|(_, only)| *only).map(|(y, _)| *y));
+    }
+    alignment.pairs.sort_unstable();
+    alignment.only_a.sort_unstable();
+    alignment.only_b.sort_unstable();
+    alignment
+}
+
+/// A hash of each node with all that is in it.
+fn digests(tree: &Tree<'_>) -> Vec<u128> {
+    let mut digests = vec![0; tree.len()];
+    for at in (0..tree.len()).rev() {
+        let node = tree.node(at);
+        let mut encoder = Encoder::about("node");
+        encoder.text(&node.tag).text(&node.text).mark(u8::from(node.visible));
+        for (name, value) in &node.attributes {
+            encoder.text(name).text(value);
+        }
+        encoder.mark(0);
+        for child in tree.children(Some(at)) {
+            encoder.wide(digests[child]);
+        }
+        digests[at] = encoder.wide_digest();
+    }
+    digests
+}
+
+impl Pair<'_, '_, '_> {
+    /// Which children are the same, as ascending pairs of positions.
+    fn matched(&self, xs: &[At], ys: &[At]) -> Vec<(usize, usize)> {
+        let same = |(x, y): &(&At, &At)| self.a_digests[**x] == self.b_digests[**y];
+        let prefix = xs.iter().zip(ys).take_while(same).count();
+        let (rest_x, rest_y) = (&xs[prefix..], &ys[prefix..]);
+        let suffix = rest_x.iter().rev().zip(rest_y.iter().rev()).take_while(same).count();
+        let middle_x = &rest_x[..rest_x.len() - suffix];
+        let middle_y = &rest_y[..rest_y.len() - suffix];
+        let middle = if middle_x.len().saturating_mul(middle_y.len()) <= WEIGHED {
+            self.weighed(middle_x, middle_y)
+        } else {
+            self.in_one_go(middle_x, middle_y)
+        };
+        let mut matched: Vec<(usize, usize)> = (0..prefix).map(|at| (at, at)).collect();
+        matched.extend(middle.into_iter().map(|(i, j)| (i + prefix, j + prefix)));
+        matched.extend((0..suffix).rev().map(|back| (xs.len() - 1 - back, ys.len() - 1 - back)));
+        matched
+    }
+
+    /// The matching with the greatest sum of likenesses.
+    fn weighed(&self, xs: &[At], ys: &[At]) -> Vec<(usize, usize)> {
+        let width = ys.len() + 1;
+        let mut likeness = vec![0_u32; xs.len() * ys.len()];
+        // The best sum of all that comes from here on.
+        let mut best = vec![0_u32; (xs.len() + 1) * width];
+        for i in (0..xs.len()).rev() {
+            for j in (0..ys.len()).rev() {
+                let like = self.likeness(xs[i], ys[j]);
+                likeness[i * ys.len() + j] = like;
+                let both = if like == 0 { 0 } else { like + best[(i + 1) * width + j + 1] };
+                best[i * width + j] = both.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
+            }
+        }
+        let mut matched = Vec::new();
+        let (mut i, mut j) = (0, 0);
+        while i < xs.len() && j < ys.len() {
+            let like = likeness[i * ys.len() + j];
+            let here = best[i * width + j];
+            if like > 0 && here == like + best[(i + 1) * width + j + 1] {
+                matched.push((i, j));
+                i += 1;
+                j += 1;
+            } else if here == best[(i + 1) * width + j] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        matched
+    }
+
+    /// For long lists: what is equal goes together, and what is left between is paired in order.
+    fn in_one_go(&self, xs: &[At], ys: &[At]) -> Vec<(usize, usize)> {
+        let mut equal: BTreeMap<u128, Vec<usize>> = BTreeMap::new();
+        for (j, y) in ys.iter().enumerate() {
+            equal.entry(self.b_digests[*y]).or_default().push(j);
+        }
+        let mut matched = Vec::new();
+        let (mut from_x, mut from_y) = (0, 0);
+        for (i, x) in xs.iter().enumerate() {
+            let Some(places) = equal.get(&self.a_digests[*x]) else { continue };
+            let next = places.partition_point(|j| *j < from_y);
+            // One that has moved far away would leave all that is between unmatched.
+            let Some(j) = places.get(next).copied().filter(|j| *j <= from_y + (i - from_x) + 64) else {
+                continue;
+            };
+            self.pair_up(xs, ys, (from_x, i), (from_y, j), &mut matched);
+            matched.push((i, j));
+            (from_x, from_y) = (i + 1, j + 1);
+        }
+        self.pair_up(xs, ys, (from_x, xs.len()), (from_y, ys.len()), &mut matched);
+        matched
+    }
+
+    fn pair_up(
+        &self,
+        xs: &[At],
+        ys: &[At],
+        (mut i, end_x): (usize, usize),
+        (mut j, end_y): (usize, usize),
+        matched: &mut Vec<(usize, usize)>,
+    ) {
+        while i < end_x && j < end_y {
+            if self.likeness(xs[i], ys[j]) > 0 {
+                matched.push((i, j));
+                i += 1;
+                j += 1;
+            } else if end_x - i >= end_y - j {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+    }
+
+    /// How much two nodes look like the same one; nothing if they cannot be.
+    fn likeness(&self, x: At, y: At) -> u32 {
+        let (one, other) = (self.a.node(x), self.b.node(y));
+        if one.tag != other.tag {
+            return 0;
+        }
+        if self.a_digests[x] == self.b_digests[y] {
+            return 8;
+        }
+        if one.is_text() {
+            return 2;
+        }
+        let equal = |name| one.attribute(name) == other.attribute(name);
+        match (self.a.stable_id(x), self.b.stable_id(y)) {
+            (Some(id), Some(same)) if id == same => 6,
+            (Some(_), _) | (_, Some(_)) => 1,
+            (None, None) => {
+                1 + u32::from(equal("class"))
+                    + u32::from(equal("role") && equal("type") && equal("name"))
+                    + u32::from(equal("href"))
+            }
+        }
+    }
+}

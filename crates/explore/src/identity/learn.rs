@@ -1,0 +1,160 @@
+//! Learns volatile parts by comparing two looks at what should be the same page.
+
+use std::collections::BTreeSet;
+
+use super::align::{Alignment, align};
+use super::mask::{Learned, Mask, Masked, Masks, Part};
+use super::place::{Place, exact_shape};
+use super::tree::{At, Tree};
+use super::{Described, Identity, text};
+use crate::id::StateKey;
+use crate::page::{Node, Page};
+
+/// How many parts are masked at most. A page that differs in more is another page.
+const MOST: usize = 2_000;
+
+/// How large a part of a page may be left out as coming and going: one in so many nodes.
+const SHARE: usize = 4;
+
+/// What may always be left out, in nodes.
+const SMALL: usize = 8;
+
+/// Masks for what differs between two loads of the first page: texts and attributes, and children that
+/// only one of them has, unless they are a large part of the page.
+pub fn learn(identity: &Described, a: &Page, b: &Page) -> Masks {
+    let (a, b) = (Tree::of(a), Tree::of(b));
+    let alignment = align(&a, &b);
+    let mut masks = Masks::default();
+    masks.masks.extend(comings_and_goings(&a, &b, &alignment));
+    let left_out = masks.clone();
+    masks.masks.extend(values(identity.identity, &a, &b, &alignment, &left_out, Learned::FirstPage));
+    masks
+}
+
+/// Masks for what differs between two looks at what should be one state, the first of which gave it its
+/// name; none if they differ in more than texts, attributes and values. Empty if nothing that counts
+/// differs. With these masks besides the `known` ones the two are the same state.
+pub fn differs_only_in_values(
+    identity: &Described,
+    known: &Masks,
+    state: StateKey,
+    a: &Page,
+    b: &Page,
+) -> Option<Masks> {
+    let (first, second) = (Tree::of(a), Tree::of(b));
+    let alignment = align(&first, &second);
+    let unseen = |tree: &Tree<'_>, at: &At| (*at..tree.end(*at)).all(|at| is_unseen(tree.node(at)));
+    let covered_a = Masked::of(&first, known);
+    let covered_b = Masked::of(&second, known);
+    if !alignment.only_a.iter().all(|at| unseen(&first, at) || covered_a.whole(*at))
+        || !alignment.only_b.iter().all(|at| unseen(&second, at) || covered_b.whole(*at))
+    {
+        return None;
+    }
+    let found = values(identity.identity, &first, &second, &alignment, known, Learned::State(state));
+    let masks = Masks { masks: found, ..Masks::default() };
+    let both = known.and(&masks);
+    (identity.recognise(a, &both).key == identity.recognise(b, &both).key).then_some(masks)
+}
+
+fn is_unseen(node: &Node) -> bool {
+    !node.visible || (node.is_text() && text::is_blank(&node.text))
+}
+
+/// Masks for the values that differ between nodes that are the same.
+fn values(
+    identity: &dyn Identity,
+    a: &Tree<'_>,
+    b: &Tree<'_>,
+    alignment: &Alignment,
+    known: &Masks,
+    learned: Learned,
+) -> BTreeSet<Mask> {
+    let masked = Masked::of(a, known);
+    let mut found = BTreeSet::new();
+    let mut left_out = 0;
+    for (x, y) in &alignment.pairs {
+        if *x < left_out {
+            continue;
+        }
+        if masked.whole(*x) {
+            left_out = a.end(*x);
+            continue;
+        }
+        for part in differing_parts(a.node(*x), b.node(*y)) {
+            if found.len() < MOST && identity.differ(a.node(*x), b.node(*y), &part) {
+                let trusted = |id: &str| b.by_id(id).is_some();
+                let place = Place::of(a, *x, trusted, |sibling| masked.whole(sibling));
+                found.extend(place.map(|place| Mask { place, part, learned }));
+            }
+        }
+    }
+    found
+}
+
+/// The text and the attributes in which two nodes differ.
+pub(crate) fn differing_parts(a: &Node, b: &Node) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if a.text != b.text {
+        parts.push(Part::Text);
+    }
+    if a.attributes != b.attributes {
+        let names: BTreeSet<&str> =
+            a.attributes.iter().chain(&b.attributes).map(|(name, _)| name.as_str()).collect();
+        let differ = names.into_iter().filter(|name| a.attribute(name) != b.attribute(name));
+        parts.extend(differ.map(|name| Part::Attribute(name.to_owned())));
+    }
+    parts
+}
+
+/// Masks for children that only one of the pages has or shows.
+fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
+    let mut found = BTreeSet::new();
+    let partner_in_a = |at: At| alignment.pairs.iter().find(|(_, y)| *y == at).map(|(x, _)| *x);
+    let partner_in_b = |at: At| {
+        alignment.pairs.binary_search_by_key(&at, |(x, _)| *x).ok().map(|index| alignment.pairs[index].1)
+    };
+    let mut add = |tree: &Tree<'_>, at: At, parent: Option<(At, At)>| {
+        let Some(parent) = parent else { return };
+        let node = tree.node(at);
+        if found.len() >= MOST || (node.is_text() && text::is_blank(&node.text)) {
+            return;
+        }
+        let shape = exact_shape(tree, at);
+        if !is_small(a, parent.0, &node.tag, shape) || !is_small(b, parent.1, &node.tag, shape) {
+            return;
+        }
+        let place = Place::of(a, parent.0, |id| b.by_id(id).is_some(), |_| false);
+        let class = node.attribute("class").unwrap_or_default().chars().take(80).collect();
+        let part = Part::Children { tag: node.tag.clone(), class, shape };
+        found.extend(place.map(|place| Mask { place, part, learned: Learned::FirstPage }));
+    };
+    for at in &alignment.only_a {
+        let parent = a.parent(*at);
+        add(a, *at, parent.and_then(|x| Some((x, partner_in_b(x)?))));
+    }
+    for at in &alignment.only_b {
+        let parent = b.parent(*at);
+        add(b, *at, parent.and_then(|y| Some((partner_in_a(y)?, y))));
+    }
+    // Shown in one and hidden in the other: only the outermost of them.
+    let mut inside = 0;
+    for (x, y) in &alignment.pairs {
+        if *x >= inside && a.node(*x).visible != b.node(*y).visible {
+            inside = a.end(*x);
+            let parents = a.parent(*x).zip(b.parent(*y));
+            add(a, *x, parents);
+            add(b, *y, parents);
+        }
+    }
+    found
+}
+
+/// Whether the children of this look are together a small part of the page.
+fn is_small(tree: &Tree<'_>, parent: At, tag: &str, shape: u64) -> bool {
+    let alike = tree
+        .children(Some(parent))
+        .filter(|child| tree.node(*child).tag == tag && exact_shape(tree, *child) == shape);
+    let size: usize = alike.map(|child| tree.end(child) - child).sum();
+    size <= SMALL || size <= tree.len() / SHARE
+}

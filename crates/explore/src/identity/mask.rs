@@ -1,0 +1,199 @@
+//! The volatile parts of pages: what differs from load to load and therefore does not count. Knows
+//! where they are and how to show them to people; how they are learned is the business of `learn`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::place::{Branches, Place, exact_shape};
+use super::tree::{At, Tree};
+use crate::id::StateKey;
+use crate::quoted::{Escaped, Quoted};
+
+/// One volatile part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Mask {
+    /// Of which node.
+    pub place: Place,
+    /// Which part of it.
+    pub part: Part,
+    /// How it came to be known.
+    pub learned: Learned,
+}
+
+/// What of a node is volatile.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// What a text says.
+    Text,
+    /// The value of an attribute, or of a live property.
+    Attribute(String),
+    /// Children of one look that are sometimes there and sometimes not, with all that is in them.
+    Children {
+        /// Their tag.
+        tag: String,
+        /// Their classes, to show.
+        class: String,
+        /// The fingerprint that they are known by.
+        shape: u64,
+    },
+}
+
+/// How a mask came to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Learned {
+    /// The first page was loaded twice.
+    FirstPage,
+    /// This state was seen again and had changed only there.
+    State(StateKey),
+}
+
+/// A set of masks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Masks {
+    /// The masks, ordered by place.
+    pub masks: BTreeSet<Mask>,
+    /// What a person said to ignore, as selectors. The looker leaves those parts out of the page; they
+    /// are here only to be shown.
+    pub ignored: BTreeSet<String>,
+}
+
+impl Masks {
+    /// No masks.
+    pub const NONE: Masks = Masks { masks: BTreeSet::new(), ignored: BTreeSet::new() };
+
+    /// Whether nothing is masked.
+    pub fn is_empty(&self) -> bool {
+        self.masks.is_empty()
+    }
+
+    /// Takes in those of another set.
+    pub fn merge(&mut self, other: &Masks) {
+        self.masks.extend(other.masks.iter().cloned());
+        self.ignored.extend(other.ignored.iter().cloned());
+    }
+
+    /// Both sets.
+    pub fn and(&self, other: &Masks) -> Masks {
+        let mut both = self.clone();
+        both.merge(other);
+        both
+    }
+}
+
+/// Which nodes of a page are masked, and what of them.
+#[derive(Default)]
+pub(crate) struct Masked<'m> {
+    /// Nodes that are left out with all that is in them.
+    whole: BTreeSet<At>,
+    texts: BTreeSet<At>,
+    attributes: BTreeSet<(At, &'m str)>,
+}
+
+impl<'m> Masked<'m> {
+    /// Finds the masked parts of a page. Places that are not on it are passed over.
+    pub(crate) fn of(tree: &Tree<'_>, masks: &'m Masks) -> Self {
+        let mut masked = Self::default();
+        if masks.is_empty() {
+            return masked;
+        }
+        // Masks are sorted by their places, so those that share the beginning of the way are neighbours:
+        // the children of each node on the way are looked at once.
+        let sorted: Vec<&'m Mask> = masks.masks.iter().filter(|mask| !mask.place.steps.is_empty()).collect();
+        let mut open: Vec<(Option<At>, &[&'m Mask], usize)> = vec![(None, &sorted, 0)];
+        while let Some((at, group, depth)) = open.pop() {
+            let arrived = group.partition_point(|mask| mask.place.steps.len() <= depth);
+            let (here, below) = group.split_at(arrived);
+            if let Some(at) = at {
+                here.iter().for_each(|mask| masked.cover(tree, at, &mask.part));
+            }
+            if below.is_empty() {
+                continue;
+            }
+            let branches = Branches::of(tree, at, |child| masked.whole(child));
+            for group in below.chunk_by(|a, b| a.place.steps[depth] == b.place.steps[depth]) {
+                let step = &group[0].place.steps[depth];
+                let anchor = step.id.as_deref().filter(|_| at.is_none()).and_then(|id| tree.by_id(id));
+                let anchor = anchor.filter(|at| tree.node(*at).tag == step.tag);
+                if let Some(child) = anchor.or_else(|| branches.follow(tree, step)) {
+                    open.push((Some(child), group, depth + 1));
+                }
+            }
+        }
+        masked
+    }
+
+    fn cover(&mut self, tree: &Tree<'_>, at: At, part: &'m Part) {
+        match part {
+            Part::Text => _ = self.texts.insert(at),
+            Part::Attribute(name) => _ = self.attributes.insert((at, name)),
+            Part::Children { tag, shape, .. } => self.whole.extend(
+                tree.children(Some(at))
+                    .filter(|child| tree.node(*child).tag == *tag && exact_shape(tree, *child) == *shape),
+            ),
+        }
+    }
+
+    /// Whether a node is left out with all that is in it.
+    pub(crate) fn whole(&self, at: At) -> bool {
+        !self.whole.is_empty() && self.whole.contains(&at)
+    }
+
+    /// Whether what a text says is masked.
+    pub(crate) fn text(&self, at: At) -> bool {
+        !self.texts.is_empty() && self.texts.contains(&at)
+    }
+
+    /// Whether an attribute is masked.
+    pub(crate) fn attribute(&self, at: At, name: &str) -> bool {
+        !self.attributes.is_empty() && self.attributes.contains(&(at, name))
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Text => write!(f, "text"),
+            Part::Attribute(name) => match name.strip_prefix('.') {
+                Some(property) => write!(f, "live {}", Escaped(property, 40)),
+                None => write!(f, "attribute {}", Escaped(name, 40)),
+            },
+            Part::Children { tag, class, .. } if class.is_empty() => {
+                write!(f, "every child {}", Escaped(tag, 30))
+            }
+            Part::Children { tag, class, .. } => {
+                write!(f, "every child {} of class {}", Escaped(tag, 30), Quoted(class))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Learned::FirstPage => write!(f, "the first page, loaded twice"),
+            Learned::State(key) => write!(f, "state {key:?}, seen again"),
+        }
+    }
+}
+
+impl fmt::Display for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} (learned from {})", self.part, self.place, self.learned)
+    }
+}
+
+impl fmt::Display for Masks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for mask in &self.masks {
+            writeln!(f, "{mask}")?;
+        }
+        for selector in &self.ignored {
+            writeln!(f, "everything that matches {} (as asked)", Quoted(selector))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Where on a page something is, so that it is found again on another look at the page, or on another
+//! page of the same application: by ids where people wrote some, else by a node's shape and its number
+//! among siblings of that shape.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::Encoder;
+use super::tree::{At, Tree};
+use crate::page::Node;
+use crate::quoted::Escaped;
+
+/// How many steps a place has at most; what lies deeper has no place.
+const DEEPEST: usize = 200;
+
+/// The way to a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// From the root, or from the nearest node that has a stable id.
+    pub steps: Vec<Step>,
+}
+
+/// One node on the way.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Step {
+    /// Its tag.
+    pub tag: String,
+    /// Its id, if it has one that can be relied on; the rest is then not asked for.
+    pub id: Option<String>,
+    /// A fingerprint of what does not change: tag, role, type and the names of its attributes.
+    pub shape: u64,
+    /// How many siblings of this tag and shape are before it.
+    pub nth: u32,
+}
+
+/// The children of one node, by the steps that lead to them.
+pub(super) struct Branches<'a> {
+    ids: BTreeMap<&'a str, At>,
+    places: BTreeMap<(&'a str, u64, u32), At>,
+}
+
+impl Place {
+    /// The place of a node. An id is relied on only if `trusted` says so as well, and siblings that are
+    /// `left_out` are not counted.
+    pub fn of(
+        tree: &Tree<'_>,
+        at: At,
+        trusted: impl Fn(&str) -> bool,
+        left_out: impl Fn(At) -> bool,
+    ) -> Option<Place> {
+        let mut steps = Vec::new();
+        for at in tree.upwards(at) {
+            if steps.len() == DEEPEST {
+                return None;
+            }
+            let node = tree.node(at);
+            let shape = shape(node);
+            let id = tree.stable_id(at).filter(|id| trusted(id)).map(str::to_owned);
+            if id.is_some() {
+                steps.push(Step { tag: node.tag.clone(), id, shape: 0, nth: 0 });
+                break;
+            }
+            let alike = |sibling: &At| {
+                tree.node(*sibling).tag == node.tag && self::shape(tree.node(*sibling)) == shape
+            };
+            let before = tree.children(tree.parent(at)).take_while(|sibling| *sibling < at);
+            let nth = before.filter(alike).filter(|sibling| !left_out(*sibling)).count() as u32;
+            steps.push(Step { tag: node.tag.clone(), id: None, shape, nth });
+        }
+        steps.reverse();
+        Some(Place { steps })
+    }
+}
+
+impl<'a> Branches<'a> {
+    /// Those of a node, or the roots, but for those that are left out.
+    pub(super) fn of(tree: &Tree<'a>, parent: Option<At>, left_out: impl Fn(At) -> bool) -> Self {
+        let mut branches = Self { ids: BTreeMap::new(), places: BTreeMap::new() };
+        let mut counts: BTreeMap<(&str, u64), u32> = BTreeMap::new();
+        for at in tree.children(parent).filter(|at| !left_out(*at)) {
+            let node = tree.node(at);
+            let shape = shape(node);
+            let count = counts.entry((&node.tag, shape)).or_default();
+            branches.places.insert((&node.tag, shape, *count), at);
+            *count += 1;
+            if let Some(id) = node.attribute("id") {
+                branches.ids.entry(id).or_insert(at);
+            }
+        }
+        branches
+    }
+
+    /// Where a step leads.
+    pub(super) fn follow(&self, tree: &Tree<'a>, step: &Step) -> Option<At> {
+        match &step.id {
+            Some(id) => self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag),
+            None => self.places.get(&(step.tag.as_str(), step.shape, step.nth)).copied(),
+        }
+    }
+}
+
+/// What of a node is the same whatever state it is in.
+pub(super) fn shape(node: &Node) -> u64 {
+    if node.is_text() {
+        return 0;
+    }
+    let mut names: Vec<&str> =
+        node.attributes.iter().map(|(name, _)| name.as_str()).filter(|name| is_lasting(name)).collect();
+    names.sort_unstable();
+    let mut encoder = Encoder::about("shape");
+    encoder.text(&node.tag);
+    for name in ["role", "type"] {
+        encoder.text(node.attribute(name).unwrap_or_default());
+    }
+    for name in names {
+        encoder.text(name);
+    }
+    encoder.digest()
+}
+
+/// The same with what its author calls it: its classes and its id.
+pub(super) fn exact_shape(tree: &Tree<'_>, at: At) -> u64 {
+    let node = tree.node(at);
+    let mut encoder = Encoder::about("exact shape");
+    encoder.number(shape(node));
+    encoder.text(tree.stable_id(at).unwrap_or_default());
+    for class in node.attribute("class").unwrap_or_default().split_whitespace() {
+        encoder.text(class);
+    }
+    encoder.digest()
+}
+
+/// Whether an attribute is not one that scripts set and remove as the state changes.
+fn is_lasting(name: &str) -> bool {
+    const PASSING: &[&str] = &[
+        "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected", "open",
+        "value", "tabindex", "title",
+    ];
+    !name.starts_with('.')
+        && !name.starts_with("aria-")
+        && !name.starts_with("data-")
+        && !PASSING.contains(&name)
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Escaped(&self.tag, 30))?;
+        match &self.id {
+            Some(id) => write!(f, "#{}", Escaped(id, 40)),
+            None if self.nth > 0 => write!(f, "[{}]", self.nth + 1),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(f, "{}{step}", if index == 0 { "" } else { " > " })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! A page with its family relations worked out: who is whose parent, where a subtree ends. Stands any
+//! page, also one whose depths jump, and never recurses: a page may be as deep as it likes.
+
+use std::collections::BTreeMap;
+
+use super::generated::looks_generated;
+use crate::page::{Node, Page};
+
+/// A node of a tree, as an index into the page's nodes.
+pub type At = usize;
+
+/// A page that can be walked.
+pub struct Tree<'a> {
+    /// The page itself.
+    pub page: &'a Page,
+    parents: Vec<Option<u32>>,
+    ends: Vec<u32>,
+    /// The node of each id, or none if several have it.
+    ids: BTreeMap<&'a str, Option<u32>>,
+}
+
+impl<'a> Tree<'a> {
+    /// Works out the relations. A node's parent is the last one before it that is less deep and no text.
+    pub fn of(page: &'a Page) -> Self {
+        let nodes = &page.nodes;
+        let mut parents = Vec::with_capacity(nodes.len());
+        let mut ends = vec![nodes.len() as u32; nodes.len()];
+        let mut ids = BTreeMap::new();
+        let mut open: Vec<usize> = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            while let Some(last) =
+                open.pop_if(|last| nodes[*last].depth >= node.depth || nodes[*last].is_text())
+            {
+                ends[last] = at as u32;
+            }
+            parents.push(open.last().map(|parent| *parent as u32));
+            open.push(at);
+            if let Some(id) = node.attribute("id") {
+                ids.entry(id).and_modify(|known| *known = None).or_insert(Some(at as u32));
+            }
+        }
+        Self { page, parents, ends, ids }
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.page.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.page.nodes.is_empty()
+    }
+
+    /// A node.
+    pub fn node(&self, at: At) -> &'a Node {
+        &self.page.nodes[at]
+    }
+
+    /// The parent, unless it is a root.
+    pub fn parent(&self, at: At) -> Option<At> {
+        self.parents[at].map(|parent| parent as At)
+    }
+
+    /// The first node after it that is not below it.
+    pub fn end(&self, at: At) -> At {
+        self.ends[at] as At
+    }
+
+    /// The children of a node in order; those of `None` are the roots.
+    pub fn children(&self, of: Option<At>) -> impl Iterator<Item = At> {
+        let (mut next, end) = of.map_or((0, self.len()), |at| (at + 1, self.end(at)));
+        std::iter::from_fn(move || {
+            let child = (next < end).then_some(next)?;
+            next = self.end(child);
+            Some(child)
+        })
+    }
+
+    /// The node itself, its parent and so on to the root.
+    pub fn upwards(&self, from: At) -> impl Iterator<Item = At> {
+        std::iter::successors(Some(from), |at| self.parent(*at))
+    }
+
+    /// The only node that has this id.
+    pub fn by_id(&self, id: &str) -> Option<At> {
+        self.ids.get(id).copied().flatten().map(|at| at as At)
+    }
+
+    /// The id of a node, if it tells what the node is: not made up, and nobody else's.
+    pub fn stable_id(&self, at: At) -> Option<&'a str> {
+        let id = self.node(at).attribute("id")?;
+        (self.by_id(id) == Some(at) && !looks_generated(id)).then_some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tree;
+    use crate::identity::tiny::page;
+
+    #[test]
+    fn relations_are_those_of_the_document() {
+        let page = page("html\n  body\n    p 'a'\n    p\n  div id=x\n    b id=y\n    i id=y");
+        let tree = Tree::of(&page);
+        let tags = |of| tree.children(of).map(|at| tree.node(at).tag.as_str()).collect::<Vec<_>>();
+        assert_eq!(tags(None), ["html"]);
+        assert_eq!(tags(Some(0)), ["body", "div"]);
+        assert_eq!(tags(Some(1)), ["p", "p"]);
+        assert_eq!(tags(Some(2)), ["#text"]);
+        assert_eq!(tree.end(1), 5);
+        assert_eq!(tree.upwards(3).collect::<Vec<_>>(), [3, 2, 1, 0]);
+        assert_eq!(tree.by_id("x"), Some(5));
+        assert_eq!(tree.by_id("y"), None, "two have it");
+    }
+
+    #[test]
+    fn depths_that_jump_still_make_a_tree() {
+        let mut page = page("a\n  b\n  c\n  d");
+        for (node, depth) in page.nodes.iter_mut().zip([7, 60000, 9, 0]) {
+            node.depth = depth;
+        }
+        let tree = Tree::of(&page);
+        assert_eq!(tree.children(None).collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(tree.children(Some(0)).collect::<Vec<_>>(), [1, 2]);
+    }
+}
