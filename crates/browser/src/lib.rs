@@ -3,14 +3,17 @@
 //! Everything that comes back over the connection was made by, or touched by, a page that nobody trusts.
 //! Nothing here reads the environment: paths are handed in.
 
+pub mod agent;
 pub mod browser;
 pub mod connection;
 pub mod events;
 pub mod find;
 pub mod flags;
+pub mod note;
 pub mod process;
 pub mod profile;
 pub mod sweep;
+pub mod tab;
 
 mod message;
 mod procfs;

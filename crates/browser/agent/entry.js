@@ -1,0 +1,72 @@
+// The page agent, part 10: what is called from outside. One call performs a whole path and says where it
+// ended; it stops at the first step that does not lead where it should.
+const agent = {
+  shared,
+
+  // Performs steps; after each but the last the page must be the expected one.
+  async run(steps) {
+    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, endless: [] };
+    for (const step of steps) {
+      beginStep();
+      const found = await perform(step);
+      if (!found) {
+        result.missing = true;
+        break;
+      }
+      result.settled = await settle(native.clock() + settings.cap, false);
+      result.link = shared.linked;
+      result.notes = shared.notes;
+      result.leaving = shared.leaving;
+      result.done++;
+      if (result.leaving) break;
+      result.raw = raw();
+      if (!result.settled) result.endless = [...traffic.endless];
+      if (step.expect !== undefined && step.expect !== result.raw) break;
+    }
+    if (result.done === 0) result.raw = raw();
+    return result;
+  },
+
+  // Waits until the page has settled; after a load, or after input from outside.
+  async settle() {
+    const settled = await settle(native.clock() + settings.cap, true);
+    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, endless: settled ? [] : [...traffic.endless] };
+  },
+
+  look,
+
+  // Where the middle of an element is in the window, after scrolling it into view.
+  aim(where) {
+    beginStep();
+    const element = at(where.split(">")[0]);
+    if (!element) return null;
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const box = [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
+    if (!box) return null;
+    let [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    for (let view = element.ownerDocument.defaultView; view !== window; view = view.parent) {
+      const frame = view.frameElement.getBoundingClientRect();
+      x += frame.left + view.frameElement.clientLeft;
+      y += frame.top + view.frameElement.clientTop;
+    }
+    shared.pointed = true;
+    return { x, y };
+  },
+
+  // Before the page is left for good: nothing of it may be there the next time.
+  clear() {
+    try {
+      sessionStorage.clear();
+    } catch {}
+    return true;
+  },
+};
+
+function beginStep() {
+  shared.notes = [];
+  shared.linked = null;
+  shared.leaving = false;
+  shared.leftAt = undefined;
+}
+
+defineProperty(window, settings.secret, { value: agent });

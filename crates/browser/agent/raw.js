@@ -1,0 +1,111 @@
+// The page agent, part 6: the raw hash, by which a page that was seen before is known again without
+// being looked at. Native serialisation and one pass over the text; what is not in the text (values of
+// fields, shadow roots, frames, open popovers) is added.
+function raw() {
+  const hash = new Hash();
+  addDocument(hash, document);
+  return hash.hex();
+}
+
+class Hash {
+  constructor() {
+    this.a = 0x9e3779b1;
+    this.b = 0x85ebca77;
+    this.c = 0xc2b2ae3d;
+    this.d = 0x27d4eb2f;
+  }
+
+  add(text) {
+    let { a, b, c, d } = this;
+    const length = text.length;
+    a = Math.imul(a ^ length, 0x2c1b3c6d);
+    for (let at = 0; at < length; at++) {
+      const code = text.charCodeAt(at);
+      a = Math.imul(a ^ code, 0x85ebca6b);
+      b = Math.imul(b ^ code, 0xc2b2ae35) + a;
+      c = Math.imul(c ^ (code + b), 0x27d4eb2f);
+      d = Math.imul((d << 5) | (d >>> 27), 0x165667b1) ^ c;
+    }
+    this.a = (a ^ (a >>> 15)) | 0;
+    this.b = (b ^ (b >>> 13)) | 0;
+    this.c = (c ^ (c >>> 16)) | 0;
+    this.d = (d ^ (d >>> 14)) | 0;
+  }
+
+  hex() {
+    let { a, b, c, d } = this;
+    for (let round = 0; round < 4; round++) {
+      a = Math.imul(a ^ (d >>> 15), 0x2c1b3c6d) ^ b;
+      b = Math.imul(b ^ (a >>> 13), 0x297a2d39) ^ c;
+      c = Math.imul(c ^ (b >>> 16), 0x85ebca6b) ^ d;
+      d = Math.imul(d ^ (c >>> 14), 0xc2b2ae35) ^ a;
+    }
+    return [a, b, c, d].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
+  }
+}
+
+function addDocument(hash, page) {
+  const root = page.documentElement;
+  if (!root) return;
+  hash.add(page.title);
+  for (const { name, value } of root.attributes) hash.add(name + "=" + value);
+  addTree(hash, page.body ?? root, page);
+}
+
+function addTree(hash, root, page) {
+  hash.add(markup(root, page));
+  addFields(hash, root);
+  if (heard.hasShadows) {
+    for (const shadow of shadowRoots(root)) {
+      hash.add(shadow.innerHTML);
+      addFields(hash, shadow);
+    }
+  }
+  for (const frame of framesOf(page)) {
+    const inner = innerDocument(frame);
+    if (inner) addDocument(hash, inner);
+  }
+  if (root.querySelector("[popover]")) {
+    for (const open of root.querySelectorAll(":popover-open")) hash.add(place(open));
+  }
+  if (shared.pointed) {
+    const under = page.querySelectorAll(":hover");
+    if (under.length) hash.add(place(under[under.length - 1]));
+  }
+}
+
+// The text of the tree without what was found to change from load to load.
+function markup(root, page) {
+  if (settings.masks.length === 0 && !settings.ignore) return root.outerHTML;
+  const copy = inert().importNode(root, true);
+  const top = copy.parentNode ?? copy;
+  if (settings.ignore) for (const element of top.querySelectorAll(settings.ignore)) element.remove();
+  if (page === document) for (const mask of settings.masks) blank(copy, mask);
+  return copy.outerHTML;
+}
+
+// A document without a window: nothing in it loads or runs.
+function inert() {
+  return (shared.inert ??= document.implementation.createHTMLDocument(""));
+}
+
+function addFields(hash, root) {
+  for (const field of root.querySelectorAll("input,textarea,select")) {
+    if (field.localName === "select") {
+      for (const option of field.selectedOptions) hash.add("o" + option.index);
+    } else if (field.type === "checkbox" || field.type === "radio") {
+      hash.add(field.checked ? "1" : field.indeterminate ? "?" : "0");
+    } else {
+      hash.add("=" + field.value);
+    }
+  }
+}
+
+// Blanks one volatile part of the copy: a text, an attribute or a whole element.
+function blank(copy, { selector, what }) {
+  for (const element of (copy.parentNode ?? copy).querySelectorAll(selector)) {
+    if (what === "tree") element.remove();
+    else if (what === "text") for (const node of element.childNodes) node.nodeType === 3 && (node.data = "");
+    else element.removeAttribute(what);
+  }
+}

@@ -1,0 +1,150 @@
+//! The page agent: the script that runs in every document, what it is told, and what it answers. The
+//! answers come out of a hostile page; they are read into these types and believed no further.
+
+use argiope_explore::page::{Kind, Page};
+use serde::{Deserialize, Serialize};
+
+const PARTS: [&str; 11] = [
+    include_str!("../agent/head.js"),
+    include_str!("../agent/natives.js"),
+    include_str!("../agent/traffic.js"),
+    include_str!("../agent/clock.js"),
+    include_str!("../agent/hooks.js"),
+    include_str!("../agent/settle.js"),
+    include_str!("../agent/raw.js"),
+    include_str!("../agent/tree.js"),
+    include_str!("../agent/offers.js"),
+    include_str!("../agent/perform.js"),
+    include_str!("../agent/entry.js"),
+];
+
+/// What the agent is told once per document.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentSettings {
+    /// The name under which the agent is found; drawn anew for every browser, so that no page knows it.
+    pub secret: String,
+    /// The origin whose pages belong to the application.
+    pub origin: String,
+    /// The host whose requests (and those of its subdomains) hold a page.
+    pub site: String,
+    /// Seeds `Math.random`.
+    pub seed: u32,
+    /// How far virtual time runs ahead in one step, in milliseconds.
+    pub horizon: u32,
+    /// How long a page may take to settle, in real milliseconds.
+    pub cap: u32,
+    /// The clock's fixed time in milliseconds since 1970, if time is frozen.
+    pub freeze: Option<i64>,
+    /// A selector of what is not part of the application.
+    pub ignore: String,
+    /// What was found to change from load to load.
+    pub masks: Vec<Blank>,
+    /// Addresses that never stop being busy.
+    pub endless: Vec<String>,
+}
+
+/// A part of the page that the raw hash leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blank {
+    /// Where, as a selector made of tags and positions.
+    pub selector: String,
+    /// `text`, `tree`, or the name of an attribute.
+    pub what: String,
+}
+
+impl AgentSettings {
+    /// The script for `Page.addScriptToEvaluateOnNewDocument`.
+    pub fn script(&self) -> String {
+        let settings = serde_json::to_string(self).expect("plain settings are JSON");
+        let mut script = String::with_capacity(80_000);
+        script.push_str("((settings) => {\n\"use strict\";\n");
+        PARTS.iter().for_each(|part| script.push_str(part));
+        script.push_str("\n})(");
+        script.push_str(&settings);
+        script.push_str(");\n");
+        script
+    }
+}
+
+/// One thing to do on the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What.
+    pub kind: Kind,
+    /// Where, as the agent said it.
+    pub place: String,
+    /// With what.
+    pub argument: String,
+    /// By the browser's own input instead of the agent's events.
+    pub trusted: bool,
+    /// The page that must be there afterwards for the next step to be right; the last step has none.
+    pub expect: Option<Raw>,
+}
+
+/// A page as recognised without looking at it: equal pages of one application have equal raw hashes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Raw(pub u128);
+
+impl Serialize for Raw {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        if text.is_empty() {
+            return Ok(Self(0));
+        }
+        u128::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A step as the agent reads it.
+#[derive(Serialize)]
+pub(crate) struct Asked<'a> {
+    pub kind: Kind,
+    pub place: &'a str,
+    pub argument: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Raw>,
+}
+
+/// How the agent's call ended.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Answered {
+    pub done: usize,
+    pub missing: bool,
+    pub raw: Raw,
+    pub settled: bool,
+    pub notes: Vec<Vec<String>>,
+    pub link: Option<String>,
+    pub leaving: bool,
+    pub endless: Vec<String>,
+}
+
+/// A look at the page.
+#[derive(Debug, Deserialize)]
+pub struct Look {
+    /// The page it was.
+    pub raw: Raw,
+    /// What it shows and offers.
+    pub page: Page,
+    /// Its source as it is now.
+    pub source: String,
+    /// The answer's status, 0 where there is none.
+    pub status: u16,
+    /// The document's type.
+    #[serde(rename = "type")]
+    pub content_type: String,
+    /// The page was too large to be seen in full.
+    pub truncated: bool,
+}
+
+/// Where an element is in the window.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Point {
+    pub x: f64,
+    pub y: f64,
+}
