@@ -1,0 +1,85 @@
+//! What is kept of a state beside its place in the graph: for people, for `explain`, and for finding its
+//! actions again. Plain data; all of it comes from a page and is hostile.
+
+use std::fmt;
+
+use argiope_explore::id::ActionSignature;
+use argiope_explore::page::{Kind, Page};
+use serde::{Deserialize, Serialize};
+
+/// The name of some bytes: equal names, equal bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ContentHash(pub u128);
+
+impl ContentHash {
+    /// The first 128 bits of the bytes' BLAKE3 hash: a hostile page cannot make two of them collide.
+    pub fn of(bytes: &[u8]) -> Self {
+        let hash = blake3::hash(bytes);
+        let first: &[u8; 16] = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
+        Self(u128::from_le_bytes(*first))
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// What is known of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateDetail {
+    /// Its address when it was first seen.
+    pub url: String,
+    /// Its title then.
+    pub title: String,
+    /// When that was, in seconds since the start of the crawl.
+    pub found_at: u32,
+    /// The page's raw hash then, which a crawler recognises the state by without looking at it.
+    pub raw: u128,
+    /// Its source, to be had from [`super::Store::blob`].
+    pub source: ContentHash,
+    /// Its snapshot, to be had from [`super::Store::page`].
+    pub page: ContentHash,
+    /// Its picture, if one was taken.
+    pub screenshot: Option<ContentHash>,
+    /// What can be done there.
+    pub offers: Vec<OfferDetail>,
+}
+
+/// What is known of an action of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferDetail {
+    /// Its name.
+    pub signature: ActionSignature,
+    /// What is done.
+    pub kind: Kind,
+    /// The value typed, the option chosen, the key pressed, the address of a link.
+    pub argument: String,
+    /// What people call it.
+    pub label: String,
+    /// How the looker finds its node again on a page that is the same to the byte.
+    pub place: String,
+}
+
+/// A state as it was found: what a [`StateDetail`] is made from. The source and the snapshot are hashed,
+/// encoded and compressed by whoever commits them, not by whoever found them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// See [`StateDetail::url`].
+    pub url: String,
+    /// See [`StateDetail::title`].
+    pub title: String,
+    /// See [`StateDetail::found_at`].
+    pub found_at: u32,
+    /// See [`StateDetail::raw`].
+    pub raw: u128,
+    /// The page's source.
+    pub source: Vec<u8>,
+    /// The page as it was looked at.
+    pub page: Page,
+    /// A picture of it.
+    pub screenshot: Option<Vec<u8>>,
+    /// What can be done there.
+    pub offers: Vec<OfferDetail>,
+}

@@ -1,0 +1,101 @@
+//! Why a store refuses, each case as one sentence for the person at the terminal. The one place that
+//! translates the database's errors; nobody outside the store sees those.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::FORMAT;
+
+/// Why a store cannot be had, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is something there, and it is no run.
+    #[error("{} exists, is not empty and holds no run; nothing was touched", .0.display())]
+    Occupied(PathBuf),
+    /// There is a run there already.
+    #[error("{} holds a run already; use --resume to go on with it, or another directory", .0.display())]
+    HoldsRun(PathBuf),
+    /// There is no run there.
+    #[error("{} holds no run", .0.display())]
+    NoRun(PathBuf),
+    /// A run was begun there and cut short before its first record.
+    #[error("the run in {} was cut short before it began; start it again there", .0.display())]
+    Unfinished(PathBuf),
+    /// The path is that of a file.
+    #[error("{} is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    /// The file of that name is something else.
+    #[error("{} is not a store of argiope", .0.display())]
+    NotAStore(PathBuf),
+    /// Written by an argiope that writes another format.
+    #[error(
+        "{} was written by argiope {argiope} in store format {format}; this argiope reads format {FORMAT}",
+        .path.display()
+    )]
+    OtherVersion {
+        /// The store.
+        path: PathBuf,
+        /// Which argiope wrote it.
+        argiope: String,
+        /// The format it wrote.
+        format: String,
+    },
+    /// Another process holds it.
+    #[error("{} is in use by another argiope", .0.display())]
+    InUse(PathBuf),
+    /// Its content contradicts itself.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// No room, or no more of it allowed.
+    #[error("the disk is full: {0}; what was stored so far is intact")]
+    DiskFull(io::Error),
+    /// Anything else that the file system says.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// What it was about.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// An earlier write failed, and was reported then.
+    #[error("the store takes nothing more, since an earlier write failed")]
+    Stopped,
+    /// The store was opened for reading.
+    #[error("the store was opened for reading only")]
+    ReadOnly,
+}
+
+impl StoreError {
+    /// What the file system said about a path.
+    pub(super) fn io(path: &Path, error: io::Error) -> Self {
+        match error.kind() {
+            // A quota or a limit on the size of files is a full disk to whoever runs into it.
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::DiskFull(error)
+            }
+            _ => Self::Io { path: path.to_owned(), error },
+        }
+    }
+
+    /// What the database said about its file.
+    pub(super) fn database(path: &Path, error: impl Into<redb::Error>) -> Self {
+        use redb::Error;
+        match error.into() {
+            Error::DatabaseAlreadyOpen => Self::InUse(path.to_owned()),
+            Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Self::NotAStore(path.to_owned())
+            }
+            Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Self::Damaged(format!("{} is too short", path.display()))
+            }
+            Error::Io(error) => Self::io(path, error),
+            Error::PreviousIo => Self::Stopped,
+            Error::UpgradeRequired(version) => Self::OtherVersion {
+                path: path.to_owned(),
+                argiope: "of another time".to_owned(),
+                format: format!("of file version {version}"),
+            },
+            other => Self::Damaged(other.to_string()),
+        }
+    }
+}

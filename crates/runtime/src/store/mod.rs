@@ -1,0 +1,197 @@
+//! Everything a crawl must not forget, in one directory per run: an append-only journal of records, what
+//! is known of each state, page sources and snapshots (each once), and the settings. Crash-safe: what was
+//! acknowledged is there after a kill, and what is there is a prefix of what was appended. Knows neither
+//! what the records mean nor what the settings say.
+
+mod batch;
+mod detail;
+mod error;
+mod iterate;
+mod meta;
+mod overlay;
+mod packed;
+mod place;
+mod writer;
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use argiope_explore::id::StateKey;
+use argiope_explore::page::Page;
+use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
+
+pub use batch::Batch;
+pub use detail::{ContentHash, Found, OfferDetail, StateDetail};
+pub use error::StoreError;
+pub use iterate::{Records, States};
+pub use meta::Meta;
+pub use writer::{Progress, Writer};
+
+/// The version of everything below and of the encoding of records, [`StateDetail`] and [`Page`]. A
+/// change that old bytes do not survive raises it.
+pub const FORMAT: u32 = 1;
+
+/// The database in a run's directory.
+pub const FILE: &str = "argiope.redb";
+
+/// Measured: a crawl appends and hardly reads, and more than this makes it no faster.
+const CACHE_BYTES: usize = 16 << 20;
+
+const META: TableDefinition<'_, &str, &str> = TableDefinition::new("meta");
+const JOURNAL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("journal");
+const STATES: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("states");
+const BLOBS: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("blobs");
+const NAMED: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("named");
+
+/// The store of one run. Dropping it closes it; a [`Writer`] keeps it open.
+pub struct Store {
+    path: PathBuf,
+    database: Arc<Database>,
+    meta: Meta,
+    writable: bool,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Begins a run in a directory that does not exist or is empty.
+    pub fn create(directory: &Path, settings: &serde_json::Value) -> Result<Self, StoreError> {
+        let path = directory.join(FILE);
+        let file = place::claim(directory, &path)?;
+        let mut builder = builder();
+        // A database that must be recovered has seen a commit, so there is a run: leave it as it is.
+        builder.set_repair_callback(redb::RepairSession::abort);
+        let database = match builder.create_file(file) {
+            Err(redb::DatabaseError::RepairAborted) => {
+                return Err(StoreError::HoldsRun(directory.to_owned()));
+            }
+            other => other.map_err(|error| StoreError::database(&path, error))?,
+        };
+        let meta = meta::begin(&database, &path, settings)?;
+        place::persist(directory)?;
+        Ok(Self { path, database: Arc::new(database), meta, writable: true })
+    }
+
+    /// Goes on with the run in a directory.
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        let path = place::find(directory)?;
+        let database = builder().open(&path).map_err(|error| StoreError::database(&path, error))?;
+        Self::of(database, path, true)
+    }
+
+    /// Reads the run in a directory, and leaves every byte of it as it is. Several may read at once, but
+    /// not while a crawl writes.
+    pub fn read(directory: &Path) -> Result<Self, StoreError> {
+        let path = place::find(directory)?;
+        let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
+        let database = overlay::Overlay::new(file)
+            .and_then(|overlay| builder().create_with_backend(overlay))
+            .map_err(|error| StoreError::database(&path, error))?;
+        Self::of(database, path, false)
+    }
+
+    fn of(database: Database, path: PathBuf, writable: bool) -> Result<Self, StoreError> {
+        let meta = meta::check(&database, &path)?;
+        Ok(Self { path, database: Arc::new(database), meta, writable })
+    }
+
+    /// What was written when the run began.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The records from the first to the last as of now, read as they are asked for.
+    pub fn records(&self) -> Result<Records, StoreError> {
+        let journal = self.begin()?.open_table(JOURNAL).map_err(|error| self.error(error))?;
+        Ok(Records::new(
+            journal.range_owned::<u64>(..).map_err(|error| self.error(error))?,
+            self.path.clone(),
+        ))
+    }
+
+    /// How many records there are.
+    pub fn length(&self) -> Result<u64, StoreError> {
+        let journal = self.begin()?.open_table(JOURNAL).map_err(|error| self.error(error))?;
+        let last = journal.last().map_err(|error| self.error(error))?;
+        Ok(last.map_or(0, |(sequence, _)| sequence.value() + 1))
+    }
+
+    /// What is known of each state, in the order of their keys.
+    pub fn states(&self) -> Result<States, StoreError> {
+        let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
+        Ok(States::new(states.range_owned::<u128>(..).map_err(|error| self.error(error))?, self.path.clone()))
+    }
+
+    /// What is known of a state.
+    pub fn detail(&self, key: StateKey) -> Result<Option<StateDetail>, StoreError> {
+        let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
+        let Some(packed) = states.get(key.0).map_err(|error| self.error(error))? else { return Ok(None) };
+        iterate::detail(key, packed.value()).map(Some)
+    }
+
+    /// The bytes of that name.
+    pub fn blob(&self, hash: ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+        let blobs = self.begin()?.open_table(BLOBS).map_err(|error| self.error(error))?;
+        let Some(packed) = blobs.get(hash.0).map_err(|error| self.error(error))? else { return Ok(None) };
+        let bytes = packed::unpack(packed.value(), &format!("blob {hash:?}"))?;
+        if ContentHash::of(&bytes) != hash {
+            return Err(StoreError::Damaged(format!("blob {hash:?} has other bytes than its name says")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The snapshot of that name.
+    pub fn page(&self, hash: ContentHash) -> Result<Option<Page>, StoreError> {
+        let Some(bytes) = self.blob(hash)? else { return Ok(None) };
+        packed::decode(&bytes, &format!("snapshot {hash:?}")).map(Some)
+    }
+
+    /// What a name stands for.
+    pub fn named(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
+        let value = named.get(name).map_err(|error| self.error(error))?;
+        Ok(value.map(|bytes| bytes.value().to_vec()))
+    }
+
+    /// Lets a name stand for some bytes from now on.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.commit(&[Batch { named: vec![(name.to_owned(), bytes.to_vec())], ..Batch::default() }])
+    }
+
+    /// Writes batches in order, in one transaction that is on disk when this returns. A crawl uses a
+    /// [`Writer`] instead.
+    pub fn commit(&self, batches: &[Batch]) -> Result<(), StoreError> {
+        if !self.writable {
+            return Err(StoreError::ReadOnly);
+        }
+        batch::commit(&self.database, batches).map_err(|error| self.error(error))
+    }
+
+    /// Starts a thread that writes. It says through `report` how far it has come, from that thread.
+    pub fn writer(&self, report: impl Fn(Progress) + Send + 'static) -> Result<Writer, StoreError> {
+        if !self.writable {
+            return Err(StoreError::ReadOnly);
+        }
+        Writer::start(self.database.clone(), self.path.clone(), Box::new(report))
+    }
+
+    fn begin(&self) -> Result<ReadTransaction, StoreError> {
+        self.database.begin_read().map_err(|error| self.error(error))
+    }
+
+    fn error(&self, error: impl Into<redb::Error>) -> StoreError {
+        StoreError::database(&self.path, error)
+    }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}

@@ -1,0 +1,166 @@
+//! The thread that writes. Whoever appends hands a batch over and goes on; the thread commits everything
+//! that is waiting in one durable transaction, then says how far it has come. It never waits for more to
+//! arrive: while the disk is busy with one transaction, the next one gathers by itself.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use redb::Database;
+
+use super::batch::{self, Batch};
+use super::error::StoreError;
+
+/// How many bytes may wait before whoever appends must wait as well. A guess: some tens of new states.
+const WAITING_BYTES: usize = 8 << 20;
+
+/// What the writing thread reports.
+#[derive(Debug)]
+pub enum Progress {
+    /// Every batch up to the one with this ticket is on disk.
+    Durable(u64),
+    /// A write failed. The last report; nothing more is accepted.
+    Failed(StoreError),
+}
+
+/// Hands batches to the thread that writes them. Dropping it waits until all are written.
+pub struct Writer {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    pub(super) fn start(
+        database: Arc<Database>,
+        path: PathBuf,
+        report: Box<dyn Fn(Progress) + Send>,
+    ) -> Result<Self, StoreError> {
+        let queue = Arc::new(Queue::default());
+        let thread = std::thread::Builder::new().name("store".to_owned()).spawn({
+            let queue = queue.clone();
+            let path = path.clone();
+            move || write(&queue, &database, &path, &report)
+        });
+        let thread = thread.map_err(|error| StoreError::io(&path, error))?;
+        Ok(Self { queue, thread: Some(thread) })
+    }
+
+    /// Hands over a batch; its ticket is one more than the last one's, and the first is 1. Waits only
+    /// while the disk is far behind. An error means that an earlier batch could not be written.
+    pub fn append(&self, batch: Batch) -> Result<u64, StoreError> {
+        let weight = batch.weight();
+        let mut waiting = self.queue.lock();
+        while waiting.weight > WAITING_BYTES && !waiting.stopped {
+            waiting = self.queue.taken.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        if waiting.stopped {
+            return Err(StoreError::Stopped);
+        }
+        waiting.batches.push(batch);
+        waiting.weight += weight;
+        waiting.ticket += 1;
+        let ticket = waiting.ticket;
+        drop(waiting);
+        self.queue.given.notify_one();
+        Ok(ticket)
+    }
+
+    /// Waits until everything is on disk, and ends the thread.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.finish();
+        if self.queue.lock().stopped { Err(StoreError::Stopped) } else { Ok(()) }
+    }
+
+    fn finish(&mut self) {
+        self.queue.lock().closed = true;
+        self.queue.given.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // The thread catches its own panics; one that gets here came out of the report.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What lies between those who append and the thread.
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    given: Condvar,
+    taken: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    batches: Vec<Batch>,
+    weight: usize,
+    /// Of the last batch handed over.
+    ticket: u64,
+    closed: bool,
+    stopped: bool,
+}
+
+impl Queue {
+    /// Nothing under the lock can panic half-way, so that poisoning says nothing here.
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that is waiting and the last ticket of it; nothing once closed and empty.
+    fn take(&self) -> Option<(Vec<Batch>, u64)> {
+        let mut waiting = self.lock();
+        while waiting.batches.is_empty() {
+            if waiting.closed {
+                return None;
+            }
+            waiting = self.given.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.weight = 0;
+        let batches = std::mem::take(&mut waiting.batches);
+        let ticket = waiting.ticket;
+        drop(waiting);
+        self.taken.notify_all();
+        Some((batches, ticket))
+    }
+
+    fn stop(&self) {
+        let mut waiting = self.lock();
+        waiting.stopped = true;
+        waiting.batches.clear();
+        drop(waiting);
+        self.taken.notify_all();
+    }
+}
+
+/// The thread: everything that waits, then everything that came meanwhile, and so on.
+fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(Progress) + Send)) {
+    while let Some((batches, ticket)) = queue.take() {
+        // The database asserts what it believes about its file; a file damaged from outside must not
+        // leave a crawl waiting for a thread that is gone.
+        let written = catch_unwind(AssertUnwindSafe(|| batch::commit(database, &batches)));
+        let failure = match written {
+            Ok(Ok(())) => {
+                report(Progress::Durable(ticket));
+                continue;
+            }
+            Ok(Err(error)) => StoreError::database(path, error),
+            Err(_) => StoreError::Damaged("the database contradicts itself".to_owned()),
+        };
+        queue.stop();
+        report(Progress::Failed(failure));
+        return;
+    }
+}

@@ -1,0 +1,146 @@
+//! The store from outside: what is written is read back, beside the writer and after reopening.
+
+#[path = "store/scratch.rs"]
+mod scratch;
+
+use std::sync::mpsc;
+
+use argiope_controller::outcome::{Failure, Note};
+use argiope_controller::record::Record;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::page::{Kind, Node, Page};
+use argiope_runtime::store::{Batch, ContentHash, Found, OfferDetail, Progress, Store};
+use scratch::Scratch;
+use serde_json::json;
+
+fn records() -> Vec<Record> {
+    let (a, b) = (StateKey(u128::MAX - 7), StateKey(11));
+    let (go, stay) = (ActionSignature(u64::MAX), ActionSignature(5));
+    vec![
+        Record::State { key: a, actions: vec![go, stay], links: vec![stay] },
+        Record::Transition {
+            from: a,
+            action: go,
+            to: b,
+            notes: vec![Note::Dialog("alert".into(), "\u{1b}[2J\0 boo".into()), Note::Unsettled],
+            once: true,
+        },
+        Record::Failed { from: a, action: stay, reason: Failure::Crashed },
+        Record::Strayed { from: a, action: go, to: a },
+        Record::Spent { actions: 3, resets: 1 },
+    ]
+}
+
+fn found(title: &str) -> Found {
+    let page = Page {
+        url: "http://localhost/#/\u{202e}".into(),
+        title: title.into(),
+        nodes: vec![Node {
+            depth: 0,
+            tag: "html".into(),
+            text: String::new(),
+            attributes: vec![("lang".into(), "en".into())],
+            visible: true,
+        }],
+        offers: Vec::new(),
+    };
+    let offer = OfferDetail {
+        signature: ActionSignature(5),
+        kind: Kind::Input,
+        argument: "x".repeat(1000),
+        label: "a \0 label".into(),
+        place: "3".into(),
+    };
+    Found {
+        url: page.url.clone(),
+        title: title.into(),
+        found_at: 7,
+        raw: 1 << 100,
+        source: format!("<title>{title}</title>{}", "<p>text</p>".repeat(500)).into_bytes(),
+        page,
+        screenshot: Some(vec![0x89, b'P']),
+        offers: vec![offer; 3],
+    }
+}
+
+fn read_back(store: &Store) -> Vec<Record> {
+    store.records().unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn what_is_written_is_read_back_after_reopening() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("deep/run");
+    let settings = json!({ "url": "http://localhost/", "tabs": 2 });
+    let (key, seen) = (StateKey(11), found("one"));
+    let store = Store::create(&directory, &settings).unwrap();
+    let run = store.meta().run;
+    store
+        .commit(&[Batch {
+            records: records(),
+            states: vec![(key, seen.clone())],
+            blobs: vec![b"other".to_vec()],
+            named: vec![("masks".into(), vec![1, 2])],
+        }])
+        .unwrap();
+    store.put("masks", &[3]).unwrap();
+    drop(store);
+
+    let check = |store: &Store| {
+        assert_eq!(store.meta().settings, settings);
+        assert_eq!(store.meta().run, run);
+        assert_eq!(read_back(store), records());
+        assert_eq!(store.length().unwrap(), 5);
+        let detail = store.detail(key).unwrap().unwrap();
+        assert_eq!((&detail.url, &detail.title, detail.raw), (&seen.url, &seen.title, seen.raw));
+        assert_eq!(detail.offers, seen.offers);
+        assert_eq!(store.blob(detail.source).unwrap().unwrap(), seen.source);
+        assert_eq!(store.page(detail.page).unwrap().unwrap(), seen.page);
+        assert_eq!(store.blob(detail.screenshot.unwrap()).unwrap(), seen.screenshot);
+        assert_eq!(store.blob(ContentHash::of(b"other")).unwrap().unwrap(), b"other");
+        assert_eq!(store.named("masks").unwrap().unwrap(), [3]);
+        let states: Vec<_> = store.states().unwrap().map(Result::unwrap).collect();
+        assert_eq!(states, [(key, detail)]);
+        assert_eq!(store.detail(StateKey(12)).unwrap(), None);
+        assert_eq!(store.blob(ContentHash(12)).unwrap(), None);
+        assert_eq!(store.named("mask").unwrap(), None);
+    };
+    check(&Store::read(&directory).unwrap());
+    check(&Store::open(&directory).unwrap());
+}
+
+#[test]
+fn the_writer_acknowledges_every_ticket_in_order() {
+    let scratch = Scratch::new();
+    let store = Store::create(&scratch.path("run"), &json!(null)).unwrap();
+    let (tell, told) = mpsc::channel();
+    let writer = store.writer(move |progress| tell.send(progress).unwrap()).unwrap();
+    for expected in 1..=500 {
+        let record = Record::Spent { actions: expected, resets: 0 };
+        assert_eq!(writer.append(Batch::of_records(vec![record])).unwrap(), expected);
+    }
+    writer.close().unwrap();
+    let mut last = 0;
+    for progress in told {
+        let Progress::Durable(ticket) = progress else { panic!("{progress:?}") };
+        assert!(ticket > last);
+        last = ticket;
+    }
+    assert_eq!(last, 500);
+    assert_eq!(read_back(&store).len(), 500);
+}
+
+#[test]
+fn one_who_reads_beside_the_writer_sees_what_was_acknowledged() {
+    let scratch = Scratch::new();
+    let store = Store::create(&scratch.path("run"), &json!(null)).unwrap();
+    let (tell, told) = mpsc::channel();
+    let writer = store.writer(move |progress| tell.send(progress).unwrap()).unwrap();
+    for count in 1..=20 {
+        writer.append(Batch::of_records(vec![Record::Spent { actions: count, resets: 0 }])).unwrap();
+        let Progress::Durable(ticket) = told.recv().unwrap() else { panic!() };
+        assert_eq!(ticket, count);
+        assert_eq!(read_back(&store).len() as u64, count);
+    }
+    drop(writer);
+}
