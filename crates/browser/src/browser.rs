@@ -139,11 +139,12 @@ impl Browser {
             .map_err(|error| LaunchError::Profile { directory: settings.profiles.clone(), error })?;
         let program = settings.executable.path.clone();
         // As root Chromium refuses to start with its sandbox.
-        let sandboxed = !rustix::process::geteuid().is_root();
+        let root = rustix::process::geteuid().is_root();
+        let sandboxed = !root && !settings.extra.iter().any(|argument| argument == flags::NO_SANDBOX);
         let arguments = flags::arguments(&FlagSettings {
             headless_shell: settings.executable.is_headless_shell(),
             profile: profile.path(),
-            sandbox: sandboxed,
+            sandbox: !root,
             window: settings.window,
             script_heap_mb: settings.script_heap_mb,
             extra: &settings.extra,

@@ -4,7 +4,6 @@
 //! several can be sent without waiting. Knows nothing of what the methods mean, but for those that tell of
 //! sessions that begin, crash and end.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -23,6 +22,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::events::{Event, Events, Queue};
 use crate::message::{self, Incoming};
+
+mod error;
+mod state;
+
+pub use error::{CallError, Closed};
+use state::{Answer, Pending, State, answer_of};
 
 /// The largest message that is accepted. A larger one ends the connection: only a hostile page makes such.
 pub const MAX_MESSAGE: usize = 64 << 20;
@@ -58,75 +63,6 @@ impl std::borrow::Borrow<str> for SessionId {
     fn borrow(&self) -> &str {
         &self.0
     }
-}
-
-/// Why a call gave no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// The browser refused it.
-    #[error("the browser refused the call: {message} ({code})")]
-    Protocol {
-        /// The protocol's error number.
-        code: i64,
-        /// In the browser's words.
-        message: String,
-    },
-    /// The renderer process behind the session died; the session is of no more use.
-    #[error("the page's process died")]
-    Crashed,
-    /// The session has ended, or never was.
-    #[error("the session has ended")]
-    SessionGone,
-    /// The connection is closed.
-    #[error("the connection to the browser is closed: {0}")]
-    ConnectionClosed(Closed),
-    /// There was no answer in time. The browser may still perform the call.
-    #[error("no answer from the browser in time")]
-    Deadline,
-    /// The answer (or the call's parameters) could not be read as what they should be.
-    #[error("the answer is not what it should be: {0}")]
-    Malformed(String),
-}
-
-/// Why a connection was closed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Closed {
-    /// The browser ended, or closed its side.
-    #[error("the browser has ended")]
-    Ended,
-    /// We closed it.
-    #[error("closed by argiope")]
-    ByUs,
-    /// A message was larger than [`MAX_MESSAGE`].
-    #[error("a message of more than {} MB", MAX_MESSAGE >> 20)]
-    TooLarge,
-    /// The pipe failed.
-    #[error("{0}")]
-    Pipe(String),
-}
-
-type Answer = Result<Box<RawValue>, CallError>;
-
-struct Pending {
-    session: Option<SessionId>,
-    answer: oneshot::Sender<Answer>,
-}
-
-struct Session {
-    target: Box<str>,
-    crashed: bool,
-    queue: Queue,
-}
-
-#[derive(Default)]
-struct State {
-    next_id: u64,
-    pending: HashMap<u64, Pending>,
-    sessions: HashMap<SessionId, Session>,
-    /// `None` once the connection is closed; the writer ends with it, which closes the pipe.
-    outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
-    closed: Option<Closed>,
-    malformed: u64,
 }
 
 #[derive(Default)]
@@ -332,128 +268,6 @@ impl Connection {
     }
 }
 
-impl State {
-    fn send<P: Serialize + ?Sized>(
-        &mut self,
-        id: u64,
-        session: Option<&SessionId>,
-        method: &str,
-        params: &P,
-    ) -> Result<(), CallError> {
-        if let Some(reason) = &self.closed {
-            return Err(CallError::ConnectionClosed(reason.clone()));
-        }
-        if let Some(session) = session {
-            match self.sessions.get(session) {
-                None => return Err(CallError::SessionGone),
-                Some(session) if session.crashed => return Err(CallError::Crashed),
-                Some(_) => {}
-            }
-        }
-        let bytes = message::encode(id, session.map(SessionId::as_str), method, params)
-            .map_err(|error| CallError::Malformed(error.to_string()))?;
-        let sent = self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send(bytes).is_ok());
-        if sent { Ok(()) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
-    }
-
-    fn answer(&mut self, id: u64, answer: Answer) {
-        // A call whose reply was dropped is no longer here.
-        if let Some(call) = self.pending.remove(&id) {
-            let crashed = call
-                .session
-                .as_ref()
-                .is_some_and(|session| self.sessions.get(session).is_some_and(|session| session.crashed));
-            let answer = if crashed { answer.map_err(|_| CallError::Crashed) } else { answer };
-            let _ = call.answer.send(answer);
-        }
-    }
-
-    /// Keeps the sessions up to date.
-    fn follow(&mut self, method: &str, incoming: &Incoming<'_>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Attached<'a> {
-            session_id: &'a str,
-            #[serde(borrow)]
-            target_info: Target<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Target<'a> {
-            target_id: &'a str,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Detached<'a> {
-            session_id: &'a str,
-        }
-        let params = incoming.params.map_or("{}", RawValue::get);
-        match method {
-            "Target.attachedToTarget" => match serde_json::from_str::<Attached<'_>>(params) {
-                Ok(attached) => self.begin(attached.session_id, attached.target_info.target_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Target.detachedFromTarget" => match serde_json::from_str::<Detached<'_>>(params) {
-                Ok(detached) => self.end(detached.session_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Target.targetCrashed" => match serde_json::from_str::<Target<'_>>(params) {
-                Ok(target) => self.crash(|_, session| *session.target == *target.target_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Inspector.targetCrashed" => {
-                self.crash(|id, _| Some(id.as_str()) == incoming.session);
-            }
-            _ => {}
-        }
-    }
-
-    fn begin(&mut self, session: &str, target: &str) {
-        let session = SessionId(session.into());
-        let begun = Session { target: target.into(), crashed: false, queue: Queue::default() };
-        self.sessions.entry(session).or_insert(begun);
-    }
-
-    fn end(&mut self, session: &str) {
-        if let Some(ended) = self.sessions.remove(session) {
-            let error = if ended.crashed { CallError::Crashed } else { CallError::SessionGone };
-            self.fail_calls(session, &error);
-            ended.queue.close();
-        }
-    }
-
-    fn crash(&mut self, is_it: impl Fn(&SessionId, &Session) -> bool) {
-        let mut crashed = Vec::new();
-        for (id, session) in &mut self.sessions {
-            if is_it(id, session) {
-                session.crashed = true;
-                crashed.push(id.clone());
-            }
-        }
-        for session in crashed {
-            self.fail_calls(session.as_str(), &CallError::Crashed);
-        }
-    }
-
-    fn fail_calls(&mut self, session: &str, error: &CallError) {
-        let of_session = |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
-        for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
-            let _ = call.answer.send(Err(error.clone()));
-        }
-    }
-}
-
-fn answer_of(incoming: Incoming<'_>) -> Answer {
-    /// What Chromium says of a session that it does not know.
-    const NO_SESSION: i64 = -32001;
-    match (incoming.error, incoming.result) {
-        (Some(error), _) if error.code == NO_SESSION => Err(CallError::SessionGone),
-        (Some(error), _) => Err(CallError::Protocol { code: error.code, message: error.message }),
-        (None, Some(result)) => Ok(result.to_owned()),
-        (None, None) => Err(CallError::Malformed("neither result nor error".to_owned())),
-    }
-}
-
 /// Waits for the answer to a call that is already on its way. Dropping it forgets the call; the browser
 /// performs it all the same.
 #[derive(Debug)]
@@ -472,12 +286,12 @@ impl Reply {
 
     /// Waits, and reads the answer as a `T`.
     pub async fn read<T: DeserializeOwned>(self) -> Result<T, CallError> {
-        read(&*self.await?)
+        read(&self.await?)
     }
 
     /// Waits no longer than the given time, and reads the answer as a `T`.
     pub async fn read_within<T: DeserializeOwned>(self, limit: Duration) -> Result<T, CallError> {
-        read(&*self.within(limit).await?)
+        read(&self.within(limit).await?)
     }
 }
 

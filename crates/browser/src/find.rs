@@ -3,8 +3,13 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The oldest major version that will do.
 pub const OLDEST: u32 = 120;
@@ -13,6 +18,9 @@ pub const INSTALL: &str =
     "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
 /// The names that are looked for, the cheapest browser first.
 pub const NAMES: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"];
+
+/// How long a program may take to say its version.
+const ANSWER: Duration = Duration::from_secs(20);
 
 /// A browser that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,15 +94,9 @@ fn is_executable(path: &Path) -> bool {
 
 fn version_of(path: &Path) -> Result<String, FindError> {
     let unusable = |reason: String| FindError::Unusable { path: path.to_owned(), reason };
-    let output = Command::new(path)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| unusable(sentence(&error)))?;
-    // Wrappers print noise on standard error: only standard output counts, and the exit code does not.
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = ask_version(path).map_err(|error| unusable(sentence(&error)))?;
     let version = parse_version(&said).ok_or_else(|| {
-        let first = said.lines().next().unwrap_or_default();
+        let first: String = said.lines().next().unwrap_or_default().chars().take(80).collect();
         unusable(format!("asked for its version it said {first:?}"))
     })?;
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
@@ -102,6 +104,30 @@ fn version_of(path: &Path) -> Result<String, FindError> {
         return Err(FindError::TooOld { path: path.to_owned(), version: version.to_owned() });
     }
     Ok(version.to_owned())
+}
+
+/// What the program says when asked for its version. Wrappers print noise on standard error: only standard
+/// output counts, and the exit code does not.
+fn ask_version(path: &Path) -> io::Result<String> {
+    let child = Command::new(path)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let group = Pid::from_child(&child);
+    let (sender, answer) = mpsc::channel();
+    // A thread, since a program that is no browser may never answer.
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    match answer.recv_timeout(ANSWER) {
+        Ok(output) => Ok(String::from_utf8_lossy(&output?.stdout).into_owned()),
+        Err(_) => {
+            // The thread has not seen its end, so the group is still the program's.
+            let _ = kill_process_group(group, Signal::KILL);
+            Err(io::Error::other("asked for its version it does not answer"))
+        }
+    }
 }
 
 fn sentence(error: &io::Error) -> String {

@@ -20,6 +20,10 @@ pub struct FlagSettings<'a> {
     pub extra: &'a [OsString],
 }
 
+/// Turns the sandbox off.
+pub const NO_SANDBOX: &str = "--no-sandbox";
+const DISABLE_FEATURES: &str = "--disable-features=";
+
 /// Same for every browser.
 const ALWAYS: &[&str] = &[
     "--remote-debugging-pipe",
@@ -53,13 +57,12 @@ const ALWAYS: &[&str] = &[
 ];
 
 /// Features that make a navigation dear or do something nobody asked for.
-const DISABLED_FEATURES: &[&str] =
+const DISABLED: &[&str] =
     &["RenderDocument", "BackForwardCache", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints"];
 
 /// The arguments to start the browser with.
 pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
-    arguments.push(format!("--disable-features={}", DISABLED_FEATURES.join(",")).into());
     arguments.push(format!("--js-flags=--max-old-space-size={}", settings.script_heap_mb).into());
     arguments.push(format!("--window-size={},{}", settings.window.0, settings.window.1).into());
     let mut profile = OsString::from("--user-data-dir=");
@@ -69,8 +72,57 @@ pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
         arguments.push("--headless=new".into());
     }
     if !settings.sandbox {
-        arguments.push("--no-sandbox".into());
+        arguments.push(NO_SANDBOX.into());
     }
-    arguments.extend(settings.extra.iter().cloned());
+    // The browser heeds only the last list of features: lists are joined.
+    let mut disabled = OsString::from(DISABLE_FEATURES);
+    disabled.push(DISABLED.join(","));
+    for argument in settings.extra {
+        match argument.to_str().and_then(|text| text.strip_prefix(DISABLE_FEATURES)) {
+            Some(features) => disabled.push(format!(",{features}")),
+            None => arguments.push(argument.clone()),
+        }
+    }
+    arguments.push(disabled);
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(sandbox: bool, headless_shell: bool, extra: &[&str]) -> Vec<String> {
+        let extra: Vec<OsString> = extra.iter().map(OsString::from).collect();
+        let profile = Path::new("/p");
+        let settings = FlagSettings {
+            headless_shell,
+            profile,
+            sandbox,
+            window: (800, 600),
+            script_heap_mb: 99,
+            extra: &extra,
+        };
+        arguments(&settings).into_iter().map(|argument| argument.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_sandbox_is_off_only_where_it_cannot_be_on() {
+        assert!(!with(true, true, &[]).contains(&NO_SANDBOX.to_owned()));
+        assert!(with(false, true, &[]).contains(&NO_SANDBOX.to_owned()));
+    }
+
+    #[test]
+    fn only_a_browser_with_windows_is_told_to_hide_them() {
+        assert!(!with(true, true, &[]).contains(&"--headless=new".to_owned()));
+        assert!(with(true, false, &[]).contains(&"--headless=new".to_owned()));
+    }
+
+    #[test]
+    fn features_that_the_user_disables_join_ours() {
+        let arguments = with(true, true, &["--disable-features=Mine", "--other"]);
+        let lists: Vec<&String> = arguments.iter().filter(|a| a.starts_with(DISABLE_FEATURES)).collect();
+        assert_eq!(lists.len(), 1);
+        assert!(lists[0].contains("RenderDocument") && lists[0].ends_with(",Mine"), "{lists:?}");
+        assert!(arguments.contains(&"--other".to_owned()));
+    }
 }

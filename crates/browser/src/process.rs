@@ -29,6 +29,8 @@ use crate::procfs;
 const KEPT_WORDS: usize = 4096;
 /// Sockets have short names; a browser whose temporary directory is longer would not start.
 const LONGEST_TEMPORARY: usize = 60;
+/// The size of the pipe from the browser; the largest that the kernel gives to anybody by default.
+const PIPE_SIZE: usize = 1 << 20;
 /// How often, and how far apart, it is looked whether killed processes are gone.
 const LOOKS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -43,6 +45,7 @@ pub struct Process {
     _alive: PipeWriter,
     words: LastWords,
     listening: Option<JoinHandle<()>>,
+    killed: bool,
 }
 
 /// Our ends of the protocol pipes.
@@ -67,6 +70,8 @@ impl Process {
             .spawn()?;
         let (browser_reads, to_browser) = io::pipe()?;
         let (from_browser, browser_writes) = io::pipe()?;
+        // Page sources are long: fewer turns for them. Refused where pipes may not grow; then as they are.
+        let _ = rustix::pipe::fcntl_setpipe_size(&from_browser, PIPE_SIZE);
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -95,7 +100,7 @@ impl Process {
             None => None,
         };
         let guard = starting.0.take().ok_or_else(|| io::Error::other("the guard was lost"))?;
-        let process = Self { guard, browser, group, _alive: alive, words, listening };
+        let process = Self { guard, browser, group, _alive: alive, words, listening, killed: false };
         Ok((process, Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() }))
     }
 
@@ -132,6 +137,10 @@ impl Process {
     /// Kills all of them and waits until they are gone (not for ever: what cannot be killed, a process in
     /// the middle of a disk operation, is left to the sweep of a later start).
     pub fn kill(&mut self) {
+        // A second time the group's number might be somebody else's.
+        if std::mem::replace(&mut self.killed, true) {
+            return;
+        }
         // Fails if all are gone already.
         let _ = kill_process_group(self.group, Signal::KILL);
         let _ = self.guard.wait();

@@ -38,19 +38,15 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// The command line of a process of the same user, argument by argument; empty for all others.
-pub(crate) fn own_command_line(pid: u32) -> Vec<Vec<u8>> {
+/// The command line of a process of the same user, its arguments ended by zero bytes; empty for all others.
+pub(crate) fn own_command_line(pid: u32) -> Vec<u8> {
     let own = fs::metadata(format!("/proc/{pid}"))
         .is_ok_and(|metadata| metadata.uid() == rustix::process::geteuid().as_raw());
-    if !own {
-        return Vec::new();
-    }
-    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
-    line.split(|byte| *byte == 0).filter(|argument| !argument.is_empty()).map(<[u8]>::to_vec).collect()
+    if own { fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default() } else { Vec::new() }
 }
 
-/// The memory of a process in bytes: its proportional share where the kernel lets us read it (it does not
-/// for the sandboxed children of a browser that another user could own), else what it shares with nobody.
+/// The memory of a process in bytes: its proportional share where the kernel lets us read it (not that of
+/// sandboxed children unless we are root), else what it shares with nobody.
 pub(crate) fn memory(pid: u32) -> u64 {
     proportional(pid).or_else(|| unshared(pid)).unwrap_or(0)
 }

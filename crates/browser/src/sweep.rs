@@ -1,6 +1,7 @@
 //! Clears away what argiope processes that were killed left behind: profiles, and browsers that still use
 //! them. Touches nothing whose owner lives, nothing of another user, and follows no symbolic link.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -22,9 +23,8 @@ pub struct Swept {
 
 /// Sweeps the directory in which profiles are made.
 pub fn sweep(directory: &Path) -> Swept {
-    let profiles = stale(directory);
     let mut swept = Swept::default();
-    for path in profiles {
+    for path in stale(directory) {
         swept.processes += kill_users(&path);
         profile::remove(&path);
         swept.profiles.push(path);
@@ -48,27 +48,156 @@ fn is_own_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == geteuid().as_raw())
 }
 
+/// Kills the processes that name the profile, and what they have started: a browser's children do not all
+/// name it.
 fn kill_users(profile: &Path) -> usize {
-    let mut killed = 0;
-    for pid in procfs::processes() {
-        if pid == std::process::id() || !procfs::own_command_line(pid).iter().any(|a| names(a, profile)) {
-            continue;
+    let processes = procfs::processes();
+    let named = |pid: &u32| *pid != std::process::id() && names(&procfs::own_command_line(*pid), profile);
+    let mut users: BTreeSet<u32> = processes.iter().copied().filter(named).collect();
+    if users.is_empty() {
+        return 0;
+    }
+    loop {
+        let before = users.len();
+        for pid in &processes {
+            if procfs::stat(*pid).is_some_and(|stat| users.contains(&stat.parent)) {
+                users.insert(*pid);
+            }
         }
-        let target = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        if target.is_some_and(|target| kill_process(target, Signal::KILL).is_ok()) {
-            killed += 1;
+        if users.len() == before {
+            break;
         }
     }
-    killed
+    let kill = |pid: &u32| {
+        let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
+    };
+    users.iter().filter(|pid| kill(pid)).count()
 }
 
-/// Whether a command-line argument is a switch that points into the profile. A bare path is not enough:
-/// that may be a person who looks at the files.
-fn names(argument: &[u8], profile: &Path) -> bool {
-    if !argument.starts_with(b"--") {
-        return false;
+/// Whether a command line has a switch that points to the profile or into it. A bare path is not enough:
+/// that may be a person who looks at the files. Chromium's children join their arguments with blanks.
+fn names(command_line: &[u8], profile: &Path) -> bool {
+    let wanted = profile.as_os_str().as_bytes();
+    let ends = |byte: u8| byte == 0 || byte == b' ';
+    (0..command_line.len()).any(|at| {
+        let Some(rest) = command_line[at..].strip_prefix(b"=").and_then(|rest| rest.strip_prefix(wanted))
+        else {
+            return false;
+        };
+        let start = command_line[..at].iter().rposition(|byte| ends(*byte)).map_or(0, |space| space + 1);
+        command_line[start..].starts_with(b"--")
+            && rest.first().is_none_or(|byte| ends(*byte) || *byte == b'/')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::profile::Profile;
+
+    /// A directory of this test's own, in which profiles are made.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("argiope-sweep-{name}-{}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        /// The profile of a process that has ended.
+        fn stale(&self) -> PathBuf {
+            let mut dead = Command::new("/bin/true").spawn().unwrap();
+            dead.wait().unwrap();
+            let path = self.0.join(format!("argiope-profile-{}-1-0", dead.id()));
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("Cookies"), "c").unwrap();
+            path
+        }
     }
-    let Some(equals) = argument.iter().position(|byte| *byte == b'=') else { return false };
-    let rest = argument[equals + 1..].strip_prefix(profile.as_os_str().as_bytes());
-    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_profile_of_a_dead_owner_goes_with_the_processes_that_use_it() {
+        let place = Place::new("dead");
+        let stale = place.stale();
+        let mut user = Command::new("/bin/sh")
+            .args(["-c", "cat; true", "sh", &format!("--user-data-dir={}", stale.display())])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let swept = sweep(&place.0);
+        assert_eq!(swept.profiles, std::slice::from_ref(&stale));
+        assert!(swept.processes >= 1);
+        assert!(!user.wait().unwrap().success());
+        assert!(!stale.exists());
+    }
+
+    #[test]
+    fn the_profile_of_a_living_owner_stays() {
+        let place = Place::new("living");
+        let profile = Profile::create(&place.0).unwrap();
+        assert_eq!(sweep(&place.0), Swept::default());
+        assert!(profile.path().exists());
+    }
+
+    #[test]
+    fn a_locked_profile_stays_although_its_owner_cannot_be_seen() {
+        let place = Place::new("locked");
+        let stale = place.stale();
+        let lock = fs::File::create(stale.join("argiope.lock")).unwrap();
+        lock.lock().unwrap();
+        assert_eq!(sweep(&place.0), Swept::default());
+        drop(lock);
+        assert_eq!(sweep(&place.0).profiles, [stale]);
+    }
+
+    #[test]
+    fn symbolic_links_and_strangers_stay() {
+        let place = Place::new("links");
+        let target = place.0.join("precious");
+        fs::create_dir(&target).unwrap();
+        symlink(&target, place.0.join("argiope-profile-4000000-1-0")).unwrap();
+        fs::create_dir(place.0.join("argiope-profile-4000000-1-0-else")).unwrap();
+        fs::write(place.0.join("argiope-profile-4000000-1-1"), "a file").unwrap();
+        assert_eq!(sweep(&place.0), Swept::default());
+        assert!(target.exists());
+    }
+
+    #[test]
+    fn a_link_within_a_stale_profile_is_not_followed() {
+        let place = Place::new("inside");
+        let target = place.0.join("precious");
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("file"), "f").unwrap();
+        symlink(&target, place.stale().join("link")).unwrap();
+        assert_eq!(sweep(&place.0).profiles.len(), 1);
+        assert!(target.join("file").exists());
+    }
+
+    #[test]
+    fn only_switches_that_point_into_the_profile_count() {
+        let profile = Path::new("/tmp/argiope-profile-1-2-3");
+        for (line, expected) in [
+            ("chromium\0--user-data-dir=/tmp/argiope-profile-1-2-3\0--mute-audio", true),
+            ("chromium --type=zygote --user-data-dir=/tmp/argiope-profile-1-2-3 --x", true),
+            ("handler\0--database=/tmp/argiope-profile-1-2-3/Crashpad", true),
+            ("chromium\0--user-data-dir=/tmp/argiope-profile-1-2-33", false),
+            ("chromium\0--user-data-dir=/other/tmp/argiope-profile-1-2-3", false),
+            ("ls\0/tmp/argiope-profile-1-2-3", false),
+            ("env\0A=/tmp/argiope-profile-1-2-3", false),
+            ("", false),
+        ] {
+            assert_eq!(names(line.as_bytes(), profile), expected, "{line}");
+        }
+    }
 }

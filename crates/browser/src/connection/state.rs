@@ -1,0 +1,153 @@
+//! What a connection knows: the calls that wait for their answers, and the sessions. No I/O here but the
+//! queue to the writer.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{CallError, Closed, SessionId};
+use crate::events::Queue;
+use crate::message::{self, Incoming};
+
+pub(super) type Answer = Result<Box<RawValue>, CallError>;
+
+pub(super) struct Pending {
+    pub(super) session: Option<SessionId>,
+    pub(super) answer: oneshot::Sender<Answer>,
+}
+
+pub(super) struct Session {
+    pub(super) target: Box<str>,
+    pub(super) crashed: bool,
+    pub(super) queue: Queue,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) next_id: u64,
+    pub(super) pending: HashMap<u64, Pending>,
+    pub(super) sessions: HashMap<SessionId, Session>,
+    /// `None` once the connection is closed; the writer ends with it, which closes the pipe.
+    pub(super) outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
+    pub(super) closed: Option<Closed>,
+    pub(super) malformed: u64,
+}
+
+impl State {
+    pub(super) fn send<P: Serialize + ?Sized>(
+        &mut self,
+        id: u64,
+        session: Option<&SessionId>,
+        method: &str,
+        params: &P,
+    ) -> Result<(), CallError> {
+        if let Some(reason) = &self.closed {
+            return Err(CallError::ConnectionClosed(reason.clone()));
+        }
+        if let Some(session) = session {
+            match self.sessions.get(session) {
+                None => return Err(CallError::SessionGone),
+                Some(session) if session.crashed => return Err(CallError::Crashed),
+                Some(_) => {}
+            }
+        }
+        let bytes = message::encode(id, session.map(SessionId::as_str), method, params)
+            .map_err(|error| CallError::Malformed(error.to_string()))?;
+        let sent = self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send(bytes).is_ok());
+        if sent { Ok(()) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
+    }
+
+    pub(super) fn answer(&mut self, id: u64, answer: Answer) {
+        // A call whose reply was dropped is no longer here.
+        if let Some(call) = self.pending.remove(&id) {
+            let _ = call.answer.send(answer);
+        }
+    }
+
+    /// Keeps the sessions up to date.
+    pub(super) fn follow(&mut self, method: &str, incoming: &Incoming<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Attached<'a> {
+            session_id: &'a str,
+            #[serde(borrow)]
+            target_info: Target<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Target<'a> {
+            target_id: &'a str,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Detached<'a> {
+            session_id: &'a str,
+        }
+        let params = incoming.params.map_or("{}", RawValue::get);
+        match method {
+            "Target.attachedToTarget" => match serde_json::from_str::<Attached<'_>>(params) {
+                Ok(attached) => self.begin(attached.session_id, attached.target_info.target_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Target.detachedFromTarget" => match serde_json::from_str::<Detached<'_>>(params) {
+                Ok(detached) => self.end(detached.session_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Target.targetCrashed" => match serde_json::from_str::<Target<'_>>(params) {
+                Ok(target) => self.crash(|_, session| *session.target == *target.target_id),
+                Err(_) => self.malformed += 1,
+            },
+            "Inspector.targetCrashed" => {
+                self.crash(|id, _| Some(id.as_str()) == incoming.session);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, session: &str, target: &str) {
+        let session = SessionId(session.into());
+        let begun = Session { target: target.into(), crashed: false, queue: Queue::default() };
+        self.sessions.entry(session).or_insert(begun);
+    }
+
+    fn end(&mut self, session: &str) {
+        if let Some(ended) = self.sessions.remove(session) {
+            let error = if ended.crashed { CallError::Crashed } else { CallError::SessionGone };
+            self.fail_calls(session, &error);
+            ended.queue.close();
+        }
+    }
+
+    fn crash(&mut self, is_it: impl Fn(&SessionId, &Session) -> bool) {
+        let mut crashed = Vec::new();
+        for (id, session) in &mut self.sessions {
+            if is_it(id, session) {
+                session.crashed = true;
+                crashed.push(id.clone());
+            }
+        }
+        for session in crashed {
+            self.fail_calls(session.as_str(), &CallError::Crashed);
+        }
+    }
+
+    fn fail_calls(&mut self, session: &str, error: &CallError) {
+        let of_session = |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
+        for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
+            let _ = call.answer.send(Err(error.clone()));
+        }
+    }
+}
+
+pub(super) fn answer_of(incoming: Incoming<'_>) -> Answer {
+    /// What Chromium says of a session that it does not know.
+    const NO_SESSION: i64 = -32001;
+    match (incoming.error, incoming.result) {
+        (Some(error), _) if error.code == NO_SESSION => Err(CallError::SessionGone),
+        (Some(error), _) => Err(CallError::Protocol { code: error.code, message: error.message }),
+        (None, Some(result)) => Ok(result.to_owned()),
+        (None, None) => Err(CallError::Malformed("neither result nor error".to_owned())),
+    }
+}
