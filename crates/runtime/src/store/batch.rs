@@ -58,10 +58,9 @@ pub(super) fn commit(database: &Database, batches: &[Batch]) -> Result<(), redb:
 fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::Error> {
     if batches.iter().any(|batch| !batch.records.is_empty()) {
         let mut journal = transaction.open_table(JOURNAL)?;
-        let mut next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
-        for record in batches.iter().flat_map(|batch| &batch.records) {
-            journal.insert(next, encode(record).as_slice())?;
-            next += 1;
+        let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
+        for (sequence, record) in (next..).zip(batches.iter().flat_map(|batch| &batch.records)) {
+            journal.insert(sequence, encode(record).as_slice())?;
         }
     }
     if batches.iter().any(|batch| !batch.states.is_empty() || !batch.blobs.is_empty()) {

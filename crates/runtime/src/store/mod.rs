@@ -4,6 +4,10 @@
 //! what the records mean nor what the settings say.
 
 mod batch;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod damage;
 mod detail;
 mod error;
 mod iterate;
@@ -178,7 +182,7 @@ impl Store {
         if !self.writable {
             return Err(StoreError::ReadOnly);
         }
-        Writer::start(self.database.clone(), self.path.clone(), Box::new(report))
+        Writer::start(self.database.clone(), &self.path, Box::new(report))
     }
 
     fn begin(&self) -> Result<ReadTransaction, StoreError> {

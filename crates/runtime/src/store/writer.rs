@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -40,16 +40,16 @@ impl fmt::Debug for Writer {
 impl Writer {
     pub(super) fn start(
         database: Arc<Database>,
-        path: PathBuf,
+        path: &Path,
         report: Box<dyn Fn(Progress) + Send>,
     ) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::default());
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn({
             let queue = queue.clone();
-            let path = path.clone();
+            let path = path.to_owned();
             move || write(&queue, &database, &path, &report)
         });
-        let thread = thread.map_err(|error| StoreError::io(&path, error))?;
+        let thread = thread.map_err(|error| StoreError::io(path, error))?;
         Ok(Self { queue, thread: Some(thread) })
     }
 

@@ -1,0 +1,174 @@
+//! Tests on stores whose bytes were changed by somebody else: every one of them must end in an error that
+//! says so, never in a panic, a huge allocation or wrong records.
+
+use argiope_controller::record::Record;
+use argiope_explore::chance::Chance;
+use redb::backends::InMemoryBackend;
+use serde_json::json;
+
+use super::*;
+
+fn store() -> Store {
+    let path = PathBuf::from("memory");
+    let database = builder().create_with_backend(InMemoryBackend::new()).unwrap();
+    let meta = meta::begin(&database, &path, &json!({})).unwrap();
+    Store { path, database: Arc::new(database), meta, writable: true }
+}
+
+fn found() -> Found {
+    Found { source: b"<p>text</p>".repeat(99), title: "t".repeat(300), ..Found::default() }
+}
+
+fn reopened(store: Store) -> Result<Store, StoreError> {
+    let Ok(database) = Arc::try_unwrap(store.database) else { panic!("still in use") };
+    Store::of(database, store.path, true)
+}
+
+fn set_meta(store: &Store, name: &str, value: &str) {
+    let transaction = store.database.begin_write().unwrap();
+    transaction.open_table(META).unwrap().insert(name, value).unwrap();
+    transaction.commit().unwrap();
+}
+
+fn set<K: redb::Key>(
+    store: &Store,
+    table: TableDefinition<'_, K, &'static [u8]>,
+    key: K::SelfType<'_>,
+    value: &[u8],
+) {
+    let transaction = store.database.begin_write().unwrap();
+    transaction.open_table(table).unwrap().insert(key, value).unwrap();
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn another_format_is_refused_with_both_versions() {
+    let store = store();
+    set_meta(&store, "format", "2");
+    set_meta(&store, "argiope", "9.8.7");
+    let error = reopened(store).unwrap_err().to_string();
+    assert_eq!(error, "memory was written by argiope 9.8.7 in store format 2; this argiope reads format 1");
+}
+
+#[test]
+fn meta_that_cannot_be_read_is_damage() {
+    for (name, value) in [("run", "not a number"), ("settings", "{")] {
+        let store = store();
+        set_meta(&store, name, value);
+        assert!(matches!(reopened(store), Err(StoreError::Damaged(_))), "{name}");
+    }
+}
+
+#[test]
+fn somebody_elses_database_is_not_a_store() {
+    let theirs = TableDefinition::<&str, &str>::new("theirs");
+    let database = builder().create_with_backend(InMemoryBackend::new()).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction.open_table(theirs).unwrap();
+    transaction.commit().unwrap();
+    let path = Path::new("memory");
+    assert!(matches!(meta::begin(&database, path, &json!({})), Err(StoreError::NotAStore(_))));
+    assert!(matches!(meta::check(&database, path), Err(StoreError::NotAStore(_))));
+}
+
+#[test]
+fn a_changed_record_is_damage_and_ends_the_reading() {
+    let store = store();
+    let record = Record::Spent { actions: 1, resets: 2 };
+    store.commit(&[Batch::of_records(vec![record.clone(), record.clone(), record.clone()])]).unwrap();
+    let good = packed::encode(&record);
+    let cases: [&[u8]; 4] = [&[], &[200], &good[..good.len() - 1], &[good.as_slice(), &[0]].concat()];
+    for bytes in cases {
+        set(&store, JOURNAL, 1, bytes);
+        let read: Vec<_> = store.records().unwrap().collect();
+        assert!(matches!(read.as_slice(), [Ok(_), Err(StoreError::Damaged(_))]), "{read:?}");
+    }
+}
+
+#[test]
+fn a_missing_record_is_damage() {
+    let store = store();
+    let record = Record::Spent { actions: 1, resets: 2 };
+    store.commit(&[Batch::of_records(vec![record.clone()])]).unwrap();
+    set(&store, JOURNAL, 2, &packed::encode(&record));
+    let read: Vec<_> = store.records().unwrap().collect();
+    assert!(matches!(read.as_slice(), [Ok(_), Err(StoreError::Damaged(_))]), "{read:?}");
+}
+
+#[test]
+fn a_list_that_claims_to_be_huge_is_damage() {
+    let store = store();
+    // A state with 2^60 actions, of which none follows.
+    let mut bytes = vec![0, 0];
+    bytes.extend([0x80; 8]);
+    bytes.push(0x10);
+    set(&store, JOURNAL, 0, &bytes);
+    assert!(matches!(store.records().unwrap().next(), Some(Err(StoreError::Damaged(_)))));
+}
+
+#[test]
+fn bytes_that_claim_to_grow_without_end_are_damage() {
+    let hash = ContentHash(5);
+    let mut bomb = packed::pack(&vec![0; 1 << 20]);
+    let store = store();
+    for claimed in [0, 1, (1 << 20) - 1, (1 << 20) + 1, u64::MAX] {
+        bomb[1..9].copy_from_slice(&claimed.to_le_bytes());
+        set(&store, BLOBS, hash.0, &bomb);
+        assert!(matches!(store.blob(hash), Err(StoreError::Damaged(_))), "{claimed}");
+    }
+}
+
+#[test]
+fn a_blob_under_a_wrong_name_is_damage() {
+    let store = store();
+    set(&store, BLOBS, 5, &packed::pack(b"bytes"));
+    assert!(matches!(store.blob(ContentHash(5)), Err(StoreError::Damaged(_))));
+}
+
+#[test]
+fn any_changed_byte_of_a_detail_or_blob_is_damage_or_harmless() {
+    let store = store();
+    let key = StateKey(1);
+    store.commit(&[Batch { states: vec![(key, found())], ..Batch::default() }]).unwrap();
+    let detail = store.detail(key).unwrap().unwrap();
+    let mut chance = Chance::new(&[7]);
+    let (good, blob) = {
+        let transaction = store.begin().unwrap();
+        let states = transaction.open_table(STATES).unwrap();
+        let blobs = transaction.open_table(BLOBS).unwrap();
+        let good = states.get(key.0).unwrap().unwrap().value().to_vec();
+        (good, blobs.get(detail.source.0).unwrap().unwrap().value().to_vec())
+    };
+    for _ in 0..500 {
+        let (mut state, mut source) = (good.clone(), blob.clone());
+        state[chance.below(good.len())] = chance.below(256) as u8;
+        source[chance.below(blob.len())] = chance.below(256) as u8;
+        set(&store, STATES, key.0, &state);
+        set(&store, BLOBS, detail.source.0, &source);
+        // A detail has no checksum of its own; it may say something else, but must say it in its form.
+        assert!(matches!(store.detail(key), Ok(_) | Err(StoreError::Damaged(_))));
+        match store.blob(detail.source) {
+            Ok(bytes) => assert_eq!(bytes.unwrap(), found().source),
+            Err(error) => assert!(matches!(error, StoreError::Damaged(_)), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn the_encoding_of_format_1_stays_as_it_is() {
+    let record = Record::Transition {
+        from: StateKey(1),
+        action: argiope_explore::id::ActionSignature(300),
+        to: StateKey(2),
+        notes: vec![argiope_controller::outcome::Note::Unsettled],
+        once: true,
+    };
+    assert_eq!(packed::encode(&record), [1, 1, 172, 2, 2, 1, 5, 1], "raise store::FORMAT");
+    let failed = Record::Failed {
+        from: StateKey(1),
+        action: argiope_explore::id::ActionSignature(2),
+        reason: argiope_controller::outcome::Failure::Lost,
+    };
+    assert_eq!(packed::encode(&failed), [2, 1, 2, 4], "raise store::FORMAT");
+    assert_eq!(packed::encode(&Record::Spent { actions: 1, resets: 2 }), [4, 1, 2], "raise store::FORMAT");
+}
