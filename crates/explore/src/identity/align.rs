@@ -21,6 +21,18 @@ pub(crate) struct Alignment {
     pub(crate) only_b: Vec<At>,
 }
 
+impl Alignment {
+    /// The partner of each node of the second page that has one.
+    pub(crate) fn partners_of_b(&self) -> BTreeMap<At, At> {
+        self.pairs.iter().map(|(x, y)| (*y, *x)).collect()
+    }
+
+    /// The partner of a node of the first page.
+    pub(crate) fn partner_of_a(&self, x: At) -> Option<At> {
+        self.pairs.binary_search_by_key(&x, |(x, _)| *x).ok().map(|index| self.pairs[index].1)
+    }
+}
+
 struct Pair<'t, 'a, 'b> {
     a: &'t Tree<'a>,
     b: &'t Tree<'b>,

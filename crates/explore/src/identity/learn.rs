@@ -11,7 +11,10 @@ use crate::id::StateKey;
 use crate::page::{Node, Page};
 
 /// How many parts are masked at most. A page that differs in more is another page.
-const MOST: usize = 2_000;
+const MOST: usize = 1_000;
+
+/// How many looks of children that come and go are considered.
+const MOST_LOOKS: usize = 200;
 
 /// How large a part of a page may be left out as coming and going: one in so many nodes.
 const SHARE: usize = 4;
@@ -110,17 +113,18 @@ pub(crate) fn differing_parts(a: &Node, b: &Node) -> Vec<Part> {
 /// Masks for children that only one of the pages has or shows.
 fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
     let mut found = BTreeSet::new();
-    let partner_in_a = |at: At| alignment.pairs.iter().find(|(_, y)| *y == at).map(|(x, _)| *x);
-    let partner_in_b = |at: At| {
-        alignment.pairs.binary_search_by_key(&at, |(x, _)| *x).ok().map(|index| alignment.pairs[index].1)
-    };
+    let partners = alignment.partners_of_b();
+    let mut tried = BTreeSet::new();
     let mut add = |tree: &Tree<'_>, at: At, parent: Option<(At, At)>| {
         let Some(parent) = parent else { return };
         let node = tree.node(at);
-        if found.len() >= MOST || (node.is_text() && text::is_blank(&node.text)) {
+        if node.is_text() && text::is_blank(&node.text) {
             return;
         }
         let shape = exact_shape(tree, at);
+        if tried.len() >= MOST_LOOKS || !tried.insert((parent, shape)) {
+            return;
+        }
         if !is_small(a, parent.0, &node.tag, shape) || !is_small(b, parent.1, &node.tag, shape) {
             return;
         }
@@ -131,11 +135,11 @@ fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTre
     };
     for at in &alignment.only_a {
         let parent = a.parent(*at);
-        add(a, *at, parent.and_then(|x| Some((x, partner_in_b(x)?))));
+        add(a, *at, parent.and_then(|x| Some((x, alignment.partner_of_a(x)?))));
     }
     for at in &alignment.only_b {
         let parent = b.parent(*at);
-        add(b, *at, parent.and_then(|y| Some((partner_in_a(y)?, y))));
+        add(b, *at, parent.and_then(|y| Some((*partners.get(&y)?, y))));
     }
     // Shown in one and hidden in the other: only the outermost of them.
     let mut inside = 0;

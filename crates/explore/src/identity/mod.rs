@@ -10,6 +10,7 @@ use crate::page::{Kind, Node, Page};
 
 mod align;
 mod content;
+mod difference;
 mod digest;
 mod elements;
 mod generated;
@@ -17,19 +18,21 @@ mod learn;
 mod mask;
 mod name;
 mod place;
+mod readable;
 mod signature;
 mod skeleton;
 mod state_masks;
 mod strict;
 mod structure;
 #[cfg(test)]
-mod table;
+mod tests;
 mod text;
 #[cfg(test)]
 mod tiny;
 mod tree;
 mod view;
 
+pub use difference::{Change, Difference, Verdict, difference};
 pub use generated::looks_generated;
 pub use learn::{differs_only_in_values, learn};
 pub use mask::{Learned, Mask, Masks, Part};

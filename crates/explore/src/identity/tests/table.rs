@@ -1,7 +1,7 @@
 //! Tables of pages that are the same state, or not, under each identity.
 
-use super::tiny::page;
-use super::{Masks, find};
+use crate::identity::tiny::page;
+use crate::identity::{Masks, find};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Are {

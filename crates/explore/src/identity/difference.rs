@@ -1,0 +1,266 @@
+//! What makes two pages different, in words for people: every difference there is, and whether it
+//! counts, is masked, or does not matter to the identity.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use super::align::align;
+use super::learn::differing_parts;
+use super::mask::{Masks, Part};
+use super::readable::{action, place};
+use super::tree::At;
+use super::view::{Seen, Token, View};
+use super::{Described, strict, text};
+use crate::page::{Kind, Node, Page};
+use crate::quoted::{Escaped, Quoted};
+
+/// One difference between two pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What it does to the identity.
+    pub verdict: Verdict,
+    /// What is different.
+    pub change: Change,
+    /// Where, fit to print; empty if it is about the page as a whole.
+    pub place: String,
+}
+
+/// What a difference does to the identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It makes two states of the pages.
+    Counts,
+    /// It would, but is known to be volatile.
+    Masked,
+    /// The identity does not look at it.
+    DoesNotCount,
+}
+
+/// What is different. Texts are as they are on the pages: not fit to print.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Only the first page has this.
+    OnlyInA,
+    /// Only the second page has this.
+    OnlyInB,
+    /// Both have it, and only the first shows it.
+    ShownInA,
+    /// Both have it, and only the second shows it.
+    ShownInB,
+    /// A text.
+    Text(String, String),
+    /// An attribute or a live property: its name, its values.
+    Attribute(String, Option<String>, Option<String>),
+    /// The address.
+    Address(String, String),
+    /// The title.
+    Title(String, String),
+    /// Only the first page offers this action, told in words that are fit to print.
+    ActionInA(String),
+    /// Only the second page offers this action, told in words that are fit to print.
+    ActionInB(String),
+}
+
+/// Every difference between two pages: first those that count, then those that are masked, then the
+/// others, each in the order of the document. If none counts, the pages are the same state.
+pub fn difference(identity: &Described, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
+    let (a, b) = (Seen::through(masks, a), Seen::through(masks, b));
+    let mut found = Finder::new(identity, &a, &b);
+    found.whole_page();
+    found.one_sided();
+    found.values();
+    found.no_reason_is_lost();
+    found.actions();
+    let mut differences = found.differences;
+    differences.sort_by_key(|difference| difference.verdict);
+    differences
+}
+
+struct Finder<'s, 'a> {
+    identity: &'s Described,
+    a: &'s Seen<'a>,
+    b: &'s Seen<'a>,
+    /// Whether the canonical forms differ at all.
+    apart: bool,
+    in_a: Emitted<'a>,
+    in_b: Emitted<'a>,
+    differences: Vec<Difference>,
+}
+
+/// What nodes contribute to a view.
+struct Emitted<'a> {
+    nodes: BTreeSet<At>,
+    attributes: BTreeMap<(At, &'a str), Token<'a>>,
+}
+
+impl<'a> Emitted<'a> {
+    fn of(view: View<'a>) -> Self {
+        let mut emitted = Self { nodes: BTreeSet::new(), attributes: BTreeMap::new() };
+        for (at, token) in view.tokens {
+            emitted.nodes.insert(at);
+            if let Token::Attribute(name, _) | Token::AnyValue(name) = token {
+                emitted.attributes.insert((at, name), token);
+            }
+        }
+        emitted
+    }
+}
+
+impl<'s, 'a> Finder<'s, 'a> {
+    fn new(identity: &'s Described, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
+        let (view_a, view_b) = (identity.identity.view(a), identity.identity.view(b));
+        let tokens = |view: &View<'a>| view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>();
+        let apart = tokens(&view_a) != tokens(&view_b);
+        let (in_a, in_b) = (Emitted::of(view_a), Emitted::of(view_b));
+        Self { identity, a, b, apart, in_a, in_b, differences: Vec::new() }
+    }
+
+    fn add(&mut self, change: Change, place: String, masked: bool, counts: bool) {
+        let verdict = match (masked, counts) {
+            (true, _) => Verdict::Masked,
+            (false, true) => Verdict::Counts,
+            (false, false) => Verdict::DoesNotCount,
+        };
+        self.differences.push(Difference { verdict, change, place });
+    }
+
+    fn whole_page(&mut self) {
+        let (a, b) = (self.a.tree.page, self.b.tree.page);
+        let counts = self.identity.name == strict::DESCRIBED.name;
+        if a.url != b.url {
+            self.add(Change::Address(a.url.clone(), b.url.clone()), String::new(), false, counts);
+        }
+        if a.title != b.title {
+            self.add(Change::Title(a.title.clone(), b.title.clone()), String::new(), false, counts);
+        }
+    }
+
+    /// Nodes that only one page has or shows.
+    fn one_sided(&mut self) {
+        let alignment = align(&self.a.tree, &self.b.tree);
+        let emits = |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
+        // Of texts that stand side by side only the first is in the view.
+        let joins = |seen: &Seen<'_>, at: At| {
+            let node = seen.tree.node(at);
+            node.is_text() && node.visible && !text::is_blank(&node.text)
+        };
+        for at in alignment.only_a {
+            let counts = self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
+            self.add(Change::OnlyInA, place(self.a, at), self.a.masked.whole(at), counts);
+        }
+        for at in alignment.only_b {
+            let counts = self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
+            self.add(Change::OnlyInB, place(self.b, at), self.b.masked.whole(at), counts);
+        }
+        let mut inside = 0;
+        for (x, y) in alignment.pairs {
+            let shown = self.a.tree.node(x).visible;
+            if x < inside || shown == self.b.tree.node(y).visible {
+                continue;
+            }
+            inside = self.a.tree.end(x);
+            let counts = emits(&self.in_a, x, inside) != emits(&self.in_b, y, self.b.tree.end(y));
+            let counts = self.apart && (counts || self.identity.name == strict::DESCRIBED.name);
+            let masked = self.a.masked.whole(x) || self.b.masked.whole(y);
+            let change = if shown { Change::ShownInA } else { Change::ShownInB };
+            self.add(change, place(self.a, x), masked, counts);
+        }
+    }
+
+    /// Texts and attributes of nodes that both have.
+    fn values(&mut self) {
+        for (x, y) in align(&self.a.tree, &self.b.tree).pairs {
+            let (one, other) = (self.a.tree.node(x), self.b.tree.node(y));
+            for part in differing_parts(one, other) {
+                let differ = self.apart && self.identity.identity.differ(one, other, &part);
+                match part {
+                    Part::Text => {
+                        let masked = self.a.masked.text(x) || self.b.masked.text(y);
+                        let parent = self.a.tree.parent(x);
+                        let shown = parent.is_none_or(|parent| self.in_a.nodes.contains(&parent));
+                        let counts = differ && shown && (one.visible || other.visible);
+                        let change = Change::Text(one.text.clone(), other.text.clone());
+                        self.add(change, place(self.a, parent.unwrap_or(x)), masked, counts);
+                    }
+                    Part::Attribute(name) => {
+                        let masked = self.a.masked.attribute(x, &name) || self.b.masked.attribute(y, &name);
+                        let tokens = (
+                            self.in_a.attributes.get(&(x, name.as_str())),
+                            self.in_b.attributes.get(&(y, name.as_str())),
+                        );
+                        let counts = differ && tokens.0 != tokens.1;
+                        let value = |node: &Node| node.attribute(&name).map(str::to_owned);
+                        let change = Change::Attribute(name.clone(), value(one), value(other));
+                        self.add(change, place(self.a, x), masked, counts);
+                    }
+                    Part::Children { .. } => {}
+                }
+            }
+        }
+    }
+
+    /// Where only several differences together tell the pages apart (a text that joins another once
+    /// what stood between is gone), all of them count.
+    fn no_reason_is_lost(&mut self) {
+        if !self.apart || self.differences.iter().any(|difference| difference.verdict == Verdict::Counts) {
+            return;
+        }
+        for difference in &mut self.differences {
+            let whole_page = matches!(difference.change, Change::Address(..) | Change::Title(..));
+            if difference.verdict == Verdict::DoesNotCount && !whole_page {
+                difference.verdict = Verdict::Counts;
+            }
+        }
+    }
+
+    fn actions(&mut self) {
+        let of = |seen: &Seen<'a>| self.identity.identity.signatures(seen);
+        let (a, b) = (of(self.a), of(self.b));
+        let known = |list: &[Option<_>]| list.iter().flatten().copied().collect::<BTreeSet<_>>();
+        let (known_a, known_b) = (known(&a), known(&b));
+        let sides = [(self.a, a, known_b), (self.b, b, known_a)];
+        for (side, (seen, actions, known)) in sides.into_iter().enumerate() {
+            for (offer, signature) in seen.tree.page.offers.iter().zip(actions) {
+                if signature.is_none_or(|signature| known.contains(&signature)) {
+                    continue;
+                }
+                let words = action(seen, offer);
+                let change = if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
+                self.add(change, place(seen, offer.node as At), false, offer.kind != Kind::Link);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = &self.place;
+        let value = |value: &Option<String>| match value {
+            Some(value) => Quoted(value).to_string(),
+            None => "none".to_owned(),
+        };
+        match &self.change {
+            Change::OnlyInA => write!(f, "only in A: {place}")?,
+            Change::OnlyInB => write!(f, "only in B: {place}")?,
+            Change::ShownInA => write!(f, "shown only in A: {place}")?,
+            Change::ShownInB => write!(f, "shown only in B: {place}")?,
+            Change::Text(a, b) => write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?,
+            Change::Attribute(name, a, b) => {
+                write!(f, "{}: {} in A, {} in B, at {place}", Escaped(name, 40), value(a), value(b))?;
+            }
+            Change::Address(a, b) => write!(f, "address: {} in A, {} in B", Quoted(a), Quoted(b))?,
+            Change::Title(a, b) => write!(f, "title: {} in A, {} in B", Quoted(a), Quoted(b))?,
+            Change::ActionInA(words) => write!(f, "action only in A: {words}, at {place}")?,
+            Change::ActionInB(words) => write!(f, "action only in B: {words}, at {place}")?,
+        }
+        match self.verdict {
+            Verdict::Counts => Ok(()),
+            Verdict::Masked => write!(f, " (masked)"),
+            Verdict::DoesNotCount => write!(f, " (does not count)"),
+        }
+    }
+}

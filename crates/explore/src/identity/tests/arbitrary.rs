@@ -1,0 +1,188 @@
+//! Pages as an attacker would send them: nothing panics, everything is the same each time, and what
+//! identities promise holds of any page.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use crate::identity::{ALL, Masks, StateMasks, Verdict, difference, differs_only_in_values, find, learn};
+use crate::page::{Kind, Node, Offer, Page};
+
+fn node() -> impl Strategy<Value = Node> {
+    let tag = proptest::sample::select(vec![
+        "div", "p", "#text", "#text", "li", "ul", "button", "a", "input", "label", "form", "h1", "script",
+        "select", "option", "#shadow", "details", "summary", "",
+    ]);
+    let name = proptest::sample::select(vec![
+        "id",
+        "class",
+        "role",
+        "type",
+        "href",
+        "for",
+        "aria-labelledby",
+        "aria-label",
+        ".value",
+        ".checked",
+        "name",
+        "disabled",
+        "",
+    ]);
+    let value = proptest::sample::select(vec![
+        "a", "b", "a b", "listitem", "button", "dialog", ":r1:", " ", "ü\u{1b}",
+    ]);
+    let attributes =
+        proptest::collection::vec((name.prop_map(str::to_owned), value.prop_map(str::to_owned)), 0..3);
+    let text = proptest::sample::select(vec!["", " ", "a", "b", "a\u{a0} b", "\u{0}\u{202e}"]);
+    let depth = prop_oneof![8 => 0_u16..5, 1 => any::<u16>()];
+    (depth, tag, text, attributes, proptest::bool::weighted(0.8)).prop_map(
+        |(depth, tag, text, attributes, visible)| Node {
+            depth,
+            tag: tag.into(),
+            text: text.into(),
+            attributes,
+            visible,
+        },
+    )
+}
+
+fn offer() -> impl Strategy<Value = Offer> {
+    let kind = proptest::sample::select(vec![
+        Kind::Click,
+        Kind::Click,
+        Kind::Drag,
+        Kind::Key,
+        Kind::Input,
+        Kind::Choose,
+        Kind::Scroll,
+        Kind::Link,
+    ]);
+    let node = prop_oneof![9 => 0_u32..20, 1 => any::<u32>()];
+    let onto = proptest::option::weighted(0.2, node.clone());
+    let argument = proptest::sample::select(vec!["", "a", "#"]);
+    (kind, node, onto, argument).prop_map(|(kind, node, onto, argument)| Offer {
+        kind,
+        node,
+        onto,
+        argument: argument.into(),
+        place: String::new(),
+    })
+}
+
+fn page() -> impl Strategy<Value = Page> {
+    (proptest::collection::vec(node(), 0..24), proptest::collection::vec(offer(), 0..8))
+        .prop_map(|(nodes, offers)| Page { url: "http://app.test/".into(), title: "t".into(), nodes, offers })
+}
+
+/// Two pages that have something to do with each other: the second is the first with a few nodes
+/// replaced, gone or added.
+fn two_pages() -> impl Strategy<Value = (Page, Page)> {
+    (page(), proptest::collection::vec((0_usize..24, node(), 0_u8..3), 0..4)).prop_map(|(a, changes)| {
+        let mut b = a.clone();
+        for (at, node, change) in changes {
+            match change {
+                0 if at < b.nodes.len() => b.nodes[at] = node,
+                1 if at < b.nodes.len() => _ = b.nodes.remove(at),
+                _ => b.nodes.insert(at.min(b.nodes.len()), node),
+            }
+        }
+        (a, b)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn any_page_gets_a_name_and_its_actions_different_ones(page in page()) {
+        for identity in ALL {
+            let once = identity.recognise(&page, &Masks::NONE);
+            prop_assert_eq!(&once, &identity.recognise(&page.clone(), &Masks::NONE));
+            prop_assert_eq!(once.actions.len(), page.offers.len());
+            let some: Vec<_> = once.actions.iter().flatten().collect();
+            prop_assert_eq!(some.iter().collect::<BTreeSet<_>>().len(), some.len());
+        }
+    }
+
+    #[test]
+    fn a_mended_page_is_the_same_state(page in page()) {
+        // What hung below a text or nowhere moves; pages without that keep their name.
+        if let Ok(mended) = page.clone().checked() {
+            prop_assert_eq!(mended.clone().checked(), Ok(mended.clone()));
+            if mended.nodes == page.nodes {
+                let content = find("content").unwrap();
+                prop_assert_eq!(content.recognise(&mended, &Masks::NONE).key, content.recognise(&page, &Masks::NONE).key);
+            }
+        }
+    }
+
+    #[test]
+    fn strict_tells_apart_what_content_does_and_content_what_text_is((a, b) in two_pages()) {
+        let same = |name| {
+            let identity = find(name).unwrap();
+            identity.recognise(&a, &Masks::NONE) == identity.recognise(&b, &Masks::NONE)
+        };
+        prop_assert!(!same("strict") || same("content"));
+        prop_assert!(!same("strict") || same("structure"));
+    }
+
+    #[test]
+    fn differences_count_exactly_if_the_states_differ((a, b) in two_pages()) {
+        for identity in ALL {
+            let found = difference(identity, &Masks::NONE, &a, &b);
+            let counts = found.iter().any(|difference| difference.verdict == Verdict::Counts);
+            let differ = identity.recognise(&a, &Masks::NONE).key != identity.recognise(&b, &Masks::NONE).key;
+            prop_assert_eq!(differ, counts, "{} {:?}", identity.name, found);
+            for difference in found {
+                prop_assert!(!difference.to_string().chars().any(char::is_control));
+            }
+        }
+    }
+
+    #[test]
+    fn learning_from_any_pages_keeps_its_promises((a, b) in two_pages(), c in page()) {
+        for identity in ALL {
+            let masks = learn(identity, &a, &b);
+            prop_assert_eq!(&masks, &learn(identity, &a, &b));
+            prop_assert!(learn(identity, &a, &a).is_empty());
+            identity.recognise(&c, &masks);
+            difference(identity, &masks, &a, &c);
+            let key = identity.recognise(&a, &masks).key;
+            if let Some(values) = differs_only_in_values(identity, &masks, key, &a, &b) {
+                let mut states = StateMasks::default();
+                states.learn(identity, &masks, key, &a, &values);
+                let found = states.resolve(identity, &masks, &a);
+                prop_assert_eq!(found.map(|found| found.key), Some(key));
+                states.resolve(identity, &masks, &c);
+            }
+        }
+    }
+
+    #[test]
+    fn any_masks_from_a_file_are_stood((a, b) in two_pages(), c in page()) {
+        let masks = learn(find("strict").unwrap(), &a, &b);
+        let json = serde_json::to_string(&masks).unwrap();
+        let masks: Masks = serde_json::from_str(&json).unwrap();
+        for identity in ALL {
+            identity.recognise(&c, &masks);
+        }
+    }
+}
+
+#[test]
+fn the_deepest_page_is_no_trouble() {
+    let nodes = (0..=u16::MAX).map(|depth| Node {
+        depth,
+        tag: "button".into(),
+        text: String::new(),
+        attributes: Vec::new(),
+        visible: true,
+    });
+    let offer =
+        |node| Offer { kind: Kind::Click, node, onto: None, argument: String::new(), place: String::new() };
+    let page = Page { nodes: nodes.collect(), offers: (0..2_000).map(offer).collect(), ..Page::default() };
+    for identity in ALL {
+        assert_eq!(identity.recognise(&page, &Masks::NONE).actions.iter().flatten().count(), 2_000);
+        assert!(difference(identity, &Masks::NONE, &page, &page).is_empty());
+    }
+}
