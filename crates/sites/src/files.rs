@@ -27,14 +27,23 @@ macro_rules! site {
 /// All fixtures, by name.
 pub(crate) const ALL: &[Files] = &[
     Files { site: "broken", expected: None, files: &[] },
+    site!("crashing", "index.html"),
     site!("delegated", "index.html"),
+    site!("dialogs", "index.html"),
+    site!("endless", "index.html"),
     site!("filetree", "index.html"),
     site!("filetree-cassandra" in "filetree", "index.html"),
+    site!("frames", "index.html", "deeper.html", "extra.html", "inner.html", "switch.js"),
     site!("nondeterministic", "index.html"),
     site!("one-way", "index.html"),
+    site!("router", "index.html"),
+    site!("shadow", "index.html"),
+    site!("slow-fetch", "index.html", "extra.js"),
+    site!("spinning", "index.html"),
     site!("storage", "index.html"),
     site!("timers", "index.html"),
     site!("toggles", "index.html"),
+    site!("transition", "index.html"),
     site!("volatile", "index.html"),
 ];
 
