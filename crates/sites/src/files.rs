@@ -1,0 +1,95 @@
+//! The files of every fixture, embedded in the program.
+
+/// The files of one fixture.
+#[derive(Debug)]
+pub(crate) struct Files {
+    /// Its name.
+    pub(crate) site: &'static str,
+    /// Its `expected.toml`.
+    pub(crate) expected: Option<&'static str>,
+    /// What it serves, by name.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+}
+
+/// A fixture with these files besides its `expected.toml`. Where two share a page, it is named with the
+/// folder that it is in.
+macro_rules! site {
+    ($site:literal, $($file:literal),+) => { site!($site in $site, $($file),+) };
+    ($site:literal in $folder:literal, $($file:literal),+) => {
+        Files {
+            site: $site,
+            expected: Some(include_str!(concat!("../../../sites/", $site, "/expected.toml"))),
+            files: &[$(($file, include_str!(concat!("../../../sites/", $folder, "/", $file)))),+],
+        }
+    };
+}
+
+/// All fixtures, by name.
+pub(crate) const ALL: &[Files] = &[
+    Files { site: "broken", expected: None, files: &[] },
+    site!("crashing", "index.html"),
+    site!("delegated", "index.html"),
+    site!("demo", "index.html", "app.js", "style.css"),
+    site!("details", "index.html"),
+    site!("dialogs", "index.html"),
+    site!("endless", "index.html"),
+    site!("filetree", "index.html"),
+    site!("filetree-cassandra" in "filetree", "index.html"),
+    site!("frames", "index.html", "deeper.html", "extra.html", "inner.html", "switch.js"),
+    site!("gestures", "index.html"),
+    site!("hidden", "index.html"),
+    site!("hover", "index.html"),
+    site!("links", "index.html", "a.html", "b.html", "c.html", "more.js"),
+    site!("moving", "index.html"),
+    site!("nondeterministic", "index.html"),
+    site!("one-way", "index.html"),
+    site!("react", "index.html"),
+    site!("router", "index.html"),
+    site!("shadow", "index.html"),
+    site!("slow-fetch", "index.html", "extra.js"),
+    site!("spinning", "index.html"),
+    site!("storage", "index.html"),
+    site!("timers", "index.html"),
+    site!("toggles", "index.html"),
+    site!("transition", "index.html"),
+    site!("volatile", "index.html"),
+    site!("vue", "index.html"),
+    site!("wizard", "index.html"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_under_sites_is_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sites");
+        let mut found = BTreeSet::new();
+        for folder in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap()) {
+            let name = folder.file_name().into_string().unwrap();
+            if !folder.file_type().unwrap().is_dir() || name == "node_modules" {
+                continue;
+            }
+            for file in std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()) {
+                found.insert(format!("{name}/{}", file.file_name().into_string().unwrap()));
+            }
+        }
+        let expectations = ALL.iter().filter(|files| files.expected.is_some());
+        let mut embedded: BTreeSet<_> =
+            expectations.map(|files| format!("{}/expected.toml", files.site)).collect();
+        let own = ALL.iter().filter(|files| files.site != "filetree-cassandra");
+        embedded
+            .extend(own.flat_map(|site| site.files.iter().map(|(file, _)| format!("{}/{file}", site.site))));
+        // The routes of the file tree have it.
+        embedded.insert("filetree/tree.json".into());
+        assert_eq!(found, embedded);
+    }
+
+    #[test]
+    fn the_names_are_in_order_and_each_is_there_once() {
+        assert!(ALL.windows(2).all(|pair| pair[0].site < pair[1].site));
+    }
+}

@@ -1,0 +1,14 @@
+//! The fixture applications: small pages that each stand for one difficulty of crawling, what a crawl
+//! of each must find, and a server for them on loopback. Knows nothing of crawlers or browsers.
+
+mod expected;
+mod files;
+mod libraries;
+mod reply;
+mod routes;
+mod server;
+mod site;
+
+pub use expected::{Crawl, Expected, Notes};
+pub use server::{Server, StartError};
+pub use site::{Missing, Site};

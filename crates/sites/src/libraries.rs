@@ -1,0 +1,70 @@
+//! React and Vue for the fixtures that need them. They come from npm and are never part of argiope, so
+//! they are read from disk when they are asked for.
+
+use std::path::{Path, PathBuf};
+
+use crate::reply::Reply;
+use crate::site::Missing;
+
+/// The modules of React that a page needs, each after those that it requires.
+const REACT: &[(&str, &str)] = &[
+    ("react", "node_modules/react/cjs/react.production.js"),
+    ("scheduler", "node_modules/scheduler/cjs/scheduler.production.js"),
+    ("react-dom", "node_modules/react-dom/cjs/react-dom.production.js"),
+    ("react-dom/client", "node_modules/react-dom/cjs/react-dom-client.production.js"),
+];
+
+/// Vue in one file, with its template compiler.
+const VUE: &[(&str, &str)] = &[("vue", "node_modules/vue/dist/vue.global.prod.js")];
+
+/// Whether the library of a fixture is there.
+pub(crate) fn ready(site: &str) -> Result<(), Missing> {
+    let gone = modules(site).iter().find(|(_, path)| !on_disk(path).is_file());
+    gone.map_or(Ok(()), |&(_, path)| Err(Missing { path }))
+}
+
+/// The library as one script.
+pub(crate) fn answer(site: &str, path: &str) -> Option<Reply> {
+    if path != "/library.js" || modules(site).is_empty() {
+        return None;
+    }
+    let script = match site {
+        "react" => modules_as_script(REACT),
+        _ => read(VUE[0].1),
+    };
+    Some(match script {
+        Ok(script) => Reply::new("text/javascript; charset=utf-8", script.into_bytes()),
+        Err(missing) => Reply::text(missing.to_string()).status(503),
+    })
+}
+
+fn modules(site: &str) -> &'static [(&'static str, &'static str)] {
+    match site {
+        "react" => REACT,
+        "vue" => VUE,
+        _ => &[],
+    }
+}
+
+/// React ships CommonJS modules only. Each becomes a function that is called once, and `require` hands
+/// out what they left in `module.exports`.
+fn modules_as_script(modules: &[(&str, &'static str)]) -> Result<String, Missing> {
+    let mut script =
+        String::from("const require = (name) => require.modules[name];\nrequire.modules = {};\n");
+    for (name, path) in modules {
+        let source = read(path)?;
+        script.push_str(&format!(
+            "require.modules['{name}'] = ((module, exports) => {{\n{source}\nreturn module.exports;\n}})\
+             (...(() => {{ const module = {{ exports: {{}} }}; return [module, module.exports]; }})());\n"
+        ));
+    }
+    Ok(script)
+}
+
+fn read(path: &'static str) -> Result<String, Missing> {
+    std::fs::read_to_string(on_disk(path)).map_err(|_| Missing { path })
+}
+
+fn on_disk(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sites").join(path)
+}

@@ -1,0 +1,137 @@
+//! The routes of the fixtures that need only one or two.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use serde_json::json;
+
+use crate::reply::{Ask, Memory, Reply};
+use crate::site::Site;
+
+/// `/report.csv` is a download, not a page.
+pub(super) fn dialogs(ask: &Ask) -> Option<Reply> {
+    let report = || {
+        Reply::new("text/csv", &b"spider,webs\nargiope,1\n"[..])
+            .header("content-disposition", "attachment; filename=\"report.csv\"")
+    };
+    (ask.path == "/report.csv").then(report)
+}
+
+/// `/items?page=N`: twenty items of the list; nothing after the fifth page.
+pub(super) fn endless(ask: &Ask) -> Option<Reply> {
+    if ask.path != "/items" {
+        return None;
+    }
+    let page: u32 = ask.parameter("page")?.parse().ok()?;
+    let items = if (1..=5).contains(&page) { (page - 1) * 20 + 1..page * 20 + 1 } else { 0..0 };
+    Some(Reply::json(&json!({ "items": items.map(|item| format!("item {item}")).collect::<Vec<_>>() })))
+}
+
+/// `/draw`: heads and tails in turn, whoever asks. Nothing that a reset clears decides it.
+pub(super) fn nondeterministic(ask: &Ask, memory: &Memory) -> Option<Reply> {
+    let side = || if memory.next().is_multiple_of(2) { "heads" } else { "tails" };
+    (ask.path == "/draw").then(|| Reply::text(side()))
+}
+
+/// Every path without a full stop is a client-side route, so a page can be loaded where it is.
+pub(super) fn router(ask: &Ask, site: Site) -> Option<Reply> {
+    if ask.path.contains('.') { None } else { site.file("index.html") }
+}
+
+/// Answers that take their time, and a script that does.
+pub(super) fn slow_fetch(ask: &Ask) -> Option<Reply> {
+    Some(match ask.path.as_str() {
+        "/customer" => Reply::json(&json!({ "id": 7, "name": "Ada" })).after(150),
+        "/orders" if ask.parameter("customer") == Some("7") => {
+            Reply::json(&json!({ "orders": ["tea", "honey"] })).after(300)
+        }
+        "/order" => {
+            let name = ask.parameter("name").unwrap_or_default().to_string();
+            let price = if name == "tea" { 4 } else { 9 };
+            Reply::json(&json!({ "name": name, "price": price })).after(200)
+        }
+        "/extra.js" => site_file("slow-fetch", "extra.js")?.after(200),
+        _ => return None,
+    })
+}
+
+fn site_file(site: &str, name: &str) -> Option<Reply> {
+    Site::find(site)?.file(name)
+}
+
+/// The first page says whether the visitor was here before, by a cookie that scripts cannot see.
+pub(super) fn storage(ask: &Ask, site: Site) -> Option<Reply> {
+    if ask.path != "/" {
+        return None;
+    }
+    let visit = if ask.cookie("visited").is_some() { "welcome back" } else { "first visit" };
+    let page = filled(site, &[("visit", visit)])?;
+    Some(page.header("set-cookie", "visited=1; HttpOnly; SameSite=Lax; Max-Age=86400"))
+}
+
+/// Text that is different on every load, and a counter of requests.
+pub(super) fn volatile(ask: &Ask, memory: &Memory, site: Site) -> Option<Reply> {
+    match ask.path.as_str() {
+        "/" => filled(site, &[("nonce", &format!("{:016x}", chance()))]),
+        "/served" => Some(Reply::text(format!("{} requests served", memory.next()))),
+        _ => None,
+    }
+}
+
+/// The first page with its blanks filled in: `{{name}}` becomes the value.
+fn filled(site: Site, blanks: &[(&str, &str)]) -> Option<Reply> {
+    let page = site.file("index.html")?;
+    let mut text = String::from_utf8(page.body.into_owned()).ok()?;
+    for (name, value) in blanks {
+        text = text.replace(&format!("{{{{{name}}}}}"), value);
+    }
+    Some(Reply::html(text))
+}
+
+/// A number that nobody can foretell; the standard library seeds every hasher anew.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(reply: Option<Reply>) -> String {
+        String::from_utf8(reply.unwrap().body.into_owned()).unwrap()
+    }
+
+    fn at(path: &str, query: &str) -> Ask {
+        Ask { path: path.into(), query: query.into(), ..Ask::default() }
+    }
+
+    #[test]
+    fn the_list_ends_after_five_pages() {
+        assert!(body(endless(&at("/items", "page=5"))).contains("\"item 100\""));
+        assert_eq!(body(endless(&at("/items", "page=6"))), r#"{"items":[]}"#);
+        assert_eq!(body(endless(&at("/items", "page=4294967295"))), r#"{"items":[]}"#);
+        assert_eq!(body(endless(&at("/items", "page=0"))), r#"{"items":[]}"#);
+    }
+
+    #[test]
+    fn heads_and_tails_come_in_turn() {
+        let memory = Memory::default();
+        let drawn: Vec<_> = (0..4).map(|_| body(nondeterministic(&at("/draw", ""), &memory))).collect();
+        assert_eq!(drawn, ["heads", "tails", "heads", "tails"]);
+    }
+
+    #[test]
+    fn two_loads_of_the_volatile_page_differ() {
+        let (site, memory) = (Site::find("volatile").unwrap(), Memory::default());
+        let load = || body(volatile(&at("/", ""), &memory, site));
+        assert_ne!(load(), load());
+        assert!(!load().contains("{{"));
+    }
+
+    #[test]
+    fn a_visitor_with_the_cookie_is_welcomed_back() {
+        let site = Site::find("storage").unwrap();
+        assert!(body(storage(&at("/", ""), site)).contains("first visit"));
+        let again = Ask { cookies: "visited=1".into(), ..at("/", "") };
+        assert!(body(storage(&again, site)).contains("welcome back"));
+    }
+}

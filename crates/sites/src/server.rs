@@ -1,0 +1,117 @@
+//! Serves one fixture on loopback, on a thread of its own, so that it shares no loop with a crawler
+//! that is measured.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::reply::{Ask, Memory, Reply};
+use crate::site::{Missing, Site};
+
+/// Why a fixture is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no fixture of that name.
+    #[error("there is no fixture named {0:?}")]
+    Unknown(String),
+    /// It needs something that is not installed.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// No loop or no port.
+    #[error("cannot listen on loopback: {0}")]
+    Listen(#[from] io::Error),
+}
+
+/// A running server of one fixture; it stops when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves a fixture on any free port.
+    pub fn start(site: &str) -> Result<Self, StartError> {
+        Self::start_at(site, 0)
+    }
+
+    /// Serves a fixture on this port; 0 is any free one.
+    pub fn start_at(site: &str, port: u16) -> Result<Self, StartError> {
+        let site = Site::find(site).ok_or_else(|| StartError::Unknown(site.to_string()))?;
+        site.ready()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)))?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::Builder::new()
+            .name(format!("site {}", site.name()))
+            .spawn(move || serve(&runtime, listener, site, stopped))?;
+        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The address of the fixture's first page.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The receiver is gone only if the thread has ended already.
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Until it is told to stop; then the loop goes, and with it every connection and every late answer.
+fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot::Receiver<()>) {
+    let memory = Arc::new(Memory::default());
+    let app = Router::new().fallback(answer).with_state((site, memory));
+    runtime.block_on(async move {
+        tokio::select! {
+            _ = axum::serve(listener, app).into_future() => {}
+            _ = stopped => {}
+        }
+    });
+}
+
+async fn answer(State((site, memory)): State<(Site, Arc<Memory>)>, request: Request) -> Response {
+    let cookies = request.headers().get("cookie").and_then(|value| value.to_str().ok());
+    let ask = Ask {
+        path: request.uri().path().to_string(),
+        query: request.uri().query().unwrap_or_default().to_string(),
+        cookies: cookies.unwrap_or_default().to_string(),
+    };
+    let reply = site.answer(&ask, &memory);
+    if reply.delay > Duration::ZERO {
+        tokio::time::sleep(reply.delay).await;
+    }
+    response(reply)
+}
+
+fn response(reply: Reply) -> Response {
+    // Nothing is kept by the browser: a reset must bring the page as the server has it now.
+    let mut response = Response::builder().status(reply.status).header("cache-control", "no-store");
+    for (name, value) in reply.headers {
+        response = response.header(name, value);
+    }
+    response.body(Body::from(reply.body.into_owned())).expect("our headers are well formed")
+}

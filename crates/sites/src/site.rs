@@ -1,0 +1,113 @@
+//! A fixture by its name: its files, its expectation, and whether it can be served here.
+
+use crate::expected::Expected;
+use crate::files::{self, Files};
+use crate::libraries;
+use crate::reply::{Ask, Memory, Reply};
+use crate::routes;
+
+/// A fixture that cannot be served here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path} is missing: run npm ci in sites/")]
+pub struct Missing {
+    /// What is missing, seen from `sites/`.
+    pub path: &'static str,
+}
+
+/// One of the fixture applications.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    files: &'static Files,
+}
+
+impl Site {
+    /// The names of all fixtures that have an expectation, and of `broken`, which has none.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        files::ALL.iter().map(|files| files.site)
+    }
+
+    /// The fixture of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        files::ALL.iter().find(|files| files.site == name).map(|files| Self { files })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.files.site
+    }
+
+    /// What a crawl of it must find; nothing for `broken`, which cannot be crawled.
+    pub fn expected(self) -> Option<Expected> {
+        let text = self.files.expected?;
+        Some(toml::from_str(text).expect("the tests read every expected.toml"))
+    }
+
+    /// Whether the front-end library that it needs is there.
+    pub fn ready(self) -> Result<(), Missing> {
+        libraries::ready(self.name())
+    }
+
+    /// The answer to a request.
+    pub(crate) fn answer(self, ask: &Ask, memory: &Memory) -> Reply {
+        let own = || routes::answer(self.name(), ask, memory, self);
+        let library = || libraries::answer(self.name(), &ask.path);
+        let file = || self.file(ask.path.strip_prefix('/')?);
+        let nothing = || Reply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
+        own().or_else(library).or_else(file).unwrap_or_else(nothing)
+    }
+
+    /// One of its files; the empty name is its first page.
+    pub(crate) fn file(self, name: &str) -> Option<Reply> {
+        let name = if name.is_empty() { "index.html" } else { name };
+        let (_, text) = self.files.files.iter().find(|(found, _)| *found == name)?;
+        Some(Reply::new(content_type(name), text.as_bytes()))
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expectation_can_be_read_and_says_what_is_hard() {
+        for site in Site::names().filter_map(Site::find) {
+            let Some(expected) = site.expected() else {
+                assert_eq!(site.name(), "broken");
+                continue;
+            };
+            assert!(expected.difficulty.ends_with('.'), "{}", site.name());
+            assert!(expected.states > 0 && expected.transitions > 0, "{}", site.name());
+        }
+    }
+
+    #[test]
+    fn every_first_page_is_html_in_utf_8() {
+        for site in Site::names().filter_map(Site::find).filter(|site| site.name() != "broken") {
+            let reply = site.answer(&Ask { path: "/".into(), ..Ask::default() }, &Memory::default());
+            assert_eq!(reply.status, 200, "{}", site.name());
+            let text = String::from_utf8(reply.body.into_owned()).unwrap();
+            assert!(text.starts_with("<!doctype html>"), "{}", site.name());
+            assert!(text.contains("<meta charset=\"utf-8\">"), "{}", site.name());
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        let site = Site::find("toggles").unwrap();
+        for path in ["/missing", "/../toggles/index.html", "//index.html", "/expected.toml"] {
+            let reply = site.answer(&Ask { path: path.into(), ..Ask::default() }, &Memory::default());
+            assert_eq!(reply.status, 404, "{path}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The server as a browser meets it: over a socket.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use argiope_sites::{Server, Site, StartError};
+
+/// The whole answer to one request, as it came.
+fn get(address: SocketAddr, target: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_page_is_served_and_not_to_be_cached() {
+    let server = Server::start("toggles").unwrap();
+    assert_eq!(server.url(), format!("http://{}/", server.address()));
+    let answer = get(server.address(), "/");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("cache-control: no-store"), "{answer}");
+    assert!(answer.contains("<title>toggles</title>"), "{answer}");
+}
+
+#[test]
+fn the_addresses_of_the_broken_site_are_broken_as_promised() {
+    let server = Server::start("broken").unwrap();
+    for (target, status, header) in [
+        ("/missing", "404", "content-type: text/html"),
+        ("/error", "500", "content-type: text/html"),
+        ("/loop", "302", "location: /loop/again"),
+        ("/loop/again", "302", "location: /loop"),
+        ("/pdf", "200", "content-type: application/pdf"),
+        ("/empty", "200", "content-length: 0"),
+        ("/download", "200", "content-disposition: attachment"),
+    ] {
+        let answer = get(server.address(), target);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{target}: {answer}");
+        assert!(answer.contains(header), "{target}: {answer}");
+    }
+}
+
+#[test]
+fn a_dropped_server_stops_even_while_an_answer_is_owed() {
+    let server = Server::start("broken").unwrap();
+    let address = server.address();
+    let mut waiting = TcpStream::connect(address).unwrap();
+    write!(waiting, "GET /slow-never HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    // Another answer shows that the server has come as far as reading.
+    get(address, "/empty");
+    drop(server);
+    let mut rest = Vec::new();
+    // Closed or reset, but not held open.
+    let _ = waiting.read_to_end(&mut rest);
+    assert_eq!(rest, b"");
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn servers_of_the_same_site_do_not_share_their_counters() {
+    let drawn = || {
+        let server = Server::start("nondeterministic").unwrap();
+        get(server.address(), "/draw").rsplit("\r\n").next().unwrap().to_string()
+    };
+    assert_eq!([drawn(), drawn()], ["heads", "heads"]);
+}
+
+#[test]
+fn an_unknown_fixture_is_an_error() {
+    assert!(matches!(Server::start("nothing"), Err(StartError::Unknown(name)) if name == "nothing"));
+    assert!(Site::find("nothing").is_none());
+}
