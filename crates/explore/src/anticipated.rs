@@ -3,6 +3,8 @@
 //! of their action, and the nearest candidate of each group is known at any time, by the shortest
 //! walk over explored and predicted transitions alike.
 
+use std::collections::BTreeSet;
+
 use crate::distances::Distances;
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
@@ -53,8 +55,10 @@ pub struct Anticipated<const N: usize> {
     opinions: Vec<Opinion>,
     /// Where each action was still to be executed when this was last tidied.
     candidates: Vec<Vec<Slot>>,
-    /// How many candidates of each group a state has.
+    /// How many free candidates of each group a state has.
     counts: Vec<[u32; N]>,
+    /// The candidates that are not free.
+    claimed: BTreeSet<Slot>,
     distances: Distances,
 }
 
@@ -67,6 +71,7 @@ impl<const N: usize> Anticipated<N> {
             opinions: Vec::new(),
             candidates: Vec::new(),
             counts: Vec::new(),
+            claimed: BTreeSet::new(),
             distances: Distances::new(N),
         }
     }
@@ -88,11 +93,32 @@ impl<const N: usize> Anticipated<N> {
         }
     }
 
-    /// A candidate was executed.
+    /// A candidate was executed, or closed.
     pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
-        let opinion = self.opinions[graph.action_of(slot).at()];
-        self.count(slot.state, opinion.group, -1);
+        self.claimed(graph, slot);
+        self.claimed.remove(&slot);
         self.predict(slot, Some(destination));
+    }
+
+    /// A candidate is free no more.
+    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        if self.claimed.insert(slot) {
+            self.count(slot.state, self.opinions[graph.action_of(slot).at()].group, -1);
+        }
+    }
+
+    /// A candidate is free again.
+    pub fn released(&mut self, graph: &Graph, slot: Slot) {
+        let opinion = self.opinions[graph.action_of(slot).at()];
+        if self.claimed.remove(&slot) {
+            self.count(slot.state, opinion.group, 1);
+        }
+        self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+    }
+
+    /// What a reset costs was measured anew.
+    pub fn reset_cost(&mut self, cost: f64) {
+        self.reset_cost = cost;
     }
 
     /// Changes what is thought of an action, wherever it is still to be executed.
@@ -104,7 +130,7 @@ impl<const N: usize> Anticipated<N> {
         let mut candidates = std::mem::take(&mut self.candidates[action.at()]);
         candidates.retain(|&slot| graph.target(slot).is_none());
         for &slot in &candidates {
-            if before.group != opinion.group {
+            if before.group != opinion.group && !self.claimed.contains(&slot) {
                 self.count(slot.state, before.group, -1);
                 self.count(slot.state, opinion.group, 1);
             }
@@ -147,36 +173,51 @@ impl<const N: usize> Anticipated<N> {
 
     /// The way to the nearest candidate of a group.
     pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
-        let reset = self.way(at, group)?.reset;
-        let mut walk = Vec::new();
-        let from = if reset { INITIAL } else { at };
-        let goal = self.distances.walk(group, &self.targets, from, &mut walk);
-        Some(self.job(graph, group, reset, walk, goal))
+        self.seek_by(graph, at, group, |distances, targets, from, walk| {
+            distances.walk(group, targets, from, walk)
+        })
     }
 
     /// The same, but of several states that are equally near the one with the most candidates.
     pub fn seek_fullest(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
-        let reset = self.way(at, group)?.reset;
-        let mut walk = Vec::new();
-        let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
-        let goal = self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates);
-        Some(self.job(graph, group, reset, walk, goal))
+        self.seek_by(graph, at, group, |distances, targets, from, walk| {
+            distances.walk_to_best(group, targets, from, walk, candidates)
+        })
     }
 
     /// A walk ends at its first unexplored step: whether the prediction holds is seen there, and the
-    /// rest is decided then.
-    fn job(&self, graph: &Graph, group: usize, reset: bool, mut walk: Vec<Slot>, goal: StateIndex) -> Job {
-        if let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) {
+    /// rest is decided then. If somebody else is about to see that, this one must look for a way without
+    /// the step: its prediction is withdrawn until it was executed or released.
+    fn seek_by(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        group: usize,
+        walk_to_goal: impl Fn(&mut Distances, &Targets, StateIndex, &mut Vec<Slot>) -> StateIndex,
+    ) -> Option<Job> {
+        loop {
+            let reset = self.way(at, group)?.reset;
+            let mut walk = Vec::new();
+            let from = if reset { INITIAL } else { at };
+            let goal = walk_to_goal(&mut self.distances, &self.targets, from, &mut walk);
+            let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) else {
+                let candidate = self.candidate(graph, group, goal);
+                return Some(Job { reset, walk, candidate });
+            };
             let candidate = walk[first];
-            walk.truncate(first);
-            return Job { reset, walk, candidate };
+            if graph.is_free(candidate) {
+                walk.truncate(first);
+                return Some(Job { reset, walk, candidate });
+            }
+            self.predict(candidate, None);
         }
-        let wanted = |&index: &u32| {
-            let slot = Slot { state: goal, index };
-            graph.target(slot).is_none() && self.opinions[graph.action_of(slot).at()].group == Some(group)
+    }
+
+    fn candidate(&self, graph: &Graph, group: usize, state: StateIndex) -> Slot {
+        let wanted = |&slot: &Slot| {
+            graph.is_free(slot) && self.opinions[graph.action_of(slot).at()].group == Some(group)
         };
-        let index = (0..graph.actions(goal).len() as u32).find(wanted).expect("a goal has a candidate");
-        Job { reset, walk, candidate: Slot { state: goal, index } }
+        graph.slots(state).find(wanted).expect("a goal has a candidate")
     }
 }

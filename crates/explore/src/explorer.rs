@@ -1,10 +1,10 @@
 //! A graph and a strategy put together: takes in what was seen, hands out jobs. This is the whole
 //! interface that a driver (simulated or real) needs.
 
-use crate::graph::{Graph, Slot};
+use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
 use crate::job::Job;
-use crate::strategy::{Described, INITIAL, Settings, Strategy};
+use crate::strategy::{Described, INITIAL, RESET_COSTS, Settings, Strategy};
 
 /// One exploration in progress.
 pub struct Explorer {
@@ -42,15 +42,50 @@ impl Explorer {
         &self.graph
     }
 
-    /// What a crawler that stands in `at` should do next; `None` when the crawl is complete.
+    /// What a crawler that stands in `at` should do next. The candidate is claimed for it until it was
+    /// executed, closed or released. `None` when no free candidate can be reached from here or after a
+    /// reset: if others are on their way, what they find may change that.
     pub fn next(&mut self, at: StateIndex) -> Option<Job> {
         let job = self.strategy.choose(&self.graph, at);
-        assert!(
-            job.is_some() || self.graph.unexplored() == 0,
-            "the strategy stopped with {} candidates left",
-            self.graph.unexplored()
-        );
+        match &job {
+            Some(job) => self.claim(job.candidate),
+            None => assert!(
+                self.graph.free() == 0 || !self.is_any_in_reach(at),
+                "the strategy stopped with {} candidates left",
+                self.graph.free()
+            ),
+        }
         job
+    }
+
+    /// Whether a walk from a state, or from the initial one, leads to a free candidate.
+    fn is_any_in_reach(&self, at: StateIndex) -> bool {
+        let mut seen = vec![false; self.graph.states()];
+        let mut waiting = vec![at.0, INITIAL.0];
+        while let Some(state) = waiting.pop() {
+            if std::mem::replace(&mut seen[state as usize], true) {
+                continue;
+            }
+            if self.graph.unexplored_in(StateIndex(state)) > 0 {
+                return true;
+            }
+            waiting.extend(self.graph.targets(state as usize).iter().filter(|&&to| to != UNEXPLORED));
+        }
+        false
+    }
+
+    /// Claims a free candidate that the driver chose itself.
+    pub fn claim(&mut self, slot: Slot) {
+        self.graph.claim(slot);
+        self.strategy.claimed(&self.graph, slot);
+    }
+
+    /// Takes in that a claimed candidate was not executed.
+    pub fn released(&mut self, slot: Slot) {
+        self.graph.release(slot);
+        if self.graph.is_free(slot) {
+            self.strategy.released(&self.graph, slot);
+        }
     }
 
     /// Takes in where a candidate led. `actions` is asked only if the state is new.
@@ -69,5 +104,44 @@ impl Explorer {
         self.graph.record(slot, state);
         self.strategy.executed(&self.graph, slot, state, known.is_none());
         Landing { state, new: known.is_none() }
+    }
+
+    /// Gives a candidate up, claimed or not.
+    pub fn closed(&mut self, slot: Slot) {
+        self.graph.close(slot);
+        self.strategy.closed(&self.graph, slot);
+    }
+
+    /// Takes in a state that no candidate led to. It may be that no known walk leads there.
+    pub fn met(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
+        if let Some(state) = self.graph.find(key) {
+            return Landing { state, new: false };
+        }
+        let state = self.graph.add_state(key, actions);
+        self.strategy.discovered(&self.graph, state, None);
+        Landing { state, new: true }
+    }
+
+    /// Holds the candidates of a state back, or no longer.
+    pub fn hold(&mut self, state: StateIndex, held: bool) {
+        let before = self.free_slots(state);
+        self.graph.hold(state, held);
+        let after = self.free_slots(state);
+        if after.is_empty() {
+            before.into_iter().for_each(|slot| self.strategy.claimed(&self.graph, slot));
+        } else if before.is_empty() {
+            after.into_iter().for_each(|slot| self.strategy.released(&self.graph, slot));
+        }
+    }
+
+    fn free_slots(&self, state: StateIndex) -> Vec<Slot> {
+        self.graph.slots(state).filter(|&slot| self.graph.is_free(slot)).collect()
+    }
+
+    /// Takes in what a reset was measured to cost, in actions.
+    pub fn reset_cost(&mut self, cost: f64) {
+        if !cost.is_nan() {
+            self.strategy.reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
+        }
     }
 }

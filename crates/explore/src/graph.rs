@@ -1,10 +1,14 @@
 //! What a crawl knows so far: the states it has seen, what can be done in each, and where the
 //! executed actions led. Must not know how the next action is chosen.
 //!
+//! A candidate is *free* unless somebody is about to execute it (it is claimed) or its state is held
+//! back. What strategies see as unexplored are the free ones. A candidate that was given up is
+//! *closed*: it looks like a transition back to its own state, so that nobody ever walks over it.
+//!
 //! Built for half a million states and fifty million transitions: a transition takes eight bytes
 //! (its action and its destination), and no string is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chance::Chance;
 use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
@@ -31,9 +35,11 @@ struct Record {
     key: StateKey,
     actions: Box<[ActionIndex]>,
     targets: Box<[u32]>,
+    /// How many free candidates it would have if it were not held back.
     unexplored: u32,
-    /// No action before this one is unexplored.
+    /// No action before this one is a candidate that nobody claimed.
     cursor: u32,
+    held: bool,
 }
 
 /// The graph of states and transitions that a crawl has found.
@@ -45,6 +51,9 @@ pub struct Graph {
     by_signature: BTreeMap<ActionSignature, ActionIndex>,
     transitions: usize,
     unexplored: usize,
+    free: usize,
+    claimed: BTreeSet<Slot>,
+    closed: BTreeSet<Slot>,
 }
 
 impl Graph {
@@ -58,6 +67,9 @@ impl Graph {
             by_signature: BTreeMap::new(),
             transitions: 0,
             unexplored: 0,
+            free: 0,
+            claimed: BTreeSet::new(),
+            closed: BTreeSet::new(),
         }
     }
 
@@ -73,11 +85,13 @@ impl Graph {
         assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
         self.unexplored += indexes.len();
+        self.free += indexes.len();
         self.states.push(Record {
             key,
             targets: vec![UNEXPLORED; indexes.len()].into(),
             unexplored: indexes.len() as u32,
             cursor: 0,
+            held: false,
             actions: indexes,
         });
         state
@@ -94,17 +108,70 @@ impl Graph {
 
     /// Records where a candidate led. A candidate is recorded once.
     pub fn record(&mut self, slot: Slot, destination: StateIndex) {
-        assert!(destination.at() < self.states.len(), "{destination:?} is not in the graph");
-        let record = &mut self.states[slot.state.at()];
-        let target = &mut record.targets[slot.index as usize];
-        assert_eq!(*target, UNEXPLORED, "{slot:?} was recorded before");
-        *target = destination.0;
-        record.unexplored -= 1;
-        while record.targets.get(record.cursor as usize).is_some_and(|&target| target != UNEXPLORED) {
-            record.cursor += 1;
-        }
+        self.finish(slot, destination);
         self.transitions += 1;
+    }
+
+    /// Gives a candidate up.
+    pub fn close(&mut self, slot: Slot) {
+        self.finish(slot, slot.state);
+        self.closed.insert(slot);
+    }
+
+    fn finish(&mut self, slot: Slot, destination: StateIndex) {
+        assert!(destination.at() < self.states.len(), "{destination:?} is not in the graph");
+        assert_eq!(self.target(slot), None, "{slot:?} was recorded before");
+        if !self.claimed.remove(&slot) {
+            self.take(slot);
+        }
+        self.states[slot.state.at()].targets[slot.index as usize] = destination.0;
         self.unexplored -= 1;
+        self.move_cursor(slot.state);
+    }
+
+    /// Sets a candidate aside for whoever is about to execute it.
+    pub fn claim(&mut self, slot: Slot) {
+        assert!(self.is_free(slot), "{slot:?} is no free candidate");
+        self.claimed.insert(slot);
+        self.take(slot);
+        self.move_cursor(slot.state);
+    }
+
+    /// Takes a claim back: the candidate was not executed.
+    pub fn release(&mut self, slot: Slot) {
+        assert!(self.claimed.remove(&slot), "{slot:?} is not claimed");
+        let record = &mut self.states[slot.state.at()];
+        record.unexplored += 1;
+        record.cursor = record.cursor.min(slot.index);
+        self.free += usize::from(!record.held);
+    }
+
+    /// Holds the candidates of a state back, or no longer.
+    pub fn hold(&mut self, state: StateIndex, held: bool) {
+        let record = &mut self.states[state.at()];
+        let count = record.unexplored as usize;
+        match (std::mem::replace(&mut record.held, held), held) {
+            (false, true) => self.free -= count,
+            (true, false) => self.free += count,
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    fn take(&mut self, slot: Slot) {
+        let record = &mut self.states[slot.state.at()];
+        record.unexplored -= 1;
+        self.free -= usize::from(!record.held);
+    }
+
+    fn move_cursor(&mut self, state: StateIndex) {
+        let mut cursor = self.states[state.at()].cursor;
+        let targets = &self.states[state.at()].targets;
+        while targets.get(cursor as usize).is_some_and(|&target| {
+            target != UNEXPLORED || self.claimed.contains(&Slot { state, index: cursor })
+        }) {
+            cursor += 1;
+        }
+        self.states[state.at()].cursor = cursor;
     }
 
     /// The state with this key, if it has been seen.
@@ -137,20 +204,52 @@ impl Graph {
         self.transitions
     }
 
-    /// How many candidates there are in all known states.
+    /// How many candidates there are in all known states: free, claimed and held back.
     pub fn unexplored(&self) -> usize {
         self.unexplored
     }
 
-    /// How many candidates a state has.
-    pub fn unexplored_in(&self, state: StateIndex) -> u32 {
-        self.states[state.at()].unexplored
+    /// How many candidates anybody could be sent to.
+    pub fn free(&self) -> usize {
+        self.free
     }
 
-    /// The first candidate of a state, in the state's order.
-    pub fn first_unexplored(&self, state: StateIndex) -> Option<Slot> {
+    /// How many candidates are held back.
+    pub fn held(&self) -> usize {
+        self.unexplored - self.free - self.claimed.len()
+    }
+
+    /// The candidates that somebody is about to execute.
+    pub fn claimed(&self) -> &BTreeSet<Slot> {
+        &self.claimed
+    }
+
+    /// The candidates that were given up.
+    pub fn closed(&self) -> &BTreeSet<Slot> {
+        &self.closed
+    }
+
+    /// Whether a slot is a candidate that is neither claimed nor held back.
+    pub fn is_free(&self, slot: Slot) -> bool {
+        let record = &self.states[slot.state.at()];
+        record.targets[slot.index as usize] == UNEXPLORED && !record.held && !self.claimed.contains(&slot)
+    }
+
+    /// How many free candidates a state has.
+    pub fn unexplored_in(&self, state: StateIndex) -> u32 {
         let record = &self.states[state.at()];
-        (record.unexplored > 0).then_some(Slot { state, index: record.cursor })
+        if record.held { 0 } else { record.unexplored }
+    }
+
+    /// The first free candidate of a state, in the state's order.
+    pub fn first_unexplored(&self, state: StateIndex) -> Option<Slot> {
+        let index = self.states[state.at()].cursor;
+        (self.unexplored_in(state) > 0).then_some(Slot { state, index })
+    }
+
+    /// The slots of a state, in the state's order.
+    pub fn slots(&self, state: StateIndex) -> impl Iterator<Item = Slot> + use<> {
+        (0..self.states[state.at()].actions.len() as u32).map(move |index| Slot { state, index })
     }
 
     /// The actions of a state, in the state's order.
@@ -167,6 +266,11 @@ impl Graph {
     pub fn target(&self, slot: Slot) -> Option<StateIndex> {
         let target = self.states[slot.state.at()].targets[slot.index as usize];
         (target != UNEXPLORED).then_some(StateIndex(target))
+    }
+
+    /// The action with this lasting name, if it has been seen.
+    pub fn action_named(&self, signature: ActionSignature) -> Option<ActionIndex> {
+        self.by_signature.get(&signature).copied()
     }
 
     /// The slot of an action in a state, if the state offers it.
@@ -233,6 +337,52 @@ mod tests {
         }
         assert_eq!(seen, [0, 1, 2]);
         assert_eq!((graph.transitions(), graph.unexplored(), graph.unexplored_in(state)), (3, 20, 0));
+    }
+
+    #[test]
+    fn claimed_candidates_are_seen_again_when_they_are_released() {
+        let mut graph = graph_of_two(3);
+        let state = StateIndex(1);
+        let [a, b, c] = [0, 1, 2].map(|index| Slot { state, index });
+        graph.claim(a);
+        graph.claim(c);
+        assert_eq!(graph.first_unexplored(state), Some(b));
+        graph.record(a, StateIndex(0));
+        graph.claim(b);
+        assert_eq!((graph.first_unexplored(state), graph.unexplored_in(state)), (None, 0));
+        assert_eq!((graph.unexplored(), graph.free(), graph.claimed().len()), (22, 20, 2));
+        graph.release(c);
+        assert_eq!(graph.first_unexplored(state), Some(c));
+        graph.release(b);
+        assert_eq!(graph.first_unexplored(state), Some(b));
+        assert_eq!((graph.unexplored(), graph.free()), (22, 22));
+    }
+
+    #[test]
+    fn a_closed_candidate_is_no_transition() {
+        let mut graph = graph_of_two(3);
+        let slot = graph.first_unexplored(StateIndex(0)).unwrap();
+        graph.close(slot);
+        assert_eq!((graph.transitions(), graph.unexplored(), graph.free()), (0, 22, 22));
+        assert_eq!(graph.target(slot), Some(slot.state));
+        assert!(graph.closed().contains(&slot));
+    }
+
+    #[test]
+    fn candidates_of_a_state_that_is_held_back_are_not_seen() {
+        let mut graph = graph_of_two(3);
+        let state = StateIndex(1);
+        let first = graph.first_unexplored(state).unwrap();
+        graph.claim(first);
+        graph.hold(state, true);
+        graph.hold(state, true);
+        assert_eq!((graph.free(), graph.held(), graph.unexplored_in(state)), (20, 2, 0));
+        assert_eq!(graph.first_unexplored(state), None);
+        graph.release(first);
+        assert_eq!((graph.free(), graph.held()), (20, 3));
+        graph.hold(state, false);
+        assert_eq!((graph.free(), graph.held()), (23, 0));
+        assert_eq!(graph.first_unexplored(state), Some(first));
     }
 
     #[test]

@@ -9,16 +9,31 @@ use crate::job::Job;
 
 /// An exploration strategy. It sees the graph but never changes it.
 pub trait Strategy: Send {
-    /// A state was seen for the first time, after the candidate `by` (none led to the initial state).
-    /// Told before the candidate is recorded.
+    /// A state was seen for the first time, after the candidate `by` (none led to the initial state, or
+    /// to one that was met by accident). Told before the candidate is recorded.
     fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
 
     /// A candidate was executed, and the graph has recorded where it led.
     fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
 
-    /// What a crawler that stands in `at` should do next; `None` only if no candidate is left that
-    /// can be reached from here or after a reset.
+    /// What a crawler that stands in `at` should do next; `None` only if no free candidate is left that
+    /// can be reached from here or after a reset. Any number of crawlers ask, in any order.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job>;
+
+    /// A candidate is free no more: a crawler is on its way to it, or its state is held back.
+    fn claimed(&mut self, _graph: &Graph, _slot: Slot) {}
+
+    /// A candidate that was claimed is free again, and was not executed.
+    fn released(&mut self, _graph: &Graph, _slot: Slot) {}
+
+    /// A candidate was given up, and the graph shows it as leading back to its own state. Nothing was
+    /// learned of the action.
+    fn closed(&mut self, graph: &Graph, slot: Slot) {
+        self.executed(graph, slot, slot.state, false);
+    }
+
+    /// What a reset costs was measured anew.
+    fn reset_cost(&mut self, _cost: f64) {}
 }
 
 /// The reset costs that make sense: prices are counted in millionths of an action, and their sums must

@@ -26,8 +26,8 @@ pub struct Task<'a, E> {
     pub edges: &'a E,
     /// How many states there are.
     pub states: usize,
-    /// Where the tour starts. It may end anywhere.
-    pub start: StateIndex,
+    /// Where the tour starts: one state for each of those who share it. They may end anywhere.
+    pub starts: &'a [StateIndex],
     /// The state that a reset leads to.
     pub initial: StateIndex,
     /// What a reset costs.
@@ -77,11 +77,13 @@ impl<E: Edges> Task<'_, E> {
         }
         for state in 0..self.states {
             network.arc(state, reset, UNLIMITED, 0);
-            network.arc(state, end, 1, 0);
+            network.arc(state, end, self.starts.len() as u64, 0);
         }
         network.arc(reset, self.initial.at(), UNLIMITED, price(self.reset_cost));
-        network.supply(self.start.at(), 1);
-        network.supply(end, -1);
+        for start in self.starts {
+            network.supply(start.at(), 1);
+            network.supply(end, -1);
+        }
         // Every state is reachable from the initial one over known transitions, and that one by a reset.
         let flow = network.solve().expect("a reset leads to every known state");
         self.read(&slots, &flow)
@@ -137,7 +139,9 @@ impl<E: Edges> Task<'_, E> {
     fn leave_last_exits_for_last(&self, leaving: &mut [Leaving]) {
         let mut entering = vec![Vec::new(); self.states];
         let mut surplus = vec![0i64; self.states];
-        surplus[self.start.at()] += 1;
+        for start in self.starts {
+            surplus[start.at()] += 1;
+        }
         for (state, steps) in leaving.iter().enumerate() {
             for (at, &(step, times)) in steps.0.iter().enumerate() {
                 let to = self.lands(step).at();
@@ -146,11 +150,12 @@ impl<E: Edges> Task<'_, E> {
                 surplus[state] -= times as i64;
             }
         }
-        // The tour ends where it enters once more than it leaves; if nowhere, it is back at its start.
-        let end = surplus.iter().position(|&surplus| surplus > 0).unwrap_or(self.start.at());
+        // The tour ends where it enters once more than it leaves.
+        let mut queue: VecDeque<usize> = (0..self.states).filter(|&state| surplus[state] > 0).collect();
         let mut seen = vec![false; self.states];
-        seen[end] = true;
-        let mut queue = VecDeque::from([end]);
+        for &end in &queue {
+            seen[end] = true;
+        }
         while let Some(state) = queue.pop_front() {
             for &(before, at) in &entering[state] {
                 if !std::mem::replace(&mut seen[before], true) {
@@ -205,7 +210,7 @@ mod tests {
     /// Takes the steps as a crawler would, and gives what was spent and what was left untaken.
     fn follow(task: &Task<'_, Vec<Vec<u32>>>, required: impl Fn(Slot) -> bool) -> (f64, usize) {
         let mut leaving = task.steps(required);
-        let (mut state, mut cost) = (task.start, 0.0);
+        let (mut state, mut cost) = (task.starts[0], 0.0);
         while let Some(step) = leaving[state.at()].pop() {
             cost += if step == Step::Reset { task.reset_cost } else { 1.0 };
             state = task.lands(step);
@@ -226,7 +231,7 @@ mod tests {
                 })
                 .collect();
             let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
-            let task = Task { edges: &edges, states, start, initial, reset_cost: 2.5 };
+            let task = Task { edges: &edges, states, starts: &[start], initial, reset_cost: 2.5 };
             let transitions: usize = edges.iter().map(Vec::len).sum();
             let (repeats, resets) = task.balance(|_| true).counts();
             let cheapest = (transitions as u64 + repeats) as f64 + resets as f64 * task.reset_cost;
@@ -239,7 +244,7 @@ mod tests {
         // A round of four of which one transition is required.
         let edges = vec![vec![1], vec![2], vec![3], vec![0]];
         let (start, initial) = (StateIndex(0), StateIndex(0));
-        let task = Task { edges: &edges, states: 4, start, initial, reset_cost: 9.0 };
+        let task = Task { edges: &edges, states: 4, starts: &[start], initial, reset_cost: 9.0 };
         let required = |slot: Slot| slot.state == StateIndex(2);
         assert_eq!(follow(&task, required), (3.0, 0));
     }

@@ -37,6 +37,11 @@ impl Transfer {
         }
     }
 
+    /// What a reset costs was measured anew.
+    pub fn reset_cost(&mut self, cost: f64) {
+        self.reset_cost = cost;
+    }
+
     /// A state was seen for the first time.
     pub fn discovered(&mut self) {
         self.incoming.push(Vec::new());

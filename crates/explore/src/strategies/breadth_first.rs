@@ -1,6 +1,6 @@
 //! Breadth-first: the state that was found first is finished first.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
@@ -15,18 +15,19 @@ pub const DESCRIBED: Described = Described {
     help: "Executes every action of the state that was found first before it turns to the next one, by \
            the shortest known transfer (the papers' optimised breadth-first). The classic baseline: it \
            returns to the same state after every action, which costs many transfers and resets.",
-    make: |settings| Box::new(BreadthFirst { transfer: Transfer::new(settings), queue: VecDeque::new() }),
+    make: |settings| Box::new(BreadthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() }),
 };
 
 struct BreadthFirst {
     transfer: Transfer,
-    queue: VecDeque<StateIndex>,
+    /// The states that may have a free candidate; their indexes are in the order of discovery.
+    open: BTreeSet<StateIndex>,
 }
 
 impl Strategy for BreadthFirst {
     fn discovered(&mut self, _: &Graph, state: StateIndex, _: Option<Slot>) {
         self.transfer.discovered();
-        self.queue.push_back(state);
+        self.open.insert(state);
     }
 
     fn executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
@@ -34,9 +35,18 @@ impl Strategy for BreadthFirst {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        while graph.unexplored_in(*self.queue.front()?) == 0 {
-            self.queue.pop_front();
+        while graph.unexplored_in(*self.open.first()?) == 0 {
+            self.open.pop_first();
         }
-        self.transfer.job(graph, at, *self.queue.front()?)
+        // Only a state that was met by accident may be out of reach.
+        self.open.iter().find_map(|&state| self.transfer.job(graph, at, state))
+    }
+
+    fn released(&mut self, _: &Graph, slot: Slot) {
+        self.open.insert(slot.state);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.transfer.reset_cost(cost);
     }
 }

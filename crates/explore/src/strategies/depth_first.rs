@@ -1,5 +1,7 @@
 //! Depth-first: the state that was found last is finished first.
 
+use std::collections::BTreeSet;
+
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::Job;
@@ -13,18 +15,19 @@ pub const DESCRIBED: Described = Described {
     help: "Executes every action of the state that was found last before it returns to the one before, by \
            the shortest known transfer (the papers' optimised depth-first). Few resets, but very long \
            walks: in most applications the costliest strategy of all.",
-    make: |settings| Box::new(DepthFirst { transfer: Transfer::new(settings), stack: Vec::new() }),
+    make: |settings| Box::new(DepthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() }),
 };
 
 struct DepthFirst {
     transfer: Transfer,
-    stack: Vec<StateIndex>,
+    /// The states that may have a free candidate; their indexes are in the order of discovery.
+    open: BTreeSet<StateIndex>,
 }
 
 impl Strategy for DepthFirst {
     fn discovered(&mut self, _: &Graph, state: StateIndex, _: Option<Slot>) {
         self.transfer.discovered();
-        self.stack.push(state);
+        self.open.insert(state);
     }
 
     fn executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
@@ -32,9 +35,18 @@ impl Strategy for DepthFirst {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        while graph.unexplored_in(*self.stack.last()?) == 0 {
-            self.stack.pop();
+        while graph.unexplored_in(*self.open.last()?) == 0 {
+            self.open.pop_last();
         }
-        self.transfer.job(graph, at, *self.stack.last()?)
+        // Only a state that was met by accident may be out of reach.
+        self.open.iter().rev().find_map(|&state| self.transfer.job(graph, at, state))
+    }
+
+    fn released(&mut self, _: &Graph, slot: Slot) {
+        self.open.insert(slot.state);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.transfer.reset_cost(cost);
     }
 }

@@ -32,6 +32,18 @@ impl Strategy for Greedy {
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
         self.nearest.choose(graph, at)
     }
+
+    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.claimed(graph, slot);
+    }
+
+    fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.released(graph, slot);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.nearest.reset_cost(cost);
+    }
 }
 
 /// The nearest unexplored action, by the shortest known transfer. Other strategies fall back on it.
@@ -57,9 +69,24 @@ impl Nearest {
     /// A candidate was executed.
     pub fn executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
+        self.claimed(graph, slot);
+    }
+
+    /// A candidate is free no more.
+    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(0, slot.state);
         }
+    }
+
+    /// A candidate is free again.
+    pub fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.distances.set_goal(0, graph, slot.state);
+    }
+
+    /// What a reset costs was measured anew.
+    pub fn reset_cost(&mut self, cost: f64) {
+        self.reset_cost = cost;
     }
 
     /// The walk to the nearest candidate and the candidate.

@@ -72,10 +72,13 @@ pub struct Hypercube {
     /// How many candidates of each state lead to a chain starter that was not tried.
     starters: Vec<u32>,
     distances: Distances,
-    /// The rest of the way to a chain starter, all of it unexplored, the next step last.
-    plan: Vec<Slot>,
-    /// The state in which a chain is to be followed on.
-    chain: Option<StateIndex>,
+    /// The ways to chain starters that crawlers are on, by the candidate that each is executing: the rest
+    /// of the way, all of it unexplored, the next step last.
+    plans: BTreeMap<Slot, Vec<Slot>>,
+    /// The ways whose crawler has arrived where the next step begins.
+    arrived: BTreeMap<StateIndex, Vec<Slot>>,
+    /// The states in which a chain is to be followed on.
+    chains: BTreeSet<StateIndex>,
     violations: usize,
 }
 
@@ -89,8 +92,9 @@ impl Hypercube {
             attempted: BTreeSet::new(),
             starters: Vec::new(),
             distances: Distances::new(2),
-            plan: Vec::new(),
-            chain: None,
+            plans: BTreeMap::new(),
+            arrived: BTreeMap::new(),
+            chains: BTreeSet::new(),
             violations: 0,
         }
     }
@@ -129,8 +133,7 @@ impl Hypercube {
     }
 
     fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
-        let slots = (0..graph.actions(state).len() as u32).map(|index| Slot { state, index });
-        let untried = slots.filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
+        let untried = graph.slots(state).filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
         self.starters.push(untried as u32);
         if untried > 0 {
             self.distances.set_goal(TO_STARTER, graph, state);
@@ -164,7 +167,7 @@ impl Hypercube {
         if let Some(position) = chain_successor(ones, dimension) {
             let action = graph.actions(*bottom)[position as usize];
             let slot = graph.slot_of(at, action).expect("a vertex offers what was not executed");
-            if graph.target(slot).is_none() {
+            if graph.is_free(slot) {
                 return self.here(slot);
             }
         }
@@ -173,9 +176,9 @@ impl Hypercube {
 
     fn seek_starter(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
         let (mut job, goal) = self.go(graph, at, TO_STARTER)?;
-        let slots = (0..graph.actions(goal).len() as u32).map(|index| Slot { state: goal, index });
-        job.candidate = slots
-            .filter(|&slot| graph.target(slot).is_none())
+        job.candidate = graph
+            .slots(goal)
+            .filter(|&slot| graph.is_free(slot))
             .find(|&slot| self.leads_to_untried_starter(graph, slot))
             .expect("a goal has a candidate that leads to a starter");
         if job.reset && self.vertices[goal.at()].0 == INITIAL {
@@ -187,34 +190,38 @@ impl Hypercube {
     /// Rebuilds a way up from the initial state so that it ends in as many unexplored steps as
     /// possible; otherwise they would cost a reset of their own later (section 6.1.2).
     fn prefer_unexplored(&mut self, graph: &Graph, job: &mut Job) {
-        self.plan = vec![job.candidate];
+        let mut plan = vec![job.candidate];
         let mut state = job.candidate.state;
-        while let Some(below) = self.step_below(graph, state, |target| target.is_none()) {
-            self.plan.push(below);
+        while let Some(below) = self.step_below(graph, state, |slot| graph.is_free(slot)) {
+            plan.push(below);
             state = below.state;
         }
         job.walk.clear();
-        while let Some(below) = self.step_below(graph, state, |target| target == Some(state)) {
+        while let Some(below) = self.step_below(graph, state, |slot| graph.target(slot) == Some(state)) {
             job.walk.push(below);
             state = below.state;
         }
         job.walk.reverse();
-        job.candidate = self.plan.pop().expect("the plan holds the candidate");
+        job.candidate = plan.pop().expect("the plan holds the candidate");
+        self.plans.insert(job.candidate, plan);
     }
 
     /// A slot of a known state that leads, as expected, to the vertex of this state.
-    fn step_below(
-        &self,
-        graph: &Graph,
-        state: StateIndex,
-        wanted: impl Fn(Option<StateIndex>) -> bool,
-    ) -> Option<Slot> {
+    fn step_below(&self, graph: &Graph, state: StateIndex, wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
         let (bottom, ones) = &self.vertices[state.at()];
         (0..ones.len()).find_map(|at| {
             let below = *self.states.get(&(*bottom, without(ones, at)))?;
             let slot = graph.slot_of(below, graph.actions(*bottom)[ones[at] as usize])?;
-            wanted(graph.target(slot)).then_some(slot)
+            wanted(slot).then_some(slot)
         })
+    }
+
+    /// The next step of a way whose crawler stands here.
+    fn follow_plan(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+        let mut plan = self.arrived.remove(&at)?;
+        let slot = plan.pop().filter(|&slot| slot.state == at && graph.is_free(slot))?;
+        self.plans.insert(slot, plan);
+        self.here(slot)
     }
 
     /// To the nearest goal; ties go to the state with more actions, which promises more states.
@@ -273,30 +280,43 @@ impl Strategy for Hypercube {
             self.distances.clear_goal(TO_CANDIDATE, slot.state);
         }
         if as_expected || new {
-            self.chain = Some(destination);
-        } else {
-            self.chain = None;
+            self.chains.insert(destination);
         }
-        if !as_expected {
-            self.plan.clear();
+        if let Some(plan) = self.plans.remove(&slot).filter(|_| as_expected) {
+            self.arrived.insert(destination, plan);
         }
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        if let Some(slot) = self.plan.pop() {
-            if slot.state == at && graph.target(slot).is_none() {
-                return self.here(slot);
-            }
-            self.plan.clear();
+        let chain = self.chains.remove(&at);
+        if let Some(job) = self.follow_plan(graph, at) {
+            return Some(job);
         }
-        let chain = self.chain.take().filter(|&state| state == at);
         // The very first chain starts at the initial state itself.
-        if (chain.is_some() || graph.transitions() == 0)
+        if (chain || graph.transitions() == 0)
             && let Some(job) = self.follow_chain(graph, at)
         {
             return Some(job);
         }
         self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
+    }
+
+    /// What the candidate is expected to lead to counts as tried from now on, so that no other crawler
+    /// sets out for the same chain. (If it is released it is still a candidate, only not sought first.)
+    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.attempt(self.expected(graph, slot));
+        if graph.unexplored_in(slot.state) == 0 {
+            self.distances.clear_goal(TO_CANDIDATE, slot.state);
+        }
+    }
+
+    fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.plans.remove(&slot);
+        self.distances.set_goal(TO_CANDIDATE, graph, slot.state);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.reset_cost = cost;
     }
 }
 

@@ -97,6 +97,26 @@ impl Strategy for Menu {
             .find_map(|rank| self.anticipated.seek(graph, at, rank))
             .or_else(|| self.nearest.choose(graph, at))
     }
+
+    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.claimed(graph, slot);
+        self.anticipated.claimed(graph, slot);
+    }
+
+    fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.released(graph, slot);
+        self.anticipated.released(graph, slot);
+    }
+
+    fn closed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.executed(graph, slot);
+        self.anticipated.executed(graph, slot, slot.state);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.nearest.reset_cost(cost);
+        self.anticipated.reset_cost(cost);
+    }
 }
 
 #[cfg(test)]

@@ -126,6 +126,22 @@ impl Strategy for Probability {
         }
         self.candidates.seek(graph, at, best?.1)
     }
+
+    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.claimed(graph, slot);
+    }
+
+    fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.released(graph, slot);
+    }
+
+    fn closed(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.executed(graph, slot, slot.state);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.candidates.reset_cost(cost);
+    }
 }
 
 #[cfg(test)]

@@ -49,15 +49,56 @@ impl Strategy for RandomBreadthFirst {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
-        while self.present.is_none_or(|state| graph.unexplored_in(state) == 0) {
+        let mut out_of_reach = Vec::new();
+        let job = loop {
+            let Some(state) = self.present.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
+                self.present = self.draw();
+                self.present
+            }) else {
+                break None;
+            };
+            if graph.unexplored_in(state) == 0 {
+                continue;
+            }
+            if let Some(job) = self.transfer.job(graph, at, state) {
+                break Some(job);
+            }
+            // Only a state that was met by accident may be out of reach.
+            out_of_reach.push(state);
+            self.present = None;
+        };
+        out_of_reach.into_iter().for_each(|state| self.put_back(state));
+        job
+    }
+
+    fn released(&mut self, _: &Graph, slot: Slot) {
+        if self.present != Some(slot.state) {
+            self.put_back(slot.state);
+        }
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        self.transfer.reset_cost(cost);
+    }
+}
+
+impl RandomBreadthFirst {
+    fn draw(&mut self) -> Option<StateIndex> {
+        loop {
             let mut level = self.levels.first_entry()?;
             if level.get().is_empty() {
                 level.remove();
                 continue;
             }
             let drawn = self.chance.below(level.get().len());
-            self.present = Some(level.get_mut().swap_remove(drawn));
+            return Some(level.get_mut().swap_remove(drawn));
         }
-        self.transfer.job(graph, at, self.present?)
+    }
+
+    fn put_back(&mut self, state: StateIndex) {
+        let level = self.levels.entry(self.depth[state.at()]).or_default();
+        if !level.contains(&state) {
+            level.push(state);
+        }
     }
 }

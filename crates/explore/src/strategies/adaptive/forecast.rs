@@ -178,11 +178,8 @@ impl Forecast {
     /// The candidate of a state whose action was executed least often so far. What can be done nearly
     /// everywhere mostly leads far away; it is left for when nothing else is to be done here.
     pub fn rarest(&self, graph: &Graph, state: StateIndex) -> Option<Slot> {
-        let candidates = (0..).zip(graph.actions(state)).zip(graph.targets(state.at()));
-        let candidates = candidates.filter(|(_, target)| **target == UNEXPLORED);
-        let executed = |action: &ActionIndex| self.histories[action.at()].destinations.len();
-        let ((index, _), _) = candidates.min_by_key(|((_, action), _)| executed(action))?;
-        Some(Slot { state, index })
+        let executed = |&slot: &Slot| self.histories[graph.action_of(slot).at()].destinations.len();
+        graph.slots(state).filter(|&slot| graph.is_free(slot)).min_by_key(executed)
     }
 
     fn best(&self, action: ActionIndex, predictions: [Option<StateIndex>; RULES]) -> Option<Prediction> {

@@ -98,4 +98,38 @@ impl Strategy for Adaptive {
         let candidate = self.forecast.rarest(graph, job.candidate.state)?;
         Some(Job { candidate, ..job })
     }
+
+    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        if let Some(hypercube) = &mut self.hypercube {
+            hypercube.claimed(graph, slot);
+        }
+        self.prospects.claimed(graph, slot);
+        self.nearest.claimed(graph, slot);
+    }
+
+    fn released(&mut self, graph: &Graph, slot: Slot) {
+        if let Some(hypercube) = &mut self.hypercube {
+            hypercube.released(graph, slot);
+        }
+        self.touring.released(slot);
+        self.prospects.released(graph, slot);
+        self.nearest.released(graph, slot);
+    }
+
+    fn closed(&mut self, graph: &Graph, slot: Slot) {
+        // A candidate that cannot be executed is no edge of a hypercube.
+        self.hypercube = None;
+        self.touring.released(slot);
+        self.prospects.closed(graph, slot);
+        self.nearest.executed(graph, slot);
+    }
+
+    fn reset_cost(&mut self, cost: f64) {
+        if let Some(hypercube) = &mut self.hypercube {
+            hypercube.reset_cost(cost);
+        }
+        self.touring.reset_cost(cost);
+        self.prospects.reset_cost(cost);
+        self.nearest.reset_cost(cost);
+    }
 }

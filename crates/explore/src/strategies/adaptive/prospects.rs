@@ -132,6 +132,26 @@ impl Prospects {
         self.anticipated.think(graph, action, record.opinion());
     }
 
+    /// A candidate is free no more.
+    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.claimed(graph, slot);
+    }
+
+    /// A candidate is free again.
+    pub fn released(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.released(graph, slot);
+    }
+
+    /// A candidate was given up.
+    pub fn closed(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.executed(graph, slot, slot.state);
+    }
+
+    /// What a reset costs was measured anew.
+    pub fn reset_cost(&mut self, cost: f64) {
+        self.anticipated.reset_cost(cost);
+    }
+
     /// How likely a candidate of a group finds a new state.
     fn probability(&self, group: usize) -> f64 {
         self.finds[group] / self.trials[group]

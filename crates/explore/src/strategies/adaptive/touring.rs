@@ -1,7 +1,9 @@
 //! The last phase: what is left to execute as a postman tour over known and predicted transitions,
 //! followed for as long as the predictions hold, and planned anew when too many did not.
 
-use crate::graph::{Graph, Slot};
+use std::collections::BTreeMap;
+
+use crate::graph::{Graph, Slot, UNEXPLORED};
 use crate::id::StateIndex;
 use crate::job::Job;
 use crate::strategies::adaptive::forecast::Forecast;
@@ -22,15 +24,21 @@ const SURPRISES: f64 = 0.01;
 const BREAKS: f64 = 0.001;
 /// ...but not for fewer breaks than these.
 const FEWEST_BREAKS: usize = 4;
+/// ...or when a reset turned out to cost this much more or less, by share (a guess: planning costs
+/// much more than a measurement that wavers).
+const RESET_COST_SLACK: f64 = 0.25;
 
 /// Plans and follows tours.
 pub struct Touring {
     reset_cost: f64,
+    /// What a reset cost when the plan was made.
+    planned_cost: f64,
     /// The steps still to take from each state. Empty without a plan.
     leaving: Vec<Leaving>,
     /// No plan is made while more candidates than this are left.
     not_before: usize,
-    expected: Option<(Slot, StateIndex)>,
+    /// What the candidates that crawlers were sent to are expected to lead to.
+    expected: BTreeMap<Slot, StateIndex>,
     surprises: usize,
     breaks: usize,
 }
@@ -40,9 +48,10 @@ impl Touring {
     pub fn new(settings: Settings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
+            planned_cost: settings.reset_cost,
             leaving: Vec::new(),
             not_before: usize::MAX,
-            expected: None,
+            expected: BTreeMap::new(),
             surprises: 0,
             breaks: 0,
         }
@@ -50,8 +59,21 @@ impl Touring {
 
     /// A candidate was executed.
     pub fn executed(&mut self, slot: Slot, destination: StateIndex) {
-        self.surprises +=
-            usize::from(self.expected.take().is_some_and(|expected| expected != (slot, destination)));
+        let expected = self.expected.remove(&slot);
+        self.surprises += usize::from(expected.is_some_and(|expected| expected != destination));
+    }
+
+    /// A candidate was not executed after all.
+    pub fn released(&mut self, slot: Slot) {
+        self.expected.remove(&slot);
+    }
+
+    /// What a reset costs was measured anew. A plan made for quite another cost is given up.
+    pub fn reset_cost(&mut self, cost: f64) {
+        if (cost - self.planned_cost).abs() > RESET_COST_SLACK * self.planned_cost {
+            self.leaving.clear();
+        }
+        self.reset_cost = cost;
     }
 
     /// The next job of the tour; none if what is left cannot be foreseen well enough for one.
@@ -74,15 +96,16 @@ impl Touring {
             let job = nearest.choose_fullest(graph, at)?;
             Some(self.follow(graph, job.candidate.state, job.clone()).unwrap_or(job))
         })?;
-        self.expected =
-            forecast.predict(graph, job.candidate).map(|foreseen| (job.candidate, foreseen.state));
+        if let Some(foreseen) = forecast.predict(graph, job.candidate) {
+            self.expected.insert(job.candidate, foreseen.state);
+        }
         Some(job)
     }
 
     fn is_outdated(&self, graph: &Graph) -> bool {
-        let share = |of: f64| (of * graph.unexplored() as f64) as usize;
+        let share = |of: f64| (of * graph.free() as f64) as usize;
         if self.leaving.is_empty() {
-            return graph.unexplored() <= self.not_before;
+            return graph.free() <= self.not_before;
         }
         self.surprises > share(SURPRISES).max(1) || self.breaks > share(BREAKS).max(FEWEST_BREAKS)
     }
@@ -92,11 +115,11 @@ impl Touring {
         let mut state = from;
         loop {
             match self.leaving.get_mut(state.at())?.pop()? {
-                Step::Take(slot) if graph.target(slot).is_none() => {
+                Step::Take(slot) if graph.is_free(slot) => {
                     job.candidate = slot;
                     return Some(job);
                 }
-                // It was executed meanwhile, by the way.
+                // It was executed meanwhile, by the way, or somebody else is about to.
                 Step::Take(_) => {}
                 Step::Reset => {
                     job.reset = true;
@@ -121,17 +144,36 @@ impl Touring {
         let edges: Vec<Vec<u32>> = (0..graph.states() as u32)
             .map(|state| forecast.targets(graph, StateIndex(state), &mut confidence))
             .collect();
-        if confidence < FORESEEN * graph.unexplored() as f64 {
-            self.not_before = (LOOK_AGAIN * graph.unexplored() as f64) as usize;
+        if confidence < FORESEEN * graph.free() as f64 {
+            self.not_before = (LOOK_AGAIN * graph.free() as f64) as usize;
             return;
         }
+        // The other crawlers go on from where their candidates lead.
+        let others = graph.claimed().iter().map(|&slot| edges[slot.state.at()][slot.index as usize]);
+        let starts: Vec<StateIndex> =
+            [at].into_iter().chain(others.filter(|&to| to != UNEXPLORED).map(StateIndex)).collect();
+        self.planned_cost = self.reset_cost;
         let task = Task {
             edges: &edges,
             states: graph.states(),
-            start: at,
+            starts: &starts,
             initial: INITIAL,
             reset_cost: self.reset_cost,
         };
-        self.leaving = task.steps(|slot| graph.target(slot).is_none());
+        let in_reach = in_reach(&edges, &starts);
+        self.leaving = task.steps(|slot| graph.is_free(slot) && in_reach[slot.state.at()]);
     }
+}
+
+/// Whether each state can be reached from one of these or after a reset. Only a state that was met by
+/// accident cannot, and no tour passes it.
+fn in_reach(edges: &[Vec<u32>], from: &[StateIndex]) -> Vec<bool> {
+    let mut seen = vec![false; edges.len()];
+    let mut waiting: Vec<u32> = from.iter().chain([&INITIAL]).map(|state| state.0).collect();
+    while let Some(state) = waiting.pop() {
+        if !std::mem::replace(&mut seen[state as usize], true) {
+            waiting.extend(edges[state as usize].iter().filter(|&&to| to != UNEXPLORED));
+        }
+    }
+    seen
 }
