@@ -91,7 +91,7 @@ async fn a_killed_renderer_fails_its_own_session_only() {
     let kill = async {
         // Its own session answers in order: the call above has arrived.
         evaluate(connection, &victim.session, "1").await.unwrap();
-        signal("KILL", process);
+        assert!(signal("KILL", process));
     };
     let (waited, ()) = tokio::join!(waiting, kill);
     assert_eq!(waited, Err(CallError::Crashed));

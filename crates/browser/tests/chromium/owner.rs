@@ -28,9 +28,9 @@ fn a_killed_owner_leaves_no_process_and_its_profile_is_swept() {
 fn a_killed_owner_takes_a_hanging_browser_with_it() {
     let name = "owner::a_killed_owner_takes_a_hanging_browser_with_it";
     kill_owner_and_check(name, |browser| {
-        for pid in processes_with(browser.profile().to_str().unwrap()) {
-            signal("STOP", pid);
-        }
+        // Some come and go by themselves; the browser itself is there.
+        let processes = processes_with(browser.profile().to_str().unwrap());
+        assert!(processes.into_iter().filter(|pid| signal("STOP", *pid)).count() > 0);
     });
 }
 
