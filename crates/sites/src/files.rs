@@ -53,6 +53,7 @@ pub(crate) const ALL: &[Files] = &[
     site!("toggles", "index.html"),
     site!("transition", "index.html"),
     site!("volatile", "index.html"),
+    site!("volatile-late", "index.html"),
     site!("vue", "index.html"),
     site!("wizard", "index.html"),
 ];

@@ -110,4 +110,25 @@ mod tests {
             assert_eq!(reply.status, 404, "{path}");
         }
     }
+
+    #[test]
+    fn the_table_of_the_manual_says_the_same() {
+        let manual = include_str!("../../../sites/README.md");
+        let rows: Vec<Vec<&str>> = manual
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
+            .map(|row| row.split(" | ").collect())
+            .skip(2)
+            .collect();
+        let sites: Vec<_> = Site::names().filter_map(Site::find).collect();
+        let expected: Vec<_> =
+            sites.iter().filter_map(|site| site.expected().map(|found| (site.name(), found))).collect();
+        assert_eq!(rows.len(), expected.len());
+        for (row, (name, expected)) in rows.iter().zip(&expected) {
+            let number =
+                |cell: &str| cell.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+            assert_eq!(&row[..2], [*name, expected.difficulty.as_str()]);
+            assert_eq!((number(row[2]), number(row[3])), (expected.states, expected.transitions), "{name}");
+        }
+    }
 }

@@ -72,3 +72,14 @@ fn an_unknown_fixture_is_an_error() {
     assert!(matches!(Server::start("nothing"), Err(StartError::Unknown(name)) if name == "nothing"));
     assert!(Site::find("nothing").is_none());
 }
+
+#[test]
+fn the_libraries_from_npm_are_served_as_one_script() {
+    for (site, mark) in [("react", "require.modules['react-dom/client']"), ("vue", "var Vue")] {
+        let server = Server::start(site).unwrap_or_else(|error| panic!("{error}"));
+        let answer = get(server.address(), "/library.js");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{site}");
+        assert!(answer.contains("content-type: text/javascript"), "{site}");
+        assert!(answer.contains(mark), "{site}");
+    }
+}

@@ -21,6 +21,7 @@ pub(crate) fn answer(name: &str, ask: &Ask, memory: &Memory, site: Site) -> Opti
         "slow-fetch" => various::slow_fetch(ask),
         "storage" => various::storage(ask, site),
         "volatile" => various::volatile(ask, memory, site),
+        "volatile-late" => various::volatile_late(ask, memory),
         _ => None,
     }
 }

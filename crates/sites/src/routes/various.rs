@@ -77,6 +77,11 @@ pub(super) fn volatile(ask: &Ask, memory: &Memory, site: Site) -> Option<Reply> 
     }
 }
 
+/// `/copy`: a number that is never given again.
+pub(super) fn volatile_late(ask: &Ask, memory: &Memory) -> Option<Reply> {
+    (ask.path == "/copy").then(|| Reply::text(format!("copy {}", memory.next())))
+}
+
 /// The first page with its blanks filled in: `{{name}}` becomes the value.
 fn filled(site: Site, blanks: &[(&str, &str)]) -> Option<Reply> {
     let page = site.file("index.html")?;
