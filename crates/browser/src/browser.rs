@@ -262,7 +262,8 @@ impl Browser {
         self.profile.path()
     }
 
-    /// The memory of all its processes together, in bytes. Reads /proc, a few milliseconds.
+    /// The memory of all its processes together, in bytes; what they share is left out. Reads /proc, a
+    /// millisecond or so.
     pub fn memory(&self) -> u64 {
         self.process.memory()
     }

@@ -122,9 +122,9 @@ impl Process {
         self.words.text()
     }
 
-    /// The memory of all its processes together, in bytes.
+    /// The memory of all its processes together, in bytes; what they share (the program's text) is left out.
     pub fn memory(&self) -> u64 {
-        self.members().into_iter().map(procfs::memory).sum()
+        self.members().into_iter().filter_map(procfs::memory).sum()
     }
 
     /// The ids of all its processes, the guard too.

@@ -64,6 +64,8 @@ pub enum Failure {
     Missing,
     /// The browser itself went away; says nothing about the action.
     Lost,
+    /// The state that offers the action was not reached in many attempts. Only a controller says this.
+    Unreachable,
 }
 
 /// Something worth recording that happened during a transition.

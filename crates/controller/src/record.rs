@@ -9,7 +9,8 @@ use crate::outcome::{Failure, Note};
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// A state was seen for the first time. The first of all is the initial state.
+    /// A state was seen for the first time. The first of all is the initial state; any other becomes part
+    /// of the graph by the `Transition`, `Strayed` or `Appeared` that follows.
     State {
         /// Its name.
         key: StateKey,
@@ -48,6 +49,13 @@ pub enum Record {
         action: ActionSignature,
         /// Where it led this time.
         to: StateKey,
+    },
+    /// A crawler was in a state that no known transition explains.
+    Appeared {
+        /// The state.
+        at: StateKey,
+        /// Loading the URL led there, though it led elsewhere first. If not, the page changed by itself.
+        loaded: bool,
     },
     /// What has been spent so far.
     Spent {

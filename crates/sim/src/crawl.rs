@@ -1,4 +1,6 @@
-//! One simulated crawler in a known application: executes what a strategy asks for and counts.
+//! One simulated crawler in a known application: executes what a strategy asks for and counts. Talks to
+//! the strategy directly, in indexes: it measures strategies, over millions of jobs, and a fleet of one
+//! (`fleet`) gives the same figures at several times the cost.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +12,7 @@ use argiope_explore::job::Job;
 use argiope_explore::model::Model;
 use argiope_explore::strategy::{Described, INITIAL, Settings};
 
-/// What a crawl has spent: executed actions, and resets (the first load counts as one).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Actions executed, whether for the first time or on the way.
-    pub actions: u64,
-    /// Loads of the URL.
-    pub resets: u64,
-}
-
-impl Spent {
-    /// In actions.
-    pub fn cost(self, reset_cost: f64) -> f64 {
-        self.actions as f64 + self.resets as f64 * reset_cost
-    }
-}
+pub use argiope_controller::spent::Spent;
 
 /// How a crawl went.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,12 +54,15 @@ pub fn key_of(state: u32) -> StateKey {
     StateKey(u128::from(chance.word()) << 64 | u128::from(chance.word()))
 }
 
+/// The signature under which a crawler would know an action of a made-up application.
+pub fn signature_of(action: u32) -> ActionSignature {
+    ActionSignature(Chance::new(&[0xAC, u64::from(action)]).word())
+}
+
 impl<'a> Crawl<'a> {
     /// Loads the initial state.
     pub fn new(app: &'a Model, described: &'static Described, settings: Settings) -> Self {
-        let signatures: Vec<ActionSignature> = (0..app.actions.len())
-            .map(|action| ActionSignature(Chance::new(&[0xAC, action as u64]).word()))
-            .collect();
+        let signatures: Vec<ActionSignature> = (0..app.actions.len() as u32).map(signature_of).collect();
         let offered: Vec<_> =
             app.from(app.initial).iter().map(|&(action, _)| signatures[action as usize]).collect();
         let explorer = Explorer::new(described, settings, key_of(app.initial), &offered);

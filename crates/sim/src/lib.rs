@@ -1,9 +1,11 @@
-//! A made-up world for argiope: applications that are known in full ([`testbeds`]) and a crawler
-//! that crawls them by counting ([`crawl`]). What came out is condensed ([`summary`], [`mod@bench`]) and
+//! A made-up world for argiope: applications that are known in full ([`testbeds`]), a crawler that
+//! crawls them by counting ([`crawl`](mod@crawl)), and several crawlers under one controller ([`crawler`], [`fleet`]). What came out is condensed ([`summary`], [`mod@bench`]) and
 //! written down ([`report`]), beside what the papers printed ([`published`](mod@published)).
 
 pub mod bench;
 pub mod crawl;
+pub mod crawler;
+pub mod fleet;
 pub mod published;
 pub mod report;
 pub mod summary;

@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::align::align;
+use super::align::{Alignment, align};
 use super::learn::differing_parts;
 use super::mask::{Masks, Part};
+use super::name::Names;
 use super::readable::{action, place};
 use super::tree::At;
 use super::view::{Seen, Token, View};
@@ -71,8 +72,9 @@ pub fn difference(identity: &Described, masks: &Masks, a: &Page, b: &Page) -> Ve
     let (a, b) = (Seen::through(masks, a), Seen::through(masks, b));
     let mut found = Finder::new(identity, &a, &b);
     found.whole_page();
-    found.one_sided();
-    found.values();
+    let alignment = align(&a.tree, &b.tree);
+    found.one_sided(&alignment);
+    found.values(&alignment);
     found.no_reason_is_lost();
     found.actions();
     let mut differences = found.differences;
@@ -140,24 +142,23 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// Nodes that only one page has or shows.
-    fn one_sided(&mut self) {
-        let alignment = align(&self.a.tree, &self.b.tree);
+    fn one_sided(&mut self, alignment: &Alignment) {
         let emits = |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
         // Of texts that stand side by side only the first is in the view.
         let joins = |seen: &Seen<'_>, at: At| {
             let node = seen.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
-        for at in alignment.only_a {
+        for at in alignment.only_a.iter().copied() {
             let counts = self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
             self.add(Change::OnlyInA, place(self.a, at), self.a.masked.whole(at), counts);
         }
-        for at in alignment.only_b {
+        for at in alignment.only_b.iter().copied() {
             let counts = self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
             self.add(Change::OnlyInB, place(self.b, at), self.b.masked.whole(at), counts);
         }
         let mut inside = 0;
-        for (x, y) in alignment.pairs {
+        for (x, y) in alignment.pairs.iter().copied() {
             let shown = self.a.tree.node(x).visible;
             if x < inside || shown == self.b.tree.node(y).visible {
                 continue;
@@ -172,8 +173,8 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// Texts and attributes of nodes that both have.
-    fn values(&mut self) {
-        for (x, y) in align(&self.a.tree, &self.b.tree).pairs {
+    fn values(&mut self, alignment: &Alignment) {
+        for (x, y) in alignment.pairs.iter().copied() {
             let (one, other) = (self.a.tree.node(x), self.b.tree.node(y));
             for part in differing_parts(one, other) {
                 let differ = self.apart && self.identity.identity.differ(one, other, &part);
@@ -224,11 +225,12 @@ impl<'s, 'a> Finder<'s, 'a> {
         let (known_a, known_b) = (known(&a), known(&b));
         let sides = [(self.a, a, known_b), (self.b, b, known_a)];
         for (side, (seen, actions, known)) in sides.into_iter().enumerate() {
+            let names = Names::of(seen);
             for (offer, signature) in seen.tree.page.offers.iter().zip(actions) {
                 if signature.is_none_or(|signature| known.contains(&signature)) {
                     continue;
                 }
-                let words = action(seen, offer);
+                let words = action(seen, &names, offer);
                 let change = if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
                 self.add(change, place(seen, offer.node as At), false, offer.kind != Kind::Link);
             }

@@ -108,7 +108,7 @@ impl<'m> Masked<'m> {
             let arrived = group.partition_point(|mask| mask.place.steps.len() <= depth);
             let (here, below) = group.split_at(arrived);
             if let Some(at) = at {
-                here.iter().for_each(|mask| masked.cover(tree, at, &mask.part));
+                masked.cover(tree, at, here);
             }
             if below.is_empty() {
                 continue;
@@ -126,14 +126,19 @@ impl<'m> Masked<'m> {
         masked
     }
 
-    fn cover(&mut self, tree: &Tree<'_>, at: At, part: &'m Part) {
-        match part {
-            Part::Text => _ = self.texts.insert(at),
-            Part::Attribute(name) => _ = self.attributes.insert((at, name)),
-            Part::Children { tag, shape, .. } => self.whole.extend(
-                tree.children(Some(at))
-                    .filter(|child| tree.node(*child).tag == *tag && exact_shape(tree, *child) == *shape),
-            ),
+    fn cover(&mut self, tree: &Tree<'_>, at: At, masks: &[&'m Mask]) {
+        let mut looks = BTreeSet::new();
+        for mask in masks {
+            match &mask.part {
+                Part::Text => _ = self.texts.insert(at),
+                Part::Attribute(name) => _ = self.attributes.insert((at, name)),
+                Part::Children { tag, shape, .. } => _ = looks.insert((tag.as_str(), *shape)),
+            }
+        }
+        if !looks.is_empty() {
+            let left_out =
+                |child: &At| looks.contains(&(tree.node(*child).tag.as_str(), exact_shape(tree, *child)));
+            self.whole.extend(tree.children(Some(at)).filter(left_out));
         }
     }
 

@@ -83,7 +83,7 @@ fn words(seen: &Seen<'_>, at: At) -> String {
 }
 
 /// What an action is, as in `click button "Delete" in "Buy milk"`.
-pub(crate) fn action(seen: &Seen<'_>, offer: &Offer) -> String {
+pub(crate) fn action(seen: &Seen<'_>, names: &Names<'_, '_>, offer: &Offer) -> String {
     let at = offer.node as At;
     let mut out = offer.kind.name().to_owned();
     if !offer.argument.is_empty() {
@@ -92,7 +92,6 @@ pub(crate) fn action(seen: &Seen<'_>, offer: &Offer) -> String {
     if at >= seen.tree.len() {
         return out;
     }
-    let names = Names::of(seen);
     let mut describe = |at: At| {
         _ = write!(out, " {}", Escaped(&seen.tree.node(at).tag, 30));
         let name = names.name(at, offer.kind);

@@ -1,0 +1,278 @@
+//! The controller itself: `handle` takes an input in and says what is to be done. Who is working on
+//! what, and what went wrong with it so far, is held here and is lost with the process; what must not
+//! be lost is in the records (`knowledge`).
+
+use std::collections::BTreeMap;
+
+use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::id::{StateIndex, StateKey};
+use argiope_explore::strategy::INITIAL;
+
+use crate::input::{Effect, Input, StoppedBy};
+use crate::job::{CrawlerId, JobId};
+use crate::knowledge::{Contradiction, Knowledge};
+use crate::outcome::{Failure, Sighting};
+use crate::record::Record;
+use crate::route::Hop;
+use crate::settings::Settings;
+use crate::spent::Spent;
+
+mod handing_out;
+mod taking_in;
+mod troubles;
+
+use troubles::Troubles;
+
+/// Decides for any number of crawlers.
+pub struct Controller {
+    known: Knowledge,
+    idle: BTreeMap<CrawlerId, Idle>,
+    busy: BTreeMap<CrawlerId, Assigned>,
+    next_job: u64,
+    troubles: Troubles,
+    /// Where the last reset led.
+    lands_in: StateIndex,
+    /// What lost crawlers may have spent: it counts against the limit, but not as spent.
+    written_off: u64,
+    stopping: Option<StoppedBy>,
+    finished: bool,
+}
+
+/// A crawler without a job.
+#[derive(Clone, Copy)]
+struct Idle {
+    at: Option<StateIndex>,
+    told: bool,
+}
+
+/// A job in flight.
+struct Assigned {
+    id: JobId,
+    candidate: Slot,
+    reset: bool,
+    walk: Vec<Hop>,
+    /// The destinations that a first attempt was led astray to; this is the second then.
+    retry_of: Option<Vec<Hop>>,
+}
+
+impl Assigned {
+    /// The most actions that it takes.
+    fn actions(&self) -> u64 {
+        self.walk.len() as u64 + 1
+    }
+}
+
+impl Controller {
+    /// Of a crawl that has not begun.
+    pub fn new(settings: Settings) -> Self {
+        Self::knowing(Knowledge::new(settings))
+    }
+
+    /// Of a crawl that kept these records and goes on. They may be cut off anywhere.
+    pub fn restore(
+        settings: Settings,
+        records: impl IntoIterator<Item = Record>,
+    ) -> Result<Self, Contradiction> {
+        let records: Vec<Record> = records.into_iter().collect();
+        Ok(Self::knowing(Knowledge::restore(settings, &records)?))
+    }
+
+    fn knowing(known: Knowledge) -> Self {
+        Self {
+            known,
+            idle: BTreeMap::new(),
+            busy: BTreeMap::new(),
+            next_job: 0,
+            troubles: Troubles::default(),
+            lands_in: INITIAL,
+            written_off: 0,
+            stopping: None,
+            finished: false,
+        }
+    }
+
+    /// Takes an input in and appends what is to be done about it.
+    pub fn handle(&mut self, input: Input, effects: &mut Vec<Effect>) {
+        match input {
+            Input::Ready { crawler, at, spent } => {
+                self.lose(crawler, effects);
+                let at = at.and_then(|sighting| self.landed(&sighting, effects));
+                self.idle.insert(crawler, Idle { at, told: false });
+                self.spend(spent, effects);
+            }
+            Input::Finished { crawler, job, outcome, spent } => {
+                self.spend(spent, effects);
+                // The outcome of a job that was taken away from a crawler says nothing any more.
+                if self.busy.get(&crawler).is_some_and(|assigned| assigned.id == job)
+                    && let Some(assigned) = self.busy.remove(&crawler)
+                {
+                    self.take_in(crawler, &assigned, outcome, spent, effects);
+                }
+            }
+            Input::Lost { crawler } => self.lose(crawler, effects),
+            Input::ResetCost(cost) => self.known.measured_reset(cost),
+            Input::Stop(by) => self.stop(by),
+        }
+        if self.is_full() {
+            self.stop(StoppedBy::MaxStates);
+        }
+        self.employ(effects);
+        self.end(effects);
+    }
+
+    /// What the crawl knows.
+    pub fn known(&self) -> &Knowledge {
+        &self.known
+    }
+
+    /// The graph, once the initial state was seen.
+    pub fn graph(&self) -> Option<&Graph> {
+        self.known.graph()
+    }
+
+    /// Whether a state is known. A sighting of one that is not must say what it offers.
+    pub fn knows(&self, key: StateKey) -> bool {
+        self.known.knows(key)
+    }
+
+    /// How many jobs are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.busy.len()
+    }
+
+    fn keep(&mut self, record: Record, effects: &mut Vec<Effect>) {
+        self.known.apply(&record).expect("a controller does not contradict itself");
+        effects.push(Effect::Keep(record));
+    }
+
+    fn spend(&mut self, spent: Spent, effects: &mut Vec<Effect>) {
+        if spent != Spent::default() {
+            let Spent { actions, resets } = self.known.spent().plus(spent);
+            self.keep(Record::Spent { actions, resets }, effects);
+        }
+    }
+
+    fn stop(&mut self, by: StoppedBy) {
+        self.stopping.get_or_insert(by);
+    }
+
+    /// Sees to it that a state is recorded if it may be; says whether it is.
+    fn introduce(&mut self, at: &Sighting, effects: &mut Vec<Effect>) -> bool {
+        if self.known.knows(at.key) {
+            return true;
+        }
+        let Some(offers) = &at.offers else { return false };
+        if self.is_full() {
+            self.stop(StoppedBy::MaxStates);
+            return false;
+        }
+        let record = self.known.describe(at.key, offers);
+        self.keep(record, effects);
+        true
+    }
+
+    /// Whether no more states may be recorded.
+    fn is_full(&self) -> bool {
+        let states = self.known.states();
+        states > 0 && self.known.settings().limits.max_states.is_some_and(|limit| states >= limit)
+    }
+
+    /// A crawler loaded the URL and stands here.
+    fn landed(&mut self, at: &Sighting, effects: &mut Vec<Effect>) -> Option<StateIndex> {
+        if !self.introduce(at, effects) {
+            return None;
+        }
+        let state = self.known.state(at.key);
+        let as_before = state.is_some_and(|state| state == INITIAL || self.known.landings().contains(&state));
+        if !as_before {
+            self.keep(Record::Appeared { at: at.key, loaded: true }, effects);
+        }
+        let state = self.known.state(at.key)?;
+        self.lands_in = state;
+        Some(state)
+    }
+
+    fn release(&mut self, candidate: Slot) {
+        if let Some(explorer) = self.known.explorer() {
+            explorer.released(candidate);
+        }
+    }
+
+    fn give_up(&mut self, candidate: Slot, reason: Failure, effects: &mut Vec<Effect>) {
+        let Some(graph) = self.known.graph() else { return };
+        let from = graph.key(candidate.state);
+        let action = graph.signature(graph.action_of(candidate));
+        self.keep(Record::Failed { from, action, reason }, effects);
+    }
+
+    /// A crawler is gone; its job is given again, unless it seems to cost a crawler every time.
+    fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<Effect>) {
+        self.idle.remove(&crawler);
+        if let Some(assigned) = self.busy.remove(&crawler) {
+            self.written_off += assigned.actions();
+            self.lost_with(assigned.candidate, effects);
+        }
+    }
+
+    /// Hands out jobs to whoever has none.
+    fn employ(&mut self, effects: &mut Vec<Effect>) {
+        let idle: Vec<CrawlerId> = self.idle.keys().copied().collect();
+        for crawler in idle {
+            let Some(Idle { at, told }) = self.idle.get(&crawler).copied() else { continue };
+            if self.stopping.is_none()
+                && !self.finished
+                && let Some(assigned) = self.find_job(at)
+            {
+                self.assign(crawler, assigned, effects);
+            } else if !told {
+                self.idle.insert(crawler, Idle { at, told: true });
+                effects.push(Effect::Rest { crawler });
+            }
+        }
+    }
+
+    /// Says that the crawl is over, if it is: nobody is working, and nobody can be given anything.
+    fn end(&mut self, effects: &mut Vec<Effect>) {
+        let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
+        let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty()) else {
+            // Before there is a state a stop has nothing to wait for.
+            if left.is_none()
+                && !self.finished
+                && let Some(by) = self.stopping
+            {
+                self.finished = true;
+                effects.push(Effect::Finished { complete: false, stopped_by: Some(by) });
+            }
+            return;
+        };
+        if self.stopping.is_none() && unexplored > 0 {
+            if self.idle.is_empty() {
+                return; // Whoever comes next is given something.
+            }
+            if free > 0 && self.is_short_of_actions() {
+                self.stop(StoppedBy::MaxActions);
+            } else if free > 0 {
+                self.give_up_unreachable(effects);
+            }
+        }
+        let held = self.known.graph().map_or(0, |graph| graph.unexplored());
+        let stopped_by = (held > 0).then(|| self.stopping.unwrap_or(StoppedBy::MaxDepth));
+        self.finished = true;
+        effects.push(Effect::Finished { complete: stopped_by.is_none(), stopped_by });
+    }
+
+    /// Gives up what no known way leads to.
+    fn give_up_unreachable(&mut self, effects: &mut Vec<Effect>) {
+        let states = self.known.graph().map_or(0, Graph::states);
+        for state in (0..states as u32).map(StateIndex) {
+            self.give_up_state(state, effects);
+        }
+    }
+
+    /// Gives up all free candidates of a state that cannot be reached.
+    fn give_up_state(&mut self, state: StateIndex, effects: &mut Vec<Effect>) {
+        while let Some(slot) = self.known.graph().and_then(|graph| graph.first_unexplored(state)) {
+            self.give_up(slot, Failure::Unreachable, effects);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! How a controller finds a job for a crawler: mostly it asks the strategy. What the strategy does not
+//! know of is seen to here: limits, transitions that cannot be relied on, states that only a stray
+//! transition leads to, loads that lead elsewhere.
+
+use std::collections::BTreeSet;
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::StateIndex;
+use argiope_explore::job::cheaper_way;
+use argiope_explore::strategy::INITIAL;
+
+use super::{Assigned, Controller};
+use crate::input::Effect;
+use crate::job::{CrawlerId, Job, JobId, Step};
+use crate::route::{Hop, Routes};
+
+/// A way to where a candidate is.
+struct Way {
+    reset: bool,
+    walk: Vec<Hop>,
+}
+
+impl Controller {
+    /// What a crawler that stands here should do; the candidate is claimed.
+    pub(super) fn find_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
+        if self.known.graph()?.free() == 0 || self.actions_left() == 0 {
+            return None;
+        }
+        let Some(job) = self.known.explorer()?.next(at.unwrap_or(INITIAL)) else {
+            return self.nearest_job(at);
+        };
+        let graph = self.known.graph()?;
+        let hop = |&slot: &Slot| graph.target(slot).map(|to| Hop { slot, to });
+        let walk = job.walk.iter().map(hop).collect::<Option<Vec<Hop>>>().expect("walks are known");
+        let way = self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
+        if way.walk.len() as u64 >= self.actions_left() {
+            self.release(job.candidate);
+            return self.nearest_job(at);
+        }
+        Some(self.job(job.candidate, way))
+    }
+
+    /// Gives a crawler that was led astray the same candidate again, after a reset.
+    pub(super) fn try_again(
+        &mut self,
+        crawler: CrawlerId,
+        candidate: Slot,
+        strays: Vec<Hop>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let way = self.walk(INITIAL, &BTreeSet::new(), |state| state == candidate.state);
+        match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
+            Some(walk) => {
+                let assigned = self.job(candidate, Way { reset: true, walk });
+                let assigned = Assigned { retry_of: Some(strays), ..assigned };
+                self.assign(crawler, assigned, effects);
+            }
+            None => self.release(candidate),
+        }
+    }
+
+    pub(super) fn assign(&mut self, crawler: CrawlerId, assigned: Assigned, effects: &mut Vec<Effect>) {
+        let graph = self.known.graph().expect("a job was found, so there is a state");
+        let action = |slot| graph.signature(graph.action_of(slot));
+        let step = |hop: &Hop| Step {
+            from: graph.key(hop.slot.state),
+            action: action(hop.slot),
+            to: graph.key(hop.to),
+        };
+        let job = Job {
+            id: assigned.id,
+            reset: assigned.reset,
+            walk: assigned.walk.iter().map(step).collect(),
+            state: graph.key(assigned.candidate.state),
+            action: action(assigned.candidate),
+        };
+        self.idle.remove(&crawler);
+        self.busy.insert(crawler, assigned);
+        effects.push(Effect::Assign { crawler, job });
+    }
+
+    fn job(&mut self, candidate: Slot, way: Way) -> Assigned {
+        let id = JobId(self.next_job);
+        self.next_job += 1;
+        Assigned { id, candidate, reset: way.reset, walk: way.walk, retry_of: None }
+    }
+
+    /// How many actions may still be promised.
+    fn actions_left(&self) -> u64 {
+        let Some(limit) = self.known.settings().limits.max_actions else { return u64::MAX };
+        let promised: u64 = self.busy.values().map(Assigned::actions).sum();
+        limit.saturating_sub(self.known.spent().actions).saturating_sub(self.written_off + promised)
+    }
+
+    /// Whether the limit of actions keeps the nearest candidate of all out of reach.
+    pub(super) fn is_short_of_actions(&self) -> bool {
+        let left = self.actions_left();
+        let at = self.idle.values().filter_map(|idle| idle.at);
+        let starts: BTreeSet<StateIndex> = at.chain(self.landings()).collect();
+        let nearest = starts.into_iter().filter_map(|start| self.walk_to_any(start)).map(|walk| walk.len());
+        nearest.min().is_some_and(|steps| steps as u64 >= left)
+    }
+
+    /// The job with the shortest walk of all.
+    fn nearest_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
+        let here = at.into_iter().map(|at| (false, at));
+        let starts: Vec<_> = here.chain(self.landings().map(|landing| (true, landing))).collect();
+        let ways = starts
+            .into_iter()
+            .filter_map(|(reset, start)| self.walk_to_any(start).map(|walk| (Way { reset, walk }, start)));
+        let (way, start) = ways.min_by_key(|(way, _)| way.walk.len())?;
+        if way.walk.len() as u64 >= self.actions_left() {
+            return None;
+        }
+        let state = way.walk.last().map_or(start, |hop| hop.to);
+        let candidate = self.known.graph()?.first_unexplored(state)?;
+        self.known.explorer()?.claim(candidate);
+        Some(self.job(candidate, way))
+    }
+
+    /// Where a reset may lead, the likeliest first.
+    fn landings(&self) -> impl Iterator<Item = StateIndex> {
+        let others = [INITIAL].into_iter().chain(self.known.landings().iter().copied());
+        [self.lands_in].into_iter().chain(others.filter(|&state| state != self.lands_in))
+    }
+
+    /// Another way than the strategy's, if that one begins with a load that led elsewhere the last time
+    /// or uses a transition that cannot be relied on.
+    fn better_way(&self, at: Option<StateIndex>, candidate: Slot, way: Way) -> Way {
+        let avoid = self.troubles.unreliable();
+        let reliable = way.walk.iter().all(|hop| !avoid.contains(&hop.slot));
+        if reliable && (!way.reset || self.lands_in == INITIAL) {
+            return way;
+        }
+        let wanted = |state| state == candidate.state;
+        let here = at.and_then(|at| self.walk(at, avoid, wanted));
+        let landed = self.walk(self.lands_in, avoid, wanted);
+        let steps = |walk: &Option<Vec<Hop>>| walk.as_ref().map(|walk| walk.len() as u32);
+        let reset_cost = self.known.settings().exploring.reset_cost;
+        match cheaper_way(steps(&here), steps(&landed), reset_cost).map(|way| way.reset) {
+            Some(reset) => Way { reset, walk: if reset { landed } else { here }.unwrap_or_default() },
+            None => way,
+        }
+    }
+
+    fn walk_to_any(&self, from: StateIndex) -> Option<Vec<Hop>> {
+        let graph = self.known.graph()?;
+        self.walk(from, &BTreeSet::new(), |state| graph.unexplored_in(state) > 0)
+    }
+
+    fn walk(
+        &self,
+        from: StateIndex,
+        avoid: &BTreeSet<Slot>,
+        wanted: impl Fn(StateIndex) -> bool,
+    ) -> Option<Vec<Hop>> {
+        let routes = Routes { graph: self.known.graph()?, strays: self.known.strays(), avoid };
+        routes.walk(from, wanted)
+    }
+}

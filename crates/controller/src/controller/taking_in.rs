@@ -1,0 +1,202 @@
+//! What a controller makes of the outcome of a job.
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::StateKey;
+
+use super::{Assigned, Controller, Idle};
+use crate::input::{Effect, StoppedBy};
+use crate::job::CrawlerId;
+use crate::outcome::{Failure, Note, Outcome, Sighting};
+use crate::record::Record;
+use crate::route::Hop;
+use crate::spent::Spent;
+
+/// What a crawler that is elsewhere was led astray by.
+enum Astray {
+    /// By loading the URL.
+    Load,
+    /// By a transition, which led there.
+    Step(Hop),
+    /// By nothing that was done: the page changed by itself.
+    Nothing,
+}
+
+impl Controller {
+    pub(super) fn take_in(
+        &mut self,
+        crawler: CrawlerId,
+        assigned: &Assigned,
+        outcome: Outcome,
+        spent: Spent,
+        effects: &mut Vec<Effect>,
+    ) {
+        match outcome {
+            Outcome::Done { at, notes, once } => {
+                self.done(crawler, assigned, &at, (notes, once), effects);
+            }
+            Outcome::Elsewhere { went_right, at } => {
+                self.elsewhere(crawler, assigned, (went_right, spent), &at, effects);
+            }
+            Outcome::Failed { went_right, reason } => {
+                self.failed(assigned, (went_right, spent), reason, effects);
+            }
+        }
+    }
+
+    fn done(
+        &mut self,
+        crawler: CrawlerId,
+        assigned: &Assigned,
+        at: &Sighting,
+        (notes, once): (Vec<Note>, bool),
+        effects: &mut Vec<Effect>,
+    ) {
+        let candidate = assigned.candidate;
+        self.troubles.loaded();
+        self.troubles.reached(candidate.state);
+        if assigned.reset {
+            self.lands_in = assigned.walk.first().map_or(candidate.state, |hop| hop.slot.state);
+        }
+        if self.introduce(at, effects) {
+            let graph = self.known.graph().expect("a job was given, so there is a state");
+            let from = graph.key(candidate.state);
+            let action = graph.signature(graph.action_of(candidate));
+            self.keep(Record::Transition { from, action, to: at.key, notes, once }, effects);
+        } else {
+            // One state too many; or the crawler took it for known, though it is not.
+            self.lost_with(candidate, effects);
+        }
+        self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+    }
+
+    fn elsewhere(
+        &mut self,
+        crawler: CrawlerId,
+        assigned: &Assigned,
+        (went_right, spent): (u32, Spent),
+        at: &Sighting,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.troubles.loaded();
+        let candidate = assigned.candidate;
+        let mut strays = assigned.retry_of.clone().unwrap_or_default();
+        let explained = match self.astray(assigned, went_right, spent, at) {
+            Astray::Load => self.landed(at, effects).is_some(),
+            Astray::Step(hop) => {
+                self.troubles.went_wrong(hop.slot);
+                self.strayed(hop.slot, at, &mut strays, effects);
+                true
+            }
+            Astray::Nothing => {
+                if self.introduce(at, effects) && self.known.state(at.key).is_none() {
+                    self.keep(Record::Appeared { at: at.key, loaded: false }, effects);
+                }
+                false
+            }
+        };
+        self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+        if self.troubles.missed(candidate.state) {
+            self.give_up(candidate, Failure::Unreachable, effects);
+            self.give_up_state(candidate.state, effects);
+        } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
+            self.try_again(crawler, candidate, strays, effects);
+        } else {
+            if assigned.retry_of.is_some() {
+                self.keep_strays(&strays, effects);
+            }
+            self.release(candidate);
+        }
+    }
+
+    fn astray(&self, assigned: &Assigned, went_right: u32, spent: Spent, at: &Sighting) -> Astray {
+        let graph = self.known.graph().expect("a job was given, so there is a state");
+        let start = assigned.walk.first().map_or(assigned.candidate.state, |hop| hop.slot.state);
+        if spent.actions == 0 {
+            let as_expected = graph.key(start) == at.key;
+            return if assigned.reset && !as_expected { Astray::Load } else { Astray::Nothing };
+        }
+        match assigned.walk.get(went_right as usize) {
+            Some(&hop) if graph.key(hop.to) != at.key => Astray::Step(hop),
+            Some(_) | None => Astray::Nothing,
+        }
+    }
+
+    /// A transition led elsewhere. That is recorded once it happened in the second attempt too; but at
+    /// once if the state is new, so that there is a way to every state.
+    fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>, effects: &mut Vec<Effect>) {
+        if !self.introduce(at, effects) {
+            return;
+        }
+        match self.known.state(at.key) {
+            Some(to) => strays.push(Hop { slot: step, to }),
+            None => self.keep_stray(step, at.key, effects),
+        }
+    }
+
+    fn keep_strays(&mut self, strays: &[Hop], effects: &mut Vec<Effect>) {
+        for hop in strays {
+            let graph = self.known.graph().expect("a job was given, so there is a state");
+            let others = self.known.strays().get(&hop.slot);
+            if graph.target(hop.slot) != Some(hop.to) && others.is_none_or(|others| !others.contains(&hop.to))
+            {
+                self.keep_stray(hop.slot, graph.key(hop.to), effects);
+            }
+        }
+    }
+
+    fn keep_stray(&mut self, step: Slot, to: StateKey, effects: &mut Vec<Effect>) {
+        let graph = self.known.graph().expect("a job was given, so there is a state");
+        let from = graph.key(step.state);
+        let action = graph.signature(graph.action_of(step));
+        self.keep(Record::Strayed { from, action, to }, effects);
+    }
+
+    fn failed(
+        &mut self,
+        assigned: &Assigned,
+        (went_right, spent): (u32, Spent),
+        reason: Failure,
+        effects: &mut Vec<Effect>,
+    ) {
+        let candidate = assigned.candidate;
+        let step = assigned.walk.get(went_right as usize);
+        let in_load = assigned.reset && spent.actions == 0 && went_right == 0 && reason != Failure::Missing;
+        if in_load && reason == Failure::NotLoaded {
+            if self.troubles.not_loaded() {
+                self.stop(StoppedBy::NotLoaded);
+            }
+            self.release(candidate);
+            return;
+        }
+        self.troubles.loaded();
+        if reason == Failure::Lost {
+            self.lost_with(candidate, effects);
+        } else if in_load || step.is_some() {
+            if let Some(hop) = step.filter(|_| !in_load) {
+                self.troubles.went_wrong(hop.slot);
+            }
+            if self.troubles.missed(candidate.state) {
+                self.give_up(candidate, Failure::Unreachable, effects);
+                self.give_up_state(candidate.state, effects);
+            } else {
+                self.release(candidate);
+            }
+        } else {
+            self.troubles.reached(candidate.state);
+            if self.troubles.failed(candidate) {
+                self.give_up(candidate, reason, effects);
+            } else {
+                self.release(candidate);
+            }
+        }
+    }
+
+    /// A candidate's crawler was lost, or what it told could not be used.
+    pub(super) fn lost_with(&mut self, candidate: Slot, effects: &mut Vec<Effect>) {
+        if self.stopping.is_none() && self.troubles.lost(candidate) {
+            self.give_up(candidate, Failure::Lost, effects);
+        } else {
+            self.release(candidate);
+        }
+    }
+}

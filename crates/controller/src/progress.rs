@@ -1,0 +1,60 @@
+//! How far a crawl is, in numbers.
+
+use serde::Serialize;
+
+use crate::controller::Controller;
+
+/// Numbers for progress and summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// States found.
+    pub states: usize,
+    /// Transitions known.
+    pub transitions: usize,
+    /// Actions executed, also on the way.
+    pub actions: u64,
+    /// Loads of the URL.
+    pub resets: u64,
+    /// Candidates not executed yet, those in flight and those held back included.
+    pub unexplored: usize,
+    /// Jobs in flight.
+    pub in_flight: usize,
+    /// Candidates held back because they are too deep.
+    pub held: usize,
+    /// Candidates given up because they failed.
+    pub failed: usize,
+    /// Transitions that led to more than one state, and states besides the initial one that loading the
+    /// URL led to.
+    pub nondeterministic: usize,
+    /// Transitions that ended before their page had settled.
+    pub unsettled: usize,
+    /// Plain links seen.
+    pub links: usize,
+    /// How many actions the deepest state is away from the initial one.
+    pub depth: u32,
+}
+
+impl Controller {
+    /// How far the crawl is.
+    pub fn progress(&self) -> Progress {
+        let known = self.known();
+        let counts = known
+            .graph()
+            .map(|graph| (graph.states(), graph.transitions(), graph.unexplored(), graph.held()));
+        let (states, transitions, unexplored, held) = counts.unwrap_or_default();
+        Progress {
+            states,
+            transitions,
+            actions: known.spent().actions,
+            resets: known.spent().resets,
+            unexplored,
+            in_flight: self.in_flight(),
+            held,
+            failed: known.failed(),
+            nondeterministic: known.strays().len() + known.landings().len(),
+            unsettled: known.unsettled(),
+            links: known.links(),
+            depth: known.depth(),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a crawl is told when it begins.
+
+use argiope_explore::strategy::{Described, Settings as Exploring};
+
+/// How to crawl.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// The strategy.
+    pub strategy: &'static Described,
+    /// What it is told: the reset cost to begin with, and the seed.
+    pub exploring: Exploring,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+/// When to stop although there is more to explore. Limits of time are the driver's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// So many states are recorded at most (but the initial one always is).
+    pub max_states: Option<usize>,
+    /// So many actions are executed at most.
+    pub max_actions: Option<u64>,
+    /// What can be done in states that are further than this from the initial one, in actions, is not.
+    pub max_depth: Option<u32>,
+}

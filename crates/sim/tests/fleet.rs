@@ -1,0 +1,259 @@
+//! What must hold when several crawlers work for one controller, whatever the application does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use argiope_controller::Controller;
+use argiope_controller::input::StoppedBy;
+use argiope_controller::outcome::Failure;
+use argiope_controller::record::Record;
+use argiope_controller::settings::{Limits, Settings};
+use argiope_explore::model::Model;
+use argiope_explore::strategies::ALL;
+use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_sim::crawl::{crawl, key_of, signature_of};
+use argiope_sim::crawler::{Faults, World};
+use argiope_sim::fleet::{Fleet, crawl_together};
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::strategy::Strategy as Generator;
+
+/// Any small application: every state can be reached, destinations are arbitrary.
+fn any_application() -> impl Generator<Value = Model> {
+    let states = prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..24);
+    (states, 1u32..12).prop_map(|(states, half_reset_cost)| {
+        let count = states.len() as u32;
+        let actions = (0..9).map(|action| format!("a{action}")).collect();
+        let mut model = Model::new("any", f64::from(half_reset_cost) / 2.0, actions);
+        for (state, transitions) in (0..).zip(states) {
+            let next = (state + 1 < count).then_some((8, state + 1));
+            model.push_state(transitions.into_iter().map(|(action, to)| (action, to % count)).chain(next));
+        }
+        model
+    })
+}
+
+fn settings(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
+    let exploring = Exploring { reset_cost: app.reset_cost, seed };
+    Settings { strategy, exploring, limits: Limits::default() }
+}
+
+fn with(settings: Settings, limits: Limits) -> Settings {
+    Settings { limits, ..settings }
+}
+
+/// How many candidates were executed.
+fn executed(records: &[Record]) -> usize {
+    records.iter().filter(|record| matches!(record, Record::Transition { .. })).count()
+}
+
+/// The states and actions that were given up, and why.
+fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), Failure> {
+    let failed = records.iter().filter_map(|record| match record {
+        Record::Failed { from, action, reason } => {
+            Some(((world.state(*from), world.action(*action)), *reason))
+        }
+        _ => None,
+    });
+    failed.collect()
+}
+
+/// The states within so many actions of the initial one.
+fn within(app: &Model, depth: usize) -> BTreeSet<u32> {
+    let mut reached = BTreeSet::from([app.initial]);
+    for _ in 0..depth {
+        let next: Vec<u32> = reached.iter().flat_map(|&state| app.from(state)).map(|&(_, to)| to).collect();
+        reached.extend(next);
+    }
+    reached
+}
+
+proptest! {
+    #[test]
+    fn every_strategy_recovers_the_model_with_any_number_of_crawlers(
+        app in any_application(), seed in any::<u64>()
+    ) {
+        let world = World::new(&app);
+        for strategy in ALL {
+            for crawlers in [1, 2, 3, 8] {
+                let settings = settings(&app, strategy, seed);
+                let mut fleet = Fleet::new(&world, Controller::new(settings), crawlers, seed);
+                while fleet.step() {
+                    let free = fleet.controller().graph().map_or(0, |graph| graph.free());
+                    prop_assert!(fleet.resting() == 0 || free == 0, "{} crawlers rest", fleet.resting());
+                }
+                let context = format!("{}, {crawlers} crawlers", strategy.name);
+                prop_assert_eq!(fleet.finished(), Some((true, None)), "{}", context);
+                prop_assert_eq!(&fleet.found(&app), &app, "{}", context);
+                prop_assert_eq!(executed(fleet.records()), app.transitions(), "each once: {}", context);
+                let again = crawl_together(&world, settings, crawlers, seed);
+                prop_assert_eq!(fleet.records(), again.records(), "the same seed: {}", context);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fleet_of_one_is_the_lone_crawler(app in any_application(), seed in any::<u64>()) {
+        let world = World::new(&app);
+        for strategy in ALL {
+            let fleet = crawl_together(&world, settings(&app, strategy, seed), 1, seed);
+            let run = crawl(&app, strategy, Exploring { reset_cost: app.reset_cost, seed });
+            prop_assert_eq!(fleet.controller().known().spent(), run.complete, "{}", strategy.name);
+        }
+    }
+
+    #[test]
+    fn a_misbehaving_application_is_crawled_to_an_end(
+        app in any_application(), seed in any::<u64>(),
+        (strays, hangs, losses) in (0usize..300, 0usize..200, 0usize..200),
+        (other_loads, failed_loads, drifts) in (0usize..300, 0usize..200, 0usize..200),
+    ) {
+        let faults = Faults { strays, hangs, losses, other_loads, failed_loads, drifts, ..Faults::default() };
+        let world = World::with_faults(&app, faults);
+        for strategy in ALL {
+            for crawlers in [1, 3] {
+                let fleet = crawl_together(&world, settings(&app, strategy, seed), crawlers, seed);
+                let (complete, stopped_by) = fleet.finished().expect("it ended");
+                prop_assert!(complete || stopped_by == Some(StoppedBy::NotLoaded));
+                let progress = fleet.controller().progress();
+                prop_assert_eq!(progress.in_flight, 0);
+                if complete {
+                    prop_assert_eq!(progress.unexplored, 0);
+                }
+                let settled = executed(fleet.records()) + failed(&world, fleet.records()).len();
+                let restored = Controller::restore(settings(&app, strategy, seed), fleet.records().to_vec());
+                prop_assert_eq!(restored.unwrap().progress(), progress);
+                prop_assert_eq!(settled, progress.transitions + progress.failed);
+            }
+        }
+    }
+
+    #[test]
+    fn actions_that_fail_every_time_are_given_up_and_nothing_else_is(
+        app in any_application(), seed in any::<u64>(), share in 0usize..300
+    ) {
+        let mut chance = argiope_explore::chance::Chance::new(&[seed]);
+        let all = (0..app.states() as u32).flat_map(|state| app.from(state).iter().map(move |&(it, _)| (state, it)));
+        // What leads on to the next state works, so that every state can be reached.
+        let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
+        let world = World::with_faults(&app, Faults { broken: broken.clone(), ..Faults::default() });
+        for strategy in ALL {
+            for crawlers in [1, 2, 8] {
+                let fleet = crawl_together(&world, settings(&app, strategy, seed), crawlers, seed);
+                prop_assert_eq!(fleet.finished(), Some((true, None)));
+                let failed = failed(&world, fleet.records());
+                prop_assert!(failed.values().all(|&reason| reason == Failure::Hung));
+                prop_assert_eq!(failed.into_keys().collect::<BTreeSet<_>>(), broken.clone());
+                prop_assert_eq!(executed(fleet.records()), app.transitions() - broken.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_crawl_that_is_cut_off_anywhere_ends_with_the_same_model(
+        app in any_application(), seed in any::<u64>(), cut in any::<prop::sample::Index>(),
+        strategy in 0..ALL.len(), crawlers in 1u32..5
+    ) {
+        let world = World::new(&app);
+        let settings = settings(&app, &ALL[strategy], seed);
+        let whole = crawl_together(&world, settings, crawlers, seed);
+        let cut = cut.index(whole.records().len() + 1);
+        let mut records = whole.records()[..cut].to_vec();
+        let controller = Controller::restore(settings, records.clone()).unwrap();
+        let mut fleet = Fleet::new(&world, controller, crawlers, seed);
+        while fleet.step() {}
+        prop_assert_eq!(fleet.finished(), Some((true, None)));
+        prop_assert_eq!(&fleet.found(&app), &app);
+        // Nothing is recorded twice, and what was written before and after make one crawl.
+        records.extend_from_slice(fleet.records());
+        let joined = Controller::restore(settings, records).unwrap();
+        prop_assert_eq!(joined.progress(), fleet.controller().progress());
+    }
+
+    #[test]
+    fn limits_are_kept(
+        app in any_application(), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u32..9,
+        max_states in 1usize..30, max_actions in 0u64..200, max_depth in 0u32..8
+    ) {
+        let world = World::new(&app);
+        let settings = settings(&app, &ALL[strategy], seed);
+        let crawl = |limits| crawl_together(&world, with(settings, limits), crawlers, seed);
+
+        let fleet = crawl(Limits { max_states: Some(max_states), ..Limits::default() });
+        let states = fleet.controller().progress().states;
+        prop_assert!(states <= max_states);
+        match fleet.finished() {
+            Some((true, None)) => prop_assert_eq!(&fleet.found(&app), &app),
+            Some((false, Some(StoppedBy::MaxStates))) => prop_assert_eq!(states, max_states),
+            other => panic!("ended as {other:?}"),
+        }
+
+        let fleet = crawl(Limits { max_actions: Some(max_actions), ..Limits::default() });
+        prop_assert!(fleet.controller().progress().actions <= max_actions);
+        match fleet.finished() {
+            Some((true, None)) => prop_assert_eq!(&fleet.found(&app), &app),
+            Some((false, Some(StoppedBy::MaxActions))) => {}
+            other => panic!("ended as {other:?}"),
+        }
+
+        let fleet = crawl(Limits { max_depth: Some(max_depth), ..Limits::default() });
+        let near = within(&app, max_depth as usize);
+        let candidates: usize = near.iter().map(|&state| app.from(state).len()).sum();
+        prop_assert_eq!(executed(fleet.records()), candidates);
+        let seen = within(&app, max_depth as usize + 1);
+        let all = seen.iter().map(|&state| app.from(state).len()).sum::<usize>() == candidates;
+        let expected = if all { (true, None) } else { (false, Some(StoppedBy::MaxDepth)) };
+        prop_assert_eq!(fleet.finished(), Some(expected));
+    }
+
+    #[test]
+    fn plain_links_are_taken_once(
+        app in any_application(), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u32..5,
+        looks_like_it in any::<bool>()
+    ) {
+        // Actions 0 and 1 lead to the same place from everywhere, so that one of each is enough.
+        let mut site = Model::new("site", app.reset_cost, app.actions.clone());
+        for state in 0..app.states() as u32 {
+            let last = app.states() as u32 - 1;
+            let link = |&(it, to): &(u32, u32)| (it, match it { 0 => 0, 1 => last, _ => to });
+            site.push_state(app.from(state).iter().map(link));
+        }
+        let links = BTreeMap::from([(0, looks_like_it), (1, looks_like_it)]);
+        let world = World::with_faults(&site, Faults { links, ..Faults::default() });
+        let fleet = crawl_together(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
+        prop_assert_eq!(fleet.finished(), Some((true, None)));
+        let times = |link| fleet.records().iter().filter(|record| {
+            matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
+        }).count();
+        let offered = |link| (0..site.states() as u32).any(|state| site.from(state).iter().any(|it| it.0 == link));
+        for link in [0, 1] {
+            // What others are about to execute when a link turns out to be plain is not taken from them.
+            let most = if looks_like_it { 1 } else { crawlers as usize };
+            prop_assert!((usize::from(offered(link))..=most).contains(&times(link)), "{} times", times(link));
+        }
+        let progress = fleet.controller().progress();
+        prop_assert_eq!(progress.states, site.states());
+        let restored = Controller::restore(settings(&site, &ALL[strategy], seed), fleet.records().to_vec());
+        prop_assert_eq!(restored.unwrap().progress(), progress);
+    }
+}
+
+#[test]
+fn every_state_has_a_shortest_path_that_leads_there() {
+    let app = argiope_sim::testbeds::filetree::cassandra();
+    let world = World::new(&app);
+    let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
+    let fleet = crawl_together(&world, settings(&app, adaptive, 1), 3, 1);
+    let paths = fleet.controller().paths();
+    for state in 0..app.states() as u32 {
+        let path = paths.to(key_of(state)).unwrap();
+        assert!(within(&app, path.len()).contains(&state));
+        assert!(path.is_empty() || !within(&app, path.len() - 1).contains(&state));
+        let end = path.iter().fold(key_of(app.initial), |at, step| {
+            assert_eq!(at, step.from);
+            step.to
+        });
+        assert_eq!(end, key_of(state));
+    }
+    let model =
+        fleet.controller().model("tree", |signature| app.actions[world.action(signature) as usize].clone());
+    assert_eq!((model.states(), model.transitions(), model.initial), (163, 4_816, 0));
+}
