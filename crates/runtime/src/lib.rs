@@ -1,4 +1,12 @@
-//! What a crawl does in the world. So far its [`store`]: what must survive the end of the process.
-//! Decides nothing: that is `controller`'s part.
+//! What a crawl does in the world: browsers, the disk, the clock. Decides nothing: that is `controller`'s part.
 
+pub mod browsers;
+pub mod crawl;
+pub mod crawler;
+pub mod knowledge;
+pub mod label;
+pub mod pace;
+pub mod probe;
+pub mod remembered;
+pub mod settings;
 pub mod store;

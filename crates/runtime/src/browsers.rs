@@ -1,0 +1,83 @@
+//! The browser that new tabs are opened in. It is replaced when it has died or grown too large; tabs in the
+//! old one finish their job first, and it ends with the last of them.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use argiope_browser::agent::AgentSettings;
+use argiope_browser::tab::{Tab, TabError};
+use argiope_browser::{Browser, LaunchError, LaunchSettings};
+use tokio::sync::Mutex;
+
+/// The present browser.
+pub struct Browsers {
+    settings: LaunchSettings,
+    current: Mutex<Arc<Browser>>,
+    /// More memory than this, in bytes, and it is replaced.
+    limit: u64,
+    replaced: Cell<u32>,
+}
+
+/// Why there is no tab.
+#[derive(Debug, thiserror::Error)]
+pub enum NoTab {
+    /// The browser does not start.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The browser starts, but gives no tab.
+    #[error("the browser gives no tab: {0}")]
+    Tab(#[from] TabError),
+}
+
+impl Browsers {
+    /// Starts the first one.
+    pub async fn launch(settings: LaunchSettings, limit: u64) -> Result<Self, LaunchError> {
+        let first = Browser::launch(&settings).await?;
+        Ok(Self { settings, current: Mutex::new(Arc::new(first)), limit, replaced: Cell::new(0) })
+    }
+
+    /// Opens a tab, in a new browser if the present one has gone.
+    pub async fn tab(&self, agent: AgentSettings) -> Result<Tab, NoTab> {
+        for attempt in 0.. {
+            let browser = self.present().await?;
+            match Tab::open(browser, agent.clone()).await {
+                Err(error) if attempt >= 2 => return Err(error.into()),
+                Err(_) => {}
+                Ok(tab) => return Ok(tab),
+            }
+        }
+        unreachable!("the loop ends by returning")
+    }
+
+    /// The browser to open tabs in.
+    pub async fn present(&self) -> Result<Arc<Browser>, LaunchError> {
+        let mut current = self.current.lock().await;
+        if current.connection().closed().is_some() {
+            *current = Arc::new(Browser::launch(&self.settings).await?);
+            self.replaced.set(self.replaced.get() + 1);
+        }
+        Ok(current.clone())
+    }
+
+    /// Replaces the present browser if it has grown past the limit.
+    pub async fn watch_memory(&self) -> Result<(), LaunchError> {
+        let mut current = self.current.lock().await;
+        if current.memory() > self.limit {
+            *current = Arc::new(Browser::launch(&self.settings).await?);
+            self.replaced.set(self.replaced.get() + 1);
+        }
+        Ok(())
+    }
+
+    /// How often a browser was replaced.
+    pub fn replaced(&self) -> u32 {
+        self.replaced.get()
+    }
+
+    /// Ends the present browser at once.
+    pub async fn close(self) {
+        if let Ok(browser) = Arc::try_unwrap(self.current.into_inner()) {
+            browser.close().await;
+        }
+    }
+}

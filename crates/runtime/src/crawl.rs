@@ -1,0 +1,522 @@
+//! The driver of a crawl on one machine: carries out what the controller asks for. It knows clocks, disks
+//! and browsers; what to do next it does not.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use argiope_browser::agent::AgentSettings;
+use argiope_browser::{LaunchError, LaunchSettings};
+use argiope_controller::Controller;
+use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::job::{CrawlerId, Job, JobId};
+use argiope_controller::outcome::Outcome;
+use argiope_controller::record::Record;
+use argiope_controller::settings::Settings as Controlling;
+use argiope_controller::spent::Spent;
+use argiope_explore::id::StateKey;
+use argiope_explore::identity;
+use argiope_explore::strategies;
+use argiope_explore::strategy::Settings as Exploring;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::browsers::{Browsers, NoTab};
+use crate::crawler::{Crawler, Report};
+use crate::knowledge::Knowledge;
+use crate::remembered;
+use crate::pace::Pace;
+use crate::probe::{self, NoPage};
+use crate::settings::{CrawlSettings, Scope};
+use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
+
+/// How many jobs of one tab may be done but not yet on disk. Together with the one under way these are the
+/// jobs in flight: what a kill makes a crawl do again.
+pub const UNWRITTEN: usize = 8;
+const TICK: Duration = Duration::from_millis(250);
+const WEIGHING: Duration = Duration::from_secs(5);
+
+/// Why a crawl ended without a summary. What was found before is in the store.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    /// The address cannot be crawled.
+    #[error(transparent)]
+    NoPage(#[from] NoPage),
+    /// The browser does not start.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// There is no tab.
+    #[error(transparent)]
+    NoTab(#[from] NoTab),
+    /// The disk.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The settings name something that is not there.
+    #[error("{0}")]
+    Settings(String),
+}
+
+/// What a crawl needs.
+pub struct Plan {
+    /// Where everything is kept; empty, or that of the crawl to be resumed.
+    pub store: Store,
+    /// What was asked for.
+    pub settings: CrawlSettings,
+    /// How browsers are started.
+    pub browser: LaunchSettings,
+    /// The name of the agent in the page; nobody else should be able to guess it.
+    pub secret: String,
+    /// To stop at once.
+    pub interrupt: Arc<Notify>,
+    /// To stop then.
+    pub deadline: Option<Instant>,
+}
+
+/// Where a crawl stands, for people.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// States found.
+    pub states: usize,
+    /// Transitions executed.
+    pub transitions: usize,
+    /// Candidates left.
+    pub unexplored: usize,
+    /// Actions executed, those of a resumed crawl included.
+    pub actions: u64,
+    /// Loads of the URL.
+    pub resets: u64,
+    /// Actions executed since this process began.
+    pub actions_now: u64,
+    /// Since this process began.
+    pub elapsed: Duration,
+}
+
+/// How a crawl ended.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Every candidate was executed or given up.
+    pub complete: bool,
+    /// If not, why.
+    pub stopped_by: Option<StoppedBy>,
+    /// At the end.
+    pub progress: Progress,
+    /// Candidates given up.
+    pub failed: usize,
+    /// Transitions that led to several states.
+    pub nondeterministic: usize,
+    /// Transitions after which the page was still busy.
+    pub unsettled: usize,
+    /// Plain links followed.
+    pub urls: usize,
+    /// What a reset cost, in actions.
+    pub reset_cost: f64,
+    /// How often a browser was replaced.
+    pub browsers_replaced: u32,
+    /// Whether pages ran in the browser's sandbox.
+    pub sandboxed: bool,
+}
+
+/// What crawlers tell the driver.
+enum Told {
+    Ready(CrawlerId),
+    Done(CrawlerId, JobId, Report),
+    Broken(NoTab),
+}
+
+struct Hand {
+    jobs: mpsc::UnboundedSender<Job>,
+    task: JoinHandle<()>,
+    /// Tickets of batches that are not on disk yet.
+    unwritten: Vec<u64>,
+    /// A job that waits for the disk.
+    waiting: Option<Job>,
+}
+
+struct Driver {
+    controller: Controller,
+    writer: Writer,
+    hands: BTreeMap<CrawlerId, Hand>,
+    knowledge: Rc<RefCell<Knowledge>>,
+    pace: Pace,
+    started: Instant,
+    before: Spent,
+    over: Option<(bool, Option<StoppedBy>)>,
+    trouble: Option<CrawlError>,
+}
+
+/// Crawls until there is nothing left, a limit is reached or somebody stops it. Must run in a `LocalSet`.
+pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summary, CrawlError> {
+    let Plan { store, settings, browser, secret, interrupt, deadline } = plan;
+    let identity = identity::find(&settings.identity)
+        .ok_or_else(|| CrawlError::Settings(format!("there is no identity {:?}", settings.identity)))?;
+    let strategy = strategies::find(&settings.strategy)
+        .ok_or_else(|| CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy)))?;
+    let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
+    let learned = remembered::load(&store)?;
+    let browsers = Rc::new(Browsers::launch(browser, u64::from(settings.browser_mb) << 20).await?);
+    let sandboxed = browsers.present().await?.is_sandboxed();
+    let controlling = Controlling {
+        strategy,
+        exploring: Exploring { reset_cost: learned.reset_cost, seed: settings.seed },
+        limits: settings.limits(),
+    };
+    let controller = restore(&store, controlling)?;
+    let mut agent = AgentSettings {
+        secret,
+        origin: learned.origin.clone().unwrap_or(scope.origin),
+        site: scope.site,
+        seed: settings.seed as u32,
+        horizon: 5_000,
+        cap: settings.settle_ms,
+        freeze: settings.freeze_time,
+        ignore: settings.ignore.join(","),
+        masks: probe::blanks(&learned.masks),
+        endless: Vec::new(),
+    };
+    let knowledge = Rc::new(RefCell::new(Knowledge::new(identity)));
+    let fresh = controller.graph().is_none();
+    let store = Rc::new(store);
+    let (told, mut tellings) = mpsc::unbounded_channel();
+    let (written, mut writings) = mpsc::unbounded_channel();
+    let writer = store.writer(move |progress| {
+        // The driver may have ended already.
+        let _ = written.send(progress);
+    })?;
+    let before = controller.known().spent();
+    let mut driver = Driver {
+        controller,
+        writer,
+        hands: BTreeMap::new(),
+        knowledge: knowledge.clone(),
+        pace: Pace::new(learned.reset_cost),
+        started: Instant::now(),
+        before,
+        over: None,
+        trouble: None,
+    };
+    let url: Rc<str> = settings.url.as_str().into();
+    learned.into_knowledge(&mut knowledge.borrow_mut());
+    let office = Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
+    if fresh {
+        driver.begin(&office, &mut agent, &told).await?;
+    }
+    for number in driver.hands.len() as u32..settings.tabs {
+        driver.hire(CrawlerId(number), None, office.clone(), agent.clone(), told.clone());
+    }
+    let mut tick = tokio::time::interval(TICK);
+    let mut weighed = Instant::now();
+    let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
+    while driver.over.is_none() && driver.trouble.is_none() {
+        tokio::select! {
+            biased;
+            () = interrupt.notified() => driver.stop(StoppedBy::Interrupt),
+            Some(progress) = writings.recv() => driver.written(progress),
+            Some(telling) = tellings.recv() => driver.told(telling),
+            _ = tick.tick() => {
+                watch(&driver.progress());
+                if weighed.elapsed() > WEIGHING {
+                    weighed = Instant::now();
+                    browsers.watch_memory().await?;
+                }
+            }
+            () = tokio::time::sleep_until(until) => driver.stop(StoppedBy::MaxTime),
+        }
+    }
+    watch(&driver.progress());
+    driver.finish(office, browsers, sandboxed).await
+}
+
+/// The controller that wrote the store's records; a new one if there are none.
+fn restore(store: &Store, settings: Controlling) -> Result<Controller, StoreError> {
+    let mut unread = None;
+    let records = store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
+    let controller = Controller::restore(settings, records);
+    if let Some(error) = unread {
+        return Err(error);
+    }
+    controller.map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)))
+}
+
+fn far() -> tokio::time::Instant {
+    tokio::time::Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600)
+}
+
+/// What every crawler is given.
+#[derive(Clone)]
+struct Office {
+    browsers: Rc<Browsers>,
+    url: Rc<str>,
+    knowledge: Rc<RefCell<Knowledge>>,
+    store: Rc<Store>,
+    screenshots: bool,
+}
+
+impl Office {
+    fn crawler(&self, tab: argiope_browser::tab::Tab) -> Crawler {
+        Crawler::new(tab, self.url.clone(), self.knowledge.clone(), self.store.clone(), self.screenshots)
+    }
+}
+
+impl Driver {
+    /// Loads the first page twice: is it one, and what of it changes by itself?
+    async fn begin(
+        &mut self,
+        office: &Office,
+        agent: &mut AgentSettings,
+        told: &mpsc::UnboundedSender<Told>,
+    ) -> Result<(), CrawlError> {
+        let mut tab = office.browsers.tab(agent.clone()).await?;
+        let mut first = probe::first_look(&mut tab, &office.url).await?;
+        // A redirect of the first load says where the application really is.
+        if let Ok(there) = Scope::of(&first.page.url)
+            && there.origin != agent.origin
+        {
+            *agent = AgentSettings { origin: there.origin, site: there.site, ..agent.clone() };
+            tab = office.browsers.tab(agent.clone()).await?;
+            first = probe::first_look(&mut tab, &office.url).await?;
+        }
+        let second = probe::first_look(&mut tab, &office.url).await?;
+        let masks = probe::volatile(self.knowledge.borrow().identity(), &first, &second);
+        if !masks.is_empty() {
+            agent.masks = probe::blanks(&masks);
+            self.knowledge.borrow_mut().masks = masks;
+            tab = office.browsers.tab(agent.clone()).await?;
+        }
+        let named = remembered::first(&self.knowledge.borrow(), &agent.origin);
+        self.writer.append(Batch { named, ..Batch::default() })?;
+        let mut crawler = office.crawler(tab);
+        let arrived = crawler.load().await.map_err(NoTab::Tab)?;
+        let (sighting, found) = arrived;
+        let id = CrawlerId(0);
+        self.employ(id, crawler, office.clone(), agent.clone(), told.clone());
+        let spent = Spent { actions: 0, resets: 3 };
+        self.handle(Input::Ready { crawler: id, at: Some(sighting), spent }, found);
+        Ok(())
+    }
+
+    /// A new crawler without a tab yet.
+    fn hire(
+        &mut self,
+        id: CrawlerId,
+        crawler: Option<Crawler>,
+        office: Office,
+        agent: AgentSettings,
+        told: mpsc::UnboundedSender<Told>,
+    ) {
+        let (jobs, given) = mpsc::unbounded_channel();
+        let task = tokio::task::spawn_local(work(id, crawler, office, agent, given, told));
+        self.hands.insert(id, Hand { jobs, task, unwritten: Vec::new(), waiting: None });
+    }
+
+    fn employ(
+        &mut self,
+        id: CrawlerId,
+        crawler: Crawler,
+        office: Office,
+        agent: AgentSettings,
+        told: mpsc::UnboundedSender<Told>,
+    ) {
+        self.hire(id, Some(crawler), office, agent, told);
+    }
+
+    fn told(&mut self, telling: Told) {
+        match telling {
+            Told::Ready(crawler) => {
+                self.handle(Input::Ready { crawler, at: None, spent: Spent::default() }, Vec::new());
+            }
+            Told::Done(crawler, job, report) => {
+                let Report { outcome, spent, found, learned } = report;
+                if let Some(cost) = self.pace.measured(&spent) {
+                    self.handle(Input::ResetCost(cost), Vec::new());
+                }
+                if learned || self.pace.has_changed() {
+                    self.keep_knowledge();
+                }
+                let spent = Spent { actions: spent.actions, resets: spent.resets };
+                self.handle_for(crawler, Input::Finished { crawler, job, outcome, spent }, found);
+            }
+            Told::Broken(error) => self.trouble = Some(error.into()),
+        }
+    }
+
+    fn keep_knowledge(&mut self) {
+        let named = remembered::learned(&self.knowledge.borrow(), self.pace.reset_cost());
+        self.append(Batch { named, ..Batch::default() });
+    }
+
+    fn handle(&mut self, input: Input, found: Vec<(StateKey, Found)>) {
+        self.carry_out(None, input, found);
+    }
+
+    fn handle_for(&mut self, crawler: CrawlerId, input: Input, found: Vec<(StateKey, Found)>) {
+        self.carry_out(Some(crawler), input, found);
+    }
+
+    /// Hands an input to the controller and carries out what it asks for: first what is to be kept.
+    fn carry_out(&mut self, crawler: Option<CrawlerId>, input: Input, mut found: Vec<(StateKey, Found)>) {
+        let mut effects = Vec::new();
+        self.controller.handle(input, &mut effects);
+        let mut batch = Batch::default();
+        let mut rest = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Keep(record) => batch.records.push(record),
+                other => rest.push(other),
+            }
+        }
+        let elapsed = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
+        for record in &batch.records {
+            if let Record::State { key, .. } = record
+                && let Some(at) = found.iter().position(|(state, _)| state == key)
+            {
+                let (key, found) = found.swap_remove(at);
+                batch.states.push((key, Found { found_at: elapsed, ..found }));
+            }
+        }
+        if batch != Batch::default() {
+            let ticket = self.append(batch);
+            if let (Some(hand), Some(ticket)) = (crawler.and_then(|id| self.hands.get_mut(&id)), ticket) {
+                hand.unwritten.push(ticket);
+            }
+        }
+        for effect in rest {
+            match effect {
+                Effect::Assign { crawler, job } => self.assign(crawler, job),
+                Effect::Finished { complete, stopped_by } => self.over = Some((complete, stopped_by)),
+                // A crawler without a job waits by itself.
+                Effect::Rest { .. } | Effect::Keep(_) => {}
+            }
+        }
+    }
+
+    fn append(&mut self, batch: Batch) -> Option<u64> {
+        match self.writer.append(batch) {
+            Ok(ticket) => Some(ticket),
+            // The writer has reported why; see `written`.
+            Err(StoreError::Stopped) => None,
+            Err(error) => {
+                self.trouble = Some(error.into());
+                None
+            }
+        }
+    }
+
+    /// A job is handed out as soon as enough of what its crawler did before is on disk.
+    fn assign(&mut self, crawler: CrawlerId, job: Job) {
+        let Some(hand) = self.hands.get_mut(&crawler) else { return };
+        if hand.unwritten.len() >= UNWRITTEN {
+            hand.waiting = Some(job);
+        } else {
+            // A crawler that is gone has said so.
+            let _ = hand.jobs.send(job);
+        }
+    }
+
+    fn written(&mut self, progress: Written) {
+        match progress {
+            Written::Failed(error) => self.trouble = Some(error.into()),
+            Written::Durable(ticket) => {
+                for hand in self.hands.values_mut() {
+                    hand.unwritten.retain(|&other| other > ticket);
+                    if hand.unwritten.len() < UNWRITTEN
+                        && let Some(job) = hand.waiting.take()
+                    {
+                        let _ = hand.jobs.send(job);
+                    }
+                }
+            }
+        }
+    }
+
+    /// At once: what is under way is done again when the crawl is resumed.
+    fn stop(&mut self, by: StoppedBy) {
+        self.handle(Input::Stop(by), Vec::new());
+        self.over.get_or_insert((false, Some(by)));
+    }
+
+    fn progress(&self) -> Progress {
+        let counts = self.controller.progress();
+        Progress {
+            states: counts.states,
+            transitions: counts.transitions,
+            unexplored: counts.unexplored,
+            actions: counts.actions,
+            resets: counts.resets,
+            actions_now: counts.actions - self.before.actions,
+            elapsed: self.started.elapsed(),
+        }
+    }
+
+    async fn finish(self, office: Office, browsers: Rc<Browsers>, sandboxed: bool) -> Result<Summary, CrawlError> {
+        let progress = self.progress();
+        let counts = self.controller.progress();
+        for hand in self.hands.into_values() {
+            hand.task.abort();
+            // The task ends by this; its tab goes with it.
+            let _ = hand.task.await;
+        }
+        let closed = self.writer.close();
+        drop(office);
+        let browsers_replaced = browsers.replaced();
+        if let Ok(browsers) = Rc::try_unwrap(browsers) {
+            browsers.close().await;
+        }
+        if let Some(trouble) = self.trouble {
+            return Err(trouble);
+        }
+        closed?;
+        let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
+        Ok(Summary {
+            complete,
+            stopped_by,
+            progress,
+            failed: counts.failed,
+            nondeterministic: counts.nondeterministic,
+            unsettled: counts.unsettled,
+            urls: counts.links,
+            reset_cost: self.pace.reset_cost(),
+            browsers_replaced,
+            sandboxed,
+        })
+    }
+}
+
+/// A crawler at work: takes jobs, gives reports, and gets itself a new tab when the old one is of no use.
+async fn work(
+    id: CrawlerId,
+    crawler: Option<Crawler>,
+    office: Office,
+    agent: AgentSettings,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    told: mpsc::UnboundedSender<Told>,
+) {
+    let mut crawler = crawler;
+    loop {
+        let mut worker = match crawler.take() {
+            Some(worker) => worker,
+            None => match office.browsers.tab(agent.clone()).await {
+                Ok(tab) => {
+                    let _ = told.send(Told::Ready(id));
+                    office.crawler(tab)
+                }
+                Err(error) => {
+                    let _ = told.send(Told::Broken(error));
+                    return;
+                }
+            },
+        };
+        while let Some(job) = jobs.recv().await {
+            let report = worker.perform(&job).await;
+            let failed = matches!(report.outcome, Outcome::Failed { .. });
+            let _ = told.send(Told::Done(id, job.id, report));
+            if failed {
+                break;
+            }
+        }
+        if jobs.is_closed() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! A crawler: one tab that performs jobs and says how they ended. Knows nothing of why a job was given.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use argiope_browser::agent::Step;
+use argiope_browser::note::Noted;
+use argiope_browser::tab::{Arrival, Tab, TabError};
+use argiope_controller::job::Job;
+use argiope_controller::outcome::{Failure, Note, Outcome, Sighting};
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::page::Kind;
+
+use crate::knowledge::{Knowledge, Known, Sheet, Sight};
+use crate::store::{Found, Store};
+
+/// What a crawler did.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// Actions executed.
+    pub actions: u64,
+    /// Loads of the URL.
+    pub resets: u64,
+    /// The time in those loads, for the price of a reset.
+    pub loading: Duration,
+    /// The time in actions.
+    pub acting: Duration,
+}
+
+/// How a job ended, with everything to be kept.
+#[derive(Debug)]
+pub struct Report {
+    /// For the controller.
+    pub outcome: Outcome,
+    /// What it cost.
+    pub spent: Spent,
+    /// States that were looked at for the first time by this crawler.
+    pub found: Vec<(StateKey, Found)>,
+    /// Whether something was learned that should be kept: how actions are done, what is volatile.
+    pub learned: bool,
+}
+
+/// One tab at work.
+pub struct Crawler {
+    tab: Tab,
+    url: Rc<str>,
+    knowledge: Rc<RefCell<Knowledge>>,
+    store: Rc<Store>,
+    screenshots: bool,
+    /// Where the tab stands.
+    at: Option<Known>,
+    spent: Spent,
+    found: Vec<(StateKey, Found)>,
+    learned: bool,
+}
+
+/// What ends a job early.
+enum Stop {
+    Elsewhere(Sighting),
+    Failed(Failure),
+}
+
+impl From<TabError> for Stop {
+    fn from(error: TabError) -> Self {
+        Self::Failed(match error {
+            TabError::Hung | TabError::Confused(_) => Failure::Hung,
+            TabError::Crashed => Failure::Crashed,
+            TabError::Lost => Failure::Lost,
+            TabError::NotLoaded(_) => Failure::NotLoaded,
+        })
+    }
+}
+
+impl Crawler {
+    /// Takes over a tab in which nothing is loaded.
+    pub fn new(
+        tab: Tab,
+        url: Rc<str>,
+        knowledge: Rc<RefCell<Knowledge>>,
+        store: Rc<Store>,
+        screenshots: bool,
+    ) -> Self {
+        Self {
+            tab,
+            url,
+            knowledge,
+            store,
+            screenshots,
+            at: None,
+            spent: Spent::default(),
+            found: Vec::new(),
+            learned: false,
+        }
+    }
+
+    /// The tab.
+    pub fn tab(&self) -> &Tab {
+        &self.tab
+    }
+
+    /// Loads the URL, for a crawl that begins.
+    pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, Found)>), TabError> {
+        let arrival = self.tab.load(&self.url).await?;
+        let sighting = self.sighting(&arrival).await?;
+        Ok((sighting, std::mem::take(&mut self.found)))
+    }
+
+    /// Performs a job.
+    pub async fn perform(&mut self, job: &Job) -> Report {
+        let mut went_right = 0;
+        let outcome = match self.follow(job, &mut went_right).await {
+            Ok(outcome) => outcome,
+            Err(Stop::Elsewhere(at)) => Outcome::Elsewhere { went_right, at },
+            Err(Stop::Failed(reason)) => {
+                self.at = None;
+                Outcome::Failed { went_right, reason }
+            }
+        };
+        Report {
+            outcome,
+            spent: std::mem::take(&mut self.spent),
+            found: std::mem::take(&mut self.found),
+            learned: std::mem::take(&mut self.learned),
+        }
+    }
+
+    async fn follow(&mut self, job: &Job, went_right: &mut u32) -> Result<Outcome, Stop> {
+        let start = job.walk.first().map_or(job.state, |step| step.from);
+        if job.reset || self.at.is_none() {
+            let arrival = self.reset().await?;
+            self.arrive(&arrival, start).await?;
+        }
+        if self.at.as_ref().is_none_or(|at| at.key != start) {
+            return Err(self.elsewhere());
+        }
+        let mut done = 0;
+        loop {
+            let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
+            let steps = self.steps(job, done)?;
+            let arrival = self.run(&steps).await?;
+            done += arrival.done;
+            *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
+            if arrival.missing {
+                return Err(Stop::Failed(Failure::Missing));
+            }
+            if done > job.walk.len() {
+                return self.conclude(job, before, steps, arrival).await;
+            }
+            // The last step of a part must lead to the state that the walk says, by whichever page.
+            *went_right -= 1;
+            let expected = job.walk[done - 1].to;
+            self.arrive(&arrival, expected).await?;
+            *went_right += 1;
+        }
+    }
+
+    /// The rest of a job as the tab is told it: on the present page for the first step, on each state's
+    /// first page for those after it.
+    fn steps(&self, job: &Job, done: usize) -> Result<Vec<Step>, Stop> {
+        let mut steps = Vec::with_capacity(job.walk.len() - done + 1);
+        let mut sheet = self.at.as_ref().map(|at| at.sheet.clone()).ok_or(Stop::Failed(Failure::Lost))?;
+        for step in &job.walk[done..] {
+            let next = self.sheet(step.to).ok_or(Stop::Failed(Failure::Missing))?;
+            steps.push(self.step(&sheet, step.action, Some(&next))?);
+            sheet = next;
+        }
+        steps.push(self.step(&sheet, job.action, None)?);
+        Ok(steps)
+    }
+
+    fn step(&self, sheet: &Sheet, action: ActionSignature, next: Option<&Sheet>) -> Result<Step, Stop> {
+        let spot = sheet.spot(action).ok_or(Stop::Failed(Failure::Missing))?;
+        Ok(Step {
+            kind: spot.kind,
+            place: spot.place.clone().into(),
+            argument: spot.argument.clone().into(),
+            trusted: self.knowledge.borrow().trusted.get(&action).copied().unwrap_or(false),
+            expect: next.map(|sheet| sheet.raw),
+        })
+    }
+
+    /// Where the actions of a state are, from memory or from the store.
+    fn sheet(&self, key: StateKey) -> Option<Rc<Sheet>> {
+        if let Some(sheet) = self.knowledge.borrow().sheet(key) {
+            return Some(sheet.clone());
+        }
+        let detail = self.store.detail(key).ok()??;
+        Some(self.knowledge.borrow_mut().recall(key, &detail))
+    }
+
+    async fn reset(&mut self) -> Result<Arrival, Stop> {
+        self.at = None;
+        let began = Instant::now();
+        self.spent.resets += 1;
+        let arrival = self.tab.load(&self.url).await?;
+        self.spent.loading += began.elapsed();
+        Ok(arrival)
+    }
+
+    async fn run(&mut self, steps: &[Step]) -> Result<Arrival, Stop> {
+        let began = Instant::now();
+        let arrival = self.tab.run(steps).await;
+        self.spent.acting += began.elapsed();
+        let arrival = arrival?;
+        self.spent.actions += arrival.done as u64;
+        Ok(arrival)
+    }
+
+    /// The candidate was executed: where did it lead?
+    async fn conclude(
+        &mut self,
+        job: &Job,
+        before: Known,
+        steps: Vec<Step>,
+        mut arrival: Arrival,
+    ) -> Result<Outcome, Stop> {
+        let raw_before = if steps.len() > 1 { steps[steps.len() - 2].expect } else { Some(before.sheet.raw) };
+        let step = &steps[steps.len() - 1];
+        let nothing = raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
+        if nothing && can_be_trusted(step.kind) && self.is_undecided(job.action) {
+            let again = Step { trusted: true, ..step.clone() };
+            let real = self.run(std::slice::from_ref(&again)).await?;
+            let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
+            self.knowledge.borrow_mut().trusted.insert(job.action, differs);
+            self.learned |= differs;
+            arrival = real;
+        } else if !nothing && self.is_undecided(job.action) {
+            self.knowledge.borrow_mut().trusted.insert(job.action, false);
+        }
+        let sighting = self.sighting(&arrival).await?;
+        let once = arrival.link.is_some() && step.kind == Kind::Click;
+        Ok(Outcome::Done { at: sighting, notes: notes_of(&arrival), once })
+    }
+
+    fn is_undecided(&self, action: ActionSignature) -> bool {
+        !self.knowledge.borrow().trusted.contains_key(&action)
+    }
+
+    /// The state that the tab stands in now, looked at if its page is not known.
+    async fn sighting(&mut self, arrival: &Arrival) -> Result<Sighting, TabError> {
+        let known = self.knowledge.borrow().page(arrival.raw).cloned();
+        if let Some(known) = known {
+            let key = known.key;
+            self.at = Some(known);
+            return Ok(Sighting { key, offers: None });
+        }
+        let sight = self.look().await?;
+        Ok(self.take_in(sight))
+    }
+
+    fn take_in(&mut self, sight: Sight) -> Sighting {
+        let key = sight.known.key;
+        self.at = Some(sight.known);
+        self.found.push((key, sight.found));
+        Sighting { key, offers: Some(sight.offers) }
+    }
+
+    async fn look(&mut self) -> Result<Sight, TabError> {
+        let mut look = self.tab.look().await?;
+        look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
+        let store = self.store.clone();
+        let known = |key| matches!(store.detail(key), Ok(Some(_)));
+        let mut sight = self.knowledge.borrow_mut().recognise(look, known);
+        if self.screenshots {
+            sight.found.screenshot = self.tab.screenshot().await.ok();
+        }
+        Ok(sight)
+    }
+
+    /// Makes sure that the tab stands in the state expected.
+    async fn arrive(&mut self, arrival: &Arrival, expected: StateKey) -> Result<(), Stop> {
+        let sighting = self.sighting(arrival).await?;
+        if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
+    }
+
+    /// The tab stands in another state than the job begins in.
+    fn elsewhere(&self) -> Stop {
+        match &self.at {
+            Some(known) => Stop::Elsewhere(Sighting { key: known.key, offers: None }),
+            None => Stop::Failed(Failure::Lost),
+        }
+    }
+}
+
+/// The kinds for which the browser's own input can make a difference.
+fn can_be_trusted(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Click | Kind::DoubleClick | Kind::ContextMenu | Kind::Hover | Kind::Check | Kind::Key | Kind::Focus
+    )
+}
+
+fn notes_of(arrival: &Arrival) -> Vec<Note> {
+    let note = |noted: &Noted| match noted.clone() {
+        Noted::Dialog(kind, message) => Note::Dialog(kind, message),
+        Noted::Window(url) => Note::Window(url),
+        Noted::Download(url) => Note::Download(url),
+        Noted::OutOfScope(url) => Note::OutOfScope(url),
+        Noted::Route(url) => Note::Route(url),
+    };
+    let mut notes: Vec<Note> = arrival.notes.iter().map(note).collect();
+    if !arrival.settled {
+        notes.push(Note::Unsettled);
+    }
+    notes
+}

@@ -1,0 +1,204 @@
+//! What the crawlers of one process know together: which page is which state, where its actions are, and
+//! what is volatile. All of it can be learned again; what must not be forgotten is in the store.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::rc::Rc;
+
+use argiope_browser::agent::{Look, Raw};
+use argiope_controller::outcome::Offered;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::identity::{Described, Masks, Recognised, StateMasks};
+use argiope_explore::page::{Kind, Page};
+
+use crate::label;
+use crate::store::{Found, OfferDetail, StateDetail};
+
+/// How many places of actions are kept in memory; those of states beyond that are read from the store.
+const PLACES: usize = 400_000;
+
+/// A page of a state: where its actions are, as long as it is the same to the byte.
+#[derive(Debug)]
+pub struct Sheet {
+    /// The page.
+    pub raw: Raw,
+    /// The actions, ordered by signature.
+    places: Box<[Spot]>,
+}
+
+/// Where an action is.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The action.
+    pub action: ActionSignature,
+    /// What is done.
+    pub kind: Kind,
+    /// With what.
+    pub argument: Box<str>,
+    /// Where.
+    pub place: Box<str>,
+}
+
+impl Sheet {
+    fn new(raw: Raw, mut places: Vec<Spot>) -> Self {
+        places.sort_by_key(|spot| spot.action);
+        Self { raw, places: places.into() }
+    }
+
+    /// Where an action is on this page.
+    pub fn spot(&self, action: ActionSignature) -> Option<&Spot> {
+        self.places.binary_search_by_key(&action, |spot| spot.action).ok().map(|at| &self.places[at])
+    }
+}
+
+impl From<&StateDetail> for Sheet {
+    fn from(detail: &StateDetail) -> Self {
+        let spot = |offer: &OfferDetail| Spot {
+            action: offer.signature,
+            kind: offer.kind,
+            argument: offer.argument.as_str().into(),
+            place: offer.place.as_str().into(),
+        };
+        Self::new(Raw(detail.raw), detail.offers.iter().map(spot).collect())
+    }
+}
+
+/// A page that was recognised.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The state that it is.
+    pub key: StateKey,
+    /// Where its actions are.
+    pub sheet: Rc<Sheet>,
+}
+
+/// What a look at an unknown page brought.
+pub struct Sight {
+    /// The page, recognised.
+    pub known: Known,
+    /// What it offers.
+    pub offers: Vec<Offered>,
+    /// To be stored if the state turns out to be new.
+    pub found: Found,
+}
+
+/// What the crawlers know.
+pub struct Knowledge {
+    identity: &'static Described,
+    /// What changes from load to load, on every page.
+    pub masks: Masks,
+    /// What was found to change in single states.
+    pub state_masks: StateMasks,
+    /// How an action must be done: true if only the browser's own input works.
+    pub trusted: BTreeMap<ActionSignature, bool>,
+    raws: HashMap<Raw, Known>,
+    /// The page by which a state was first recognised.
+    first: HashMap<StateKey, Rc<Sheet>>,
+    oldest: VecDeque<(Raw, StateKey)>,
+    places: usize,
+}
+
+impl Knowledge {
+    /// Nothing but how pages are told apart.
+    pub fn new(identity: &'static Described) -> Self {
+        Self {
+            identity,
+            masks: Masks::default(),
+            state_masks: StateMasks::default(),
+            trusted: BTreeMap::new(),
+            raws: HashMap::new(),
+            first: HashMap::new(),
+            oldest: VecDeque::new(),
+            places: 0,
+        }
+    }
+
+    /// How pages are told apart.
+    pub fn identity(&self) -> &'static Described {
+        self.identity
+    }
+
+    /// A page that was met before.
+    pub fn page(&self, raw: Raw) -> Option<&Known> {
+        self.raws.get(&raw)
+    }
+
+    /// The page by which a state was first recognised, if it is in memory.
+    pub fn sheet(&self, key: StateKey) -> Option<&Rc<Sheet>> {
+        self.first.get(&key)
+    }
+
+    /// Takes in what the store knows of a state.
+    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Rc<Sheet> {
+        let sheet = Rc::new(Sheet::from(detail));
+        self.remember(Known { key, sheet: sheet.clone() });
+        sheet
+    }
+
+    /// Names a page that was looked at. A state that neither memory nor the store knows by its own name may
+    /// be one that has volatile parts.
+    pub fn recognise(&mut self, look: Look, stored: impl Fn(StateKey) -> bool) -> Sight {
+        let Look { raw, page, source, .. } = look;
+        let mut recognised = self.identity.recognise(&page, &self.masks);
+        if !self.state_masks.is_empty()
+            && !self.first.contains_key(&recognised.key)
+            && !stored(recognised.key)
+            && let Some(resolved) = self.state_masks.resolve(self.identity, &self.masks, &page)
+        {
+            recognised = resolved;
+        }
+        let offers = offers_of(&page, &recognised);
+        let spots = offers.iter().map(|offer| Spot {
+            action: offer.signature,
+            kind: offer.kind,
+            argument: offer.argument.as_str().into(),
+            place: offer.place.as_str().into(),
+        });
+        let known = Known { key: recognised.key, sheet: Rc::new(Sheet::new(raw, spots.collect())) };
+        self.remember(known.clone());
+        let offered = |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };
+        Sight {
+            known,
+            offers: offers.iter().map(offered).collect(),
+            found: Found {
+                url: page.url.clone(),
+                title: page.title.clone(),
+                found_at: 0,
+                raw: raw.0,
+                source: source.into_bytes(),
+                page,
+                screenshot: None,
+                offers,
+            },
+        }
+    }
+
+    fn remember(&mut self, known: Known) {
+        self.places += known.sheet.places.len() + 4;
+        self.oldest.push_back((known.sheet.raw, known.key));
+        self.first.entry(known.key).or_insert_with(|| known.sheet.clone());
+        self.raws.insert(known.sheet.raw, known);
+        while self.places > PLACES && self.oldest.len() > 1 {
+            let Some((raw, key)) = self.oldest.pop_front() else { break };
+            if let Some(gone) = self.raws.remove(&raw) {
+                self.places = self.places.saturating_sub(gone.sheet.places.len() + 4);
+            }
+            if self.first.get(&key).is_some_and(|sheet| sheet.raw == raw) {
+                self.first.remove(&key);
+            }
+        }
+    }
+}
+
+fn offers_of(page: &Page, recognised: &Recognised) -> Vec<OfferDetail> {
+    let both = page.offers.iter().zip(&recognised.actions);
+    both.filter_map(|(offer, action)| {
+        action.map(|signature| OfferDetail {
+            signature,
+            kind: offer.kind,
+            argument: offer.argument.clone(),
+            label: label::of(page, offer),
+            place: offer.place.clone(),
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,127 @@
+//! What a crawl was asked for, checked. Kept in the store, so that a resumed crawl goes on as it began.
+
+use std::time::Duration;
+
+use argiope_controller::settings::Limits;
+use argiope_explore::identity;
+use argiope_explore::strategies;
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides what a crawl does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CrawlSettings {
+    /// Where the application is.
+    pub url: String,
+    /// The strategy's name.
+    pub strategy: String,
+    /// The identity's name.
+    pub identity: String,
+    /// How many tabs work at once.
+    pub tabs: u32,
+    /// Decides everything that is left to chance.
+    pub seed: u64,
+    /// At most so many states.
+    pub max_states: Option<usize>,
+    /// At most so many actions.
+    pub max_actions: Option<u64>,
+    /// Nothing deeper than this.
+    pub max_depth: Option<u32>,
+    /// A picture of every state.
+    pub screenshots: bool,
+    /// The fixed time of the page's clock, in milliseconds since 1970.
+    pub freeze_time: Option<i64>,
+    /// Selectors of what is not part of the application.
+    pub ignore: Vec<String>,
+    /// How long a page may take to settle, in milliseconds.
+    pub settle_ms: u32,
+    /// How much memory the browser may take before it is replaced, in megabytes.
+    pub browser_mb: u32,
+}
+
+impl CrawlSettings {
+    /// The default crawl of an address.
+    pub fn new(url: String) -> Self {
+        Self {
+            url,
+            strategy: strategies::DEFAULT.to_owned(),
+            identity: identity::DEFAULT.to_owned(),
+            tabs: 1,
+            seed: 1,
+            max_states: None,
+            max_actions: None,
+            max_depth: None,
+            screenshots: false,
+            freeze_time: None,
+            ignore: Vec::new(),
+            // Asked for: a hard cap of ten seconds.
+            settle_ms: 10_000,
+            // A guess: two tabs of a large application take about 600 MB.
+            browser_mb: 3_000,
+        }
+    }
+
+    /// For the controller.
+    pub fn limits(&self) -> Limits {
+        Limits { max_states: self.max_states, max_actions: self.max_actions, max_depth: self.max_depth }
+    }
+
+    /// How long a page may take to settle.
+    pub fn settle(&self) -> Duration {
+        Duration::from_millis(self.settle_ms.into())
+    }
+}
+
+/// The parts of an address that decide what belongs to the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Scheme, host and port.
+    pub origin: String,
+    /// The host; for a name, without a leading `www.`: requests to it and to its subdomains hold a page.
+    pub site: String,
+}
+
+impl Scope {
+    /// The scope of an address; a sentence if it is not one that a browser can crawl.
+    pub fn of(url: &str) -> Result<Self, String> {
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Err(format!("{url:?} has no scheme: write http:// or https:// before it"));
+        };
+        if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
+            return Err(format!("only http and https addresses can be crawled, not {scheme:?}"));
+        }
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let host = match host_and_port.rsplit_once(':') {
+            Some((host, port)) if port.chars().all(|digit| digit.is_ascii_digit()) => host,
+            _ => host_and_port,
+        };
+        if host.is_empty() || url.chars().any(|one| one.is_control() || one.is_whitespace()) {
+            return Err(format!("{url:?} is not a web address"));
+        }
+        let host = host.to_ascii_lowercase();
+        let origin = format!("{}://{}", scheme.to_ascii_lowercase(), host_and_port.to_ascii_lowercase());
+        let usual = if scheme.eq_ignore_ascii_case("http") { ":80" } else { ":443" };
+        Ok(Self {
+            origin: origin.strip_suffix(usual).unwrap_or(&origin).to_owned(),
+            site: host.strip_prefix("www.").unwrap_or(&host).to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scope;
+
+    #[test]
+    fn an_address_has_an_origin_and_a_site() {
+        let scope = |url| Scope::of(url).map(|scope| (scope.origin, scope.site));
+        let both = |origin: &str, site: &str| Ok((origin.to_owned(), site.to_owned()));
+        assert_eq!(scope("http://127.0.0.1:8080/a?b#c"), both("http://127.0.0.1:8080", "127.0.0.1"));
+        assert_eq!(scope("HTTPS://WWW.Example.com:443"), both("https://www.example.com", "example.com"));
+        assert_eq!(scope("http://user:secret@example.com/"), both("http://example.com", "example.com"));
+        for bad in ["example.com", "ftp://example.com/", "http:///x", "http://", "http://a b/", "javascript://x"] {
+            assert!(Scope::of(bad).is_err(), "{bad}");
+        }
+    }
+}
