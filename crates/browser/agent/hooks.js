@@ -18,7 +18,7 @@ shared.heard = heard;
 shared.notes ??= [];
 
 function note(...words) {
-  if (shared.notes.length < 100) shared.notes.push(words.map((word) => String(word).slice(0, 2000)));
+  if (shared.notes.length < 100) shared.notes.push(words.map((word) => wellFormed(String(word).slice(0, 2000))));
 }
 
 function listen(target, type, listener, capture, removal) {
