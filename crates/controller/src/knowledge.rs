@@ -99,9 +99,9 @@ impl Knowledge {
                     return Err("a transition leads to a state that was not recorded");
                 }
                 self.unsettled += usize::from(notes.contains(&Note::Unsettled));
-                let actions = self.announced.remove(to);
+                let actions = self.announced_actions(*to);
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-                let landing = explorer.executed(slot, *to, || actions.unwrap_or_default());
+                let landing = explorer.executed(slot, *to, || actions);
                 self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
                 if *once {
                     self.withdraw(*action);
@@ -179,8 +179,16 @@ impl Knowledge {
         if !self.knows(key) {
             return Err("a state was not recorded");
         }
-        let actions = self.announced.remove(&key).unwrap_or_default();
+        let actions = self.announced_actions(key);
         Ok(self.explorer.as_mut().ok_or(NO_STATE)?.met(key, &actions).state)
+    }
+
+    /// What can be done in a state that becomes part of the graph now, without links that were taken since
+    /// it was announced.
+    fn announced_actions(&mut self, key: StateKey) -> Vec<ActionSignature> {
+        let mut actions = self.announced.remove(&key).unwrap_or_default();
+        actions.retain(|action| !self.taken.contains(action));
+        actions
     }
 
     /// Gives up every candidate that is this plain link, but for those that somebody is about to execute.
