@@ -7,6 +7,7 @@ use argiope_controller::input::StoppedBy;
 use argiope_controller::outcome::Failure;
 use argiope_controller::record::Record;
 use argiope_controller::settings::{Limits, Settings};
+use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::{Described, Settings as Exploring};
@@ -130,8 +131,9 @@ proptest! {
     fn actions_that_fail_every_time_are_given_up_and_nothing_else_is(
         app in any_application(), seed in any::<u64>(), share in 0usize..300
     ) {
-        let mut chance = argiope_explore::chance::Chance::new(&[seed]);
-        let all = (0..app.states() as u32).flat_map(|state| app.from(state).iter().map(move |&(it, _)| (state, it)));
+        let mut chance = Chance::new(&[seed]);
+        let actions = |state| app.from(state).iter().map(move |&(action, _)| (state, action));
+        let all = (0..app.states() as u32).flat_map(actions);
         // What leads on to the next state works, so that every state can be reached.
         let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
         let world = World::with_faults(&app, Faults { broken: broken.clone(), ..Faults::default() });
@@ -223,7 +225,8 @@ proptest! {
         let times = |link| fleet.records().iter().filter(|record| {
             matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
         }).count();
-        let offered = |link| (0..site.states() as u32).any(|state| site.from(state).iter().any(|it| it.0 == link));
+        let offers = |state, link| site.from(state).iter().any(|it| it.0 == link);
+        let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
         for link in [0, 1] {
             // What others are about to execute when a link turns out to be plain is not taken from them.
             let most = if looks_like_it { 1 } else { crawlers as usize };
