@@ -296,6 +296,11 @@ impl Crawler {
     async fn arrive(&mut self, arrival: &Arrival, expected: StateKey) -> Result<(), Stop> {
         let sighting = self.sighting(arrival).await?;
         if sighting.key == expected {
+            // It was as before: what was different once is another state, not a volatile part.
+            let mut knowledge = self.knowledge.borrow_mut();
+            if knowledge.suspects.remove(&expected).is_some() {
+                knowledge.cleared.insert(expected);
+            }
             return Ok(());
         }
         match self.suspect(expected, &sighting) {
@@ -319,6 +324,9 @@ impl Crawler {
         };
         let Some(before) = self.stored_page(expected) else { return Suspicion::None };
         let mut knowledge = self.knowledge.borrow_mut();
+        if knowledge.cleared.contains(&expected) {
+            return Suspicion::None;
+        }
         let identity = knowledge.identity();
         let known = match knowledge.state_masks.of(expected) {
             Some(own) => knowledge.masks.and(own),

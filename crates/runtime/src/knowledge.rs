@@ -92,6 +92,8 @@ pub struct Knowledge {
     pub trusted: BTreeMap<ActionSignature, bool>,
     /// Pages that should have been a state and differed from it in values only.
     pub suspects: BTreeMap<StateKey, Page>,
+    /// States that were suspected and came back as they were.
+    pub cleared: BTreeSet<StateKey>,
     /// Candidates that failed together with the walk to them.
     pub risky: BTreeSet<(StateKey, ActionSignature)>,
     raws: HashMap<Raw, Known>,
@@ -110,6 +112,7 @@ impl Knowledge {
             state_masks: StateMasks::default(),
             trusted: BTreeMap::new(),
             suspects: BTreeMap::new(),
+            cleared: BTreeSet::new(),
             risky: BTreeSet::new(),
             raws: HashMap::new(),
             first: HashMap::new(),
