@@ -313,6 +313,22 @@ fn a_url_that_cannot_be_loaded_any_more_stops_the_crawl_and_gives_nothing_up() {
 }
 
 #[test]
+fn jobs_follow_the_reset_cost_that_was_measured() {
+    for (cost, resets) in [(0.5, true), (100.0, false)] {
+        let mut story = Story::new(Limits::default());
+        story.ready(ONE, Some(state(1, &[6, 7, 8])));
+        story.done(ONE, state(2, &[9]));
+        story.done(ONE, state(3, &[10]));
+        story.done(ONE, state(1, &[]));
+        story.tell(Input::ResetCost(cost));
+        story.done(ONE, state(2, &[]));
+        // Back to state 1: over two transitions, or by a reset.
+        let job = story.job(ONE);
+        assert_eq!((job.reset, job.walk.len()), if resets { (true, 0) } else { (false, 2) });
+    }
+}
+
+#[test]
 fn records_that_contradict_each_other_are_refused() {
     let story = walked_astray();
     let settings = *story.controller.known().settings();

@@ -14,6 +14,7 @@ use argiope_explore::strategy::{Described, Settings as Exploring};
 use argiope_sim::crawl::{crawl, key_of, signature_of};
 use argiope_sim::crawler::{Faults, World};
 use argiope_sim::fleet::{Fleet, crawl_together};
+use argiope_sim::testbeds::{filetree, hypercube};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
@@ -241,7 +242,7 @@ proptest! {
 
 #[test]
 fn every_state_has_a_shortest_path_that_leads_there() {
-    let app = argiope_sim::testbeds::filetree::cassandra();
+    let app = filetree::cassandra();
     let world = World::new(&app);
     let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
     let fleet = crawl_together(&world, settings(&app, adaptive, 1), 3, 1);
@@ -259,4 +260,20 @@ fn every_state_has_a_shortest_path_that_leads_there() {
     let model =
         fleet.controller().model("tree", |signature| app.actions[world.action(signature) as usize].clone());
     assert_eq!((model.states(), model.transitions(), model.initial), (163, 4_816, 0));
+}
+
+#[test]
+fn several_crawlers_cost_little_more_than_one() {
+    let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
+    for app in [filetree::cassandra(), hypercube(10)] {
+        let world = World::new(&app);
+        for seed in 0..3 {
+            let cost = |crawlers| {
+                let fleet = crawl_together(&world, settings(&app, adaptive, seed), crawlers, seed);
+                fleet.controller().known().spent().cost(app.reset_cost)
+            };
+            let alone = cost(1);
+            assert!(cost(2) < 1.02 * alone && cost(8) < 1.03 * alone, "{}, seed {seed}", app.name);
+        }
+    }
 }
