@@ -182,7 +182,11 @@ fn a_job_that_was_led_astray_is_tried_once_more_after_a_reset() {
     assert_eq!((second.action, second.reset, &second.walk), (first.action, true, &first.walk));
     assert_ne!(first.id, second.id);
     assert_eq!(story.finished, Some((true, None)));
-    assert_eq!(story.controller.progress().nondeterministic, 0, "once is forgiven");
+    assert_eq!(
+        story.controller.progress().nondeterministic,
+        1,
+        "from a load it should be the same each time"
+    );
 }
 
 #[test]
@@ -191,7 +195,9 @@ fn a_transition_that_led_astray_twice_is_not_deterministic() {
     story.ends(ONE, elsewhere(state(3, &[])), 1);
     story.ends(ONE, elsewhere(state(1, &[7])), 1);
     let strayed = |to| Record::Strayed { from: StateKey(1), action: action(7), to: StateKey(to) };
-    assert_eq!(story.records[story.records.len() - 2..], [strayed(3), strayed(1)]);
+    let strays: Vec<_> =
+        story.records.iter().filter(|record| matches!(record, Record::Strayed { .. })).collect();
+    assert_eq!(strays, [&strayed(3), &strayed(1)]);
     assert_eq!(story.controller.progress().nondeterministic, 1);
     // The crawler goes on from where it stands: the initial state.
     assert!(!story.jobs[0].1.reset, "{:?}", story.jobs);
