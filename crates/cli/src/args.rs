@@ -5,10 +5,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::RESET_COSTS;
 
-use crate::commands::{bench, bound, completions, model, simulate, strategies as list, testbeds};
+use crate::commands::{bench, bound, completions, crawl, model, simulate, strategies as list, testbeds};
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
@@ -38,6 +39,8 @@ pub struct Cli {
 /// What argiope can do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Crawl a web application with Chromium and keep what was found
+    Crawl(crawl::Args),
     /// Crawl a known application with one simulated crawler and count what it costs
     Simulate(simulate::Args),
     /// Print the least that a crawl of a known application can cost
@@ -85,6 +88,12 @@ pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesPa
     let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
     let values = known.chain(also.iter().copied());
     PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
+}
+
+/// The names of the identities, with what they say of themselves.
+pub fn identity_names() -> PossibleValuesParser {
+    let known = identity::ALL.iter().map(|described| (described.name, described.summary));
+    PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
 /// A reset cost: a number of actions above 0, as in a model file.

@@ -3,14 +3,17 @@
 
 mod args;
 mod commands;
+mod duration;
 mod failure;
 mod interrupt;
 mod memory;
 mod names;
 mod output;
 mod progress;
+mod recorded;
 mod source;
 mod threads;
+mod words;
 
 use std::process::ExitCode;
 
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Crawl(args) => commands::crawl::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bound(args) => commands::bound::run(&args),
         Command::Model(args) => commands::model::run(&args),

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod bound;
 pub mod completions;
+pub mod crawl;
 mod describe;
 pub mod man;
 pub mod model;
