@@ -9,11 +9,15 @@ use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::RESET_COSTS;
 
-use crate::commands::{bench, bound, completions, crawl, model, simulate, strategies as list, testbeds};
+use crate::commands::{
+    bench, bound, completions, crawl, explain, export, identities, model, simulate, sites, states,
+    strategies as list, testbeds,
+};
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
 Examples:
+  argiope crawl --demo
   argiope simulate --testbed hypercube:6 --strategy all
   argiope bound --testbed hypercube:6
   argiope testbeds
@@ -41,6 +45,12 @@ pub struct Cli {
 pub enum Command {
     /// Crawl a web application with Chromium and keep what was found
     Crawl(crawl::Args),
+    /// List the states that a crawl found, or show one: how to get there, what it offers
+    States(states::Args),
+    /// Say what makes two states different, and what of the pages does not count
+    Explain(explain::Args),
+    /// Write what a crawl found in another form: its model, the page of a state
+    Export(export::Args),
     /// Crawl a known application with one simulated crawler and count what it costs
     Simulate(simulate::Args),
     /// Print the least that a crawl of a known application can cost
@@ -51,6 +61,10 @@ pub enum Command {
     Bench(bench::Args),
     /// List the strategies, or explain one
     Strategies(list::Args),
+    /// List the identities (when two pages are the same state), or explain one
+    Identities(identities::Args),
+    /// List the small applications that come with argiope, or serve one on loopback
+    Sites(sites::Args),
     /// List the test-beds (applications that are known in full), or explain one
     Testbeds(testbeds::Args),
     /// Print a completion script for a shell

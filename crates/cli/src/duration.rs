@@ -86,7 +86,9 @@ mod tests {
         assert_eq!(ms("90s"), Ok(90_000));
         assert_eq!(ms("1h30m"), Ok(5_400_000));
         assert_eq!(ms("250ms"), Ok(250));
-        for bad in ["", "5", "s", "0s", "5x", "1m1h", "-3s", "1.5h", "99999999999999999999s", "9999999d", "1s1s"] {
+        for bad in
+            ["", "5", "s", "0s", "5x", "1m1h", "-3s", "1.5h", "99999999999999999999s", "9999999d", "1s1s"]
+        {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }

@@ -1,16 +1,21 @@
 //! A run that is in its directory: its settings as they are now, and what its records say. The only file
 //! that knows under which names the command keeps something in a store.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use argiope_browser::find::FindError;
 use argiope_controller::Controller;
 use argiope_controller::settings::Settings as Controlling;
+use argiope_explore::graph::Graph;
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+use argiope_explore::page::Page;
+use argiope_explore::quoted::{Escaped, Quoted};
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::{INITIAL, Settings as Exploring};
 use argiope_runtime::remembered::{self, Remembered};
 use argiope_runtime::settings::CrawlSettings;
-use argiope_runtime::store::{Store, StoreError};
+use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
 
 use crate::failure::Failure;
 
@@ -26,8 +31,15 @@ pub fn refused(error: &StoreError) -> Failure {
         ReadOnly, Stopped, Unfinished,
     };
     match error {
-        Occupied(_) | HoldsRun(_) | NoRun(_) | Unfinished(_) | NotADirectory(_) | NotAStore(_)
-        | OtherVersion { .. } | InUse(_) | Io { .. } => Failure::Input(error.to_string()),
+        Occupied(_)
+        | HoldsRun(_)
+        | NoRun(_)
+        | Unfinished(_)
+        | NotADirectory(_)
+        | NotAStore(_)
+        | OtherVersion { .. }
+        | InUse(_)
+        | Io { .. } => Failure::Input(error.to_string()),
         Damaged(_) | DiskFull(_) | Stopped | ReadOnly => Failure::Failed(error.to_string()),
     }
 }
@@ -99,4 +111,91 @@ impl Recorded {
         let controller = controller(&store, &settings, learned.reset_cost)?;
         Ok(Self { store, settings, learned, controller })
     }
+}
+
+/// The store's answer about a state of the graph.
+const NO_DETAIL: &str = "the store is damaged: a state has no description";
+
+impl Recorded {
+    /// The graph.
+    pub fn graph(&self) -> Result<&Graph, Failure> {
+        self.controller.graph().ok_or_else(|| {
+            Failure::Input("the run has no state yet: it was ended before its first page".into())
+        })
+    }
+
+    /// Every state, in the order of discovery.
+    pub fn states(&self) -> impl Iterator<Item = StateIndex> + use<> {
+        (0..self.controller.graph().map_or(0, Graph::states) as u32).map(StateIndex)
+    }
+
+    /// What is known of a state.
+    pub fn detail(&self, state: StateIndex) -> Result<StateDetail, Failure> {
+        let key = self.graph()?.key(state);
+        let detail = self.store.detail(key).map_err(|error| refused(&error))?;
+        detail.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+    }
+
+    /// The snapshot of a state.
+    pub fn page(&self, state: StateIndex) -> Result<Page, Failure> {
+        let page = self.store.page(self.detail(state)?.page).map_err(|error| refused(&error))?;
+        page.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+    }
+
+    /// The bytes of that name.
+    pub fn blob(&self, hash: ContentHash) -> Result<Vec<u8>, Failure> {
+        let bytes = self.store.blob(hash).map_err(|error| refused(&error))?;
+        bytes.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+    }
+
+    /// The state that a person means: `initial`, a number in the order of discovery, or the beginning of a key.
+    pub fn find(&self, text: &str) -> Result<StateIndex, Failure> {
+        let graph = self.graph()?;
+        if text == "initial" {
+            return Ok(INITIAL);
+        }
+        let number = text.parse::<u32>().ok().filter(|&number| (number as usize) < graph.states());
+        if let Some(number) = number {
+            return Ok(StateIndex(number));
+        }
+        let beginning = text.to_ascii_lowercase();
+        let hex = !beginning.is_empty() && beginning.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let fits = |state: &StateIndex| hex && format!("{:?}", graph.key(*state)).starts_with(&beginning);
+        let mut found = self.states().filter(fits);
+        match (found.next(), found.next()) {
+            (Some(state), None) => Ok(state),
+            (Some(_), Some(_)) => {
+                Err(Failure::Input(format!("several states have a key that begins with {text}")))
+            }
+            (None, _) => Err(Failure::Input(format!(
+                "there is no state {text:?}: write 'initial', a number from 0 to {}, or the beginning of a key",
+                graph.states() - 1
+            ))),
+        }
+    }
+
+    /// A state in a few words, fit to print: its number, its key, its title or address.
+    pub fn describe(&self, state: StateIndex) -> Result<String, Failure> {
+        let detail = self.detail(state)?;
+        let key = short(self.graph()?.key(state));
+        let title =
+            if detail.title.is_empty() { String::new() } else { format!("{} ", Quoted(&detail.title)) };
+        Ok(format!("state {} ({key}) {title}{}", state.0, Escaped(&detail.url, 100)))
+    }
+
+    /// What people call each action, fit to print, as in the state where it was first seen.
+    pub fn labels(&self) -> Result<BTreeMap<ActionSignature, String>, Failure> {
+        let mut labels = BTreeMap::new();
+        for state in self.states() {
+            for offer in self.detail(state)?.offers {
+                labels.entry(offer.signature).or_insert_with(|| Escaped(&offer.label, 160).to_string());
+            }
+        }
+        Ok(labels)
+    }
+}
+
+/// The beginning of a key: enough to tell states apart, and short enough to type.
+pub fn short(key: StateKey) -> String {
+    format!("{key:?}")[..8].to_owned()
 }

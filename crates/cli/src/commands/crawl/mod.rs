@@ -58,9 +58,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let executable = browser(args)?;
     let Ready { store, settings, out, place, server } = ready;
-    if !args.quiet && rustix::process::geteuid().is_root() {
-        eprintln!("argiope: run as root, so the browser's sandbox is off");
-    }
     let plan = Plan {
         store,
         settings: settings.clone(),
@@ -69,7 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         interrupt: Arc::new(Notify::new()),
         deadline: args.max_time.map(|time| started + time),
     };
-    let ended = drive(plan, Watch::new(args.quiet))?;
+    let ended = drive(plan, Watch::new(args.quiet, rustix::process::geteuid().is_root()))?;
     drop(server);
     let begun = Store::read(&out).and_then(|store| Ok((store.length()? > 0, remembered::load(&store)?)));
     if let (Some(place), Ok((false, _))) = (&place, &begun) {
@@ -256,7 +253,10 @@ fn tell(
 ) -> Result<(), Failure> {
     let ended = Ended { settings, summary, wall, out, masks };
     output::print(&if args.json { ended.json() } else { ended.text() })?;
-    if args.json && !args.quiet && let Some(resume) = ended.resume() {
+    if args.json
+        && !args.quiet
+        && let Some(resume) = ended.resume()
+    {
         eprintln!("argiope: to go on: {resume}");
     }
     match summary.stopped_by {

@@ -28,7 +28,10 @@ impl Place {
     pub fn chosen(name: &str) -> Result<Self, Failure> {
         let out = Path::new("out");
         let cannot = |path: &Path, error: &std::io::Error| {
-            Failure::Input(format!("cannot make the folder {}: {error}; choose one with --out", path.display()))
+            Failure::Input(format!(
+                "cannot make the folder {}: {error}; choose one with --out",
+                path.display()
+            ))
         };
         let mut made = Vec::new();
         if !out.exists() {

@@ -20,6 +20,8 @@ pub struct Watch {
     how: How,
     /// How far the crawl was when this process took it up.
     before: Option<usize>,
+    /// Whether people must be told that pages do not run in a sandbox.
+    unprotected: bool,
 }
 
 enum How {
@@ -30,24 +32,30 @@ enum How {
 
 impl Watch {
     /// In the way that fits where standard error goes.
-    pub fn new(quiet: bool) -> Self {
+    pub fn new(quiet: bool, unprotected: bool) -> Self {
         let how = if quiet {
             How::Quiet
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is valid"));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is valid"),
+            );
             bar.set_message("starting the browser");
             bar.enable_steady_tick(Duration::from_millis(200));
             How::Live(bar)
         } else {
             How::Lines { last: Instant::now() }
         };
-        Self { how, before: None }
+        Self { how, before: None, unprotected }
     }
 
     /// The crawl is here now.
     pub fn see(&mut self, progress: &Progress) {
         let before = *self.before.get_or_insert(progress.transitions);
+        // Only now: where there is nothing to crawl, there is nothing to say about it.
+        if std::mem::take(&mut self.unprotected) {
+            self.say("running as root, so the browser's sandbox is off");
+        }
         match &mut self.how {
             How::Quiet => {}
             How::Live(bar) => bar.set_message(line(progress, before)),
@@ -57,6 +65,14 @@ impl Watch {
                     eprintln!("argiope: {}", line(progress, before));
                 }
             }
+        }
+    }
+
+    fn say(&self, sentence: &str) {
+        match &self.how {
+            How::Quiet => {}
+            How::Live(bar) => bar.suspend(|| eprintln!("argiope: {sentence}")),
+            How::Lines { .. } => eprintln!("argiope: {sentence}"),
         }
     }
 
@@ -102,7 +118,8 @@ mod tests {
             actions_now: 150,
             elapsed: Duration::from_secs(10),
         };
-        let beginning = "12 states, 140 of 200 known actions done, 60 unexplored; 250 steps and 1 reset, 15.0 actions/s";
+        let beginning =
+            "12 states, 140 of 200 known actions done, 60 unexplored; 250 steps and 1 reset, 15.0 actions/s";
         assert_eq!(line(&progress, 40), format!("{beginning}, about 6.0 s left for what is known"));
         assert_eq!(line(&progress, 130), beginning);
     }
