@@ -5,14 +5,19 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::RESET_COSTS;
 
-use crate::commands::{bench, bound, completions, model, simulate, strategies as list, testbeds};
+use crate::commands::{
+    bench, bound, completions, crawl, explain, export, identities, model, simulate, sites, states,
+    strategies as list, testbeds,
+};
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
 Examples:
+  argiope crawl --demo
   argiope simulate --testbed hypercube:6 --strategy all
   argiope bound --testbed hypercube:6
   argiope testbeds
@@ -38,6 +43,14 @@ pub struct Cli {
 /// What argiope can do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Crawl a web application with Chromium and keep what was found
+    Crawl(crawl::Args),
+    /// List the states that a crawl found, or show one: how to get there, what it offers
+    States(states::Args),
+    /// Say what makes two states different, and what of the pages does not count
+    Explain(explain::Args),
+    /// Write what a crawl found in another form: its model, the page of a state
+    Export(export::Args),
     /// Crawl a known application with one simulated crawler and count what it costs
     Simulate(simulate::Args),
     /// Print the least that a crawl of a known application can cost
@@ -48,6 +61,10 @@ pub enum Command {
     Bench(bench::Args),
     /// List the strategies, or explain one
     Strategies(list::Args),
+    /// List the identities (when two pages are the same state), or explain one
+    Identities(identities::Args),
+    /// List the small applications that come with argiope, or serve one on loopback
+    Sites(sites::Args),
     /// List the test-beds (applications that are known in full), or explain one
     Testbeds(testbeds::Args),
     /// Print a completion script for a shell
@@ -85,6 +102,12 @@ pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesPa
     let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
     let values = known.chain(also.iter().copied());
     PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
+}
+
+/// The names of the identities, with what they say of themselves.
+pub fn identity_names() -> PossibleValuesParser {
+    let known = identity::ALL.iter().map(|described| (described.name, described.summary));
+    PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
 /// A reset cost: a number of actions above 0, as in a model file.

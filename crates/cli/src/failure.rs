@@ -12,6 +12,8 @@ pub const FAILED: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 3;
+/// A limit was reached before everything was done.
+pub const LIMIT: u8 = 4;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub enum Failure {
     Input(String),
     /// Something else failed, in words.
     Failed(String),
+    /// The command did what it could and has said so; only the code is left to give.
+    Ended(u8),
     /// Nobody reads the output any more (`argiope … | head`), which is no mistake.
     NoReader,
 }
@@ -38,6 +42,7 @@ impl Failure {
 pub fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
     let (message, code) = match outcome {
         Ok(()) | Err(Failure::NoReader) => return ExitCode::SUCCESS,
+        Err(Failure::Ended(code)) => return ExitCode::from(code),
         Err(Failure::Input(message)) => (message, BAD_INPUT),
         Err(Failure::Failed(message)) => (message, FAILED),
     };

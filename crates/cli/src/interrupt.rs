@@ -1,13 +1,24 @@
-//! Ctrl-C ends the command at once. Nothing needs to be put in order first: files are written whole
-//! or not at all (see `output`).
+//! Ctrl-C ends the command at once. Most commands have nothing to put in order first: files are written
+//! whole or not at all (see `output`). One that has asks to be told, and a second Ctrl-C ends that too.
 
 use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
 
 use crate::failure::INTERRUPTED;
+
+/// Who wants to be told of the next Ctrl-C.
+static LISTENER: Mutex<Option<Arc<Notify>>> = Mutex::new(None);
 
 /// From now on Ctrl-C ends the process with its documented code.
 pub fn install() {
     let installed = ctrlc::set_handler(|| {
+        let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(listener) = listener {
+            listener.notify_one();
+            return;
+        }
         eprintln!("argiope: interrupted before it was done");
         process::exit(INTERRUPTED.into());
     });
@@ -15,4 +26,11 @@ pub fn install() {
         // Then Ctrl-C ends the process the system's way, which is no reason not to start.
         eprintln!("argiope: Ctrl-C will not be reported: {error}");
     }
+}
+
+/// Is notified at the next Ctrl-C, which then does nothing else.
+pub fn listen() -> Arc<Notify> {
+    let heard = Arc::new(Notify::new());
+    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some(heard.clone());
+    heard
 }

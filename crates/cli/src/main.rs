@@ -3,14 +3,17 @@
 
 mod args;
 mod commands;
+mod duration;
 mod failure;
 mod interrupt;
 mod memory;
 mod names;
 mod output;
 mod progress;
+mod recorded;
 mod source;
 mod threads;
+mod words;
 
 use std::process::ExitCode;
 
@@ -29,10 +32,16 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Crawl(args) => commands::crawl::run(&args),
+        Command::States(args) => commands::states::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
+        Command::Export(args) => commands::export::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bound(args) => commands::bound::run(&args),
         Command::Model(args) => commands::model::run(&args),
         Command::Bench(args) => commands::bench::run(args),
+        Command::Identities(args) => commands::identities::run(&args),
+        Command::Sites(args) => commands::sites::run(&args),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Testbeds(args) => commands::testbeds::run(&args),
         Command::Completions(args) => commands::completions::run(&args),

@@ -25,9 +25,9 @@ pub fn folder(path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a file under another name first, so that nobody ever sees half of it.
-pub fn file(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let unfinished = path.with_extension("part");
-    fs::write(&unfinished, text)
+    fs::write(&unfinished, content)
         .and_then(|()| fs::rename(&unfinished, path))
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
 }

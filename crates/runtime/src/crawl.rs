@@ -29,6 +29,7 @@ use crate::knowledge::Knowledge;
 use crate::pace::Pace;
 use crate::probe::{self, NoPage};
 use crate::remembered;
+use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
 
@@ -157,6 +158,8 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let learned = remembered::load(&store)?;
     let browsers = Rc::new(Browsers::launch(browser, u64::from(settings.browser_mb) << 20).await?);
     let sandboxed = browsers.present().await?.is_sandboxed();
+    let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
+    usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
     let controlling = Controlling {
         strategy,
         exploring: Exploring { reset_cost: learned.reset_cost, seed: settings.seed },
@@ -202,6 +205,8 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
         Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
     if fresh {
         driver.begin(&office, &mut agent, &told).await?;
+        // The price of the first looks is not the crawl's.
+        driver.started = Instant::now();
     }
     for number in driver.hands.len() as u32..settings.tabs {
         driver.hire(CrawlerId(number), None, office.clone(), agent.clone(), told.clone());

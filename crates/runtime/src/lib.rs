@@ -8,5 +8,6 @@ pub mod label;
 pub mod pace;
 pub mod probe;
 pub mod remembered;
+pub mod selectors;
 pub mod settings;
 pub mod store;

@@ -3,9 +3,15 @@
 pub mod bench;
 pub mod bound;
 pub mod completions;
+pub mod crawl;
 mod describe;
+pub mod explain;
+pub mod export;
+pub mod identities;
 pub mod man;
 pub mod model;
 pub mod simulate;
+pub mod sites;
+pub mod states;
 pub mod strategies;
 pub mod testbeds;

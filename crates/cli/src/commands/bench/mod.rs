@@ -5,6 +5,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
+mod browser;
 mod speed;
 mod strategies;
 
@@ -21,6 +22,8 @@ pub struct Args {
 enum What {
     /// Compare every strategy on every test-bed, beside the published figures
     Strategies(strategies::Args),
+    /// Measure a crawl in the browser against bare loops over the same connection
+    Browser(browser::Args),
     /// Measure the time of a crawl and of a decision, and the memory of a graph
     Speed(speed::Args),
 }
@@ -28,6 +31,7 @@ enum What {
 pub fn run(args: Args) -> Result<(), Failure> {
     match args.what {
         What::Strategies(args) => strategies::run(args),
+        What::Browser(args) => browser::run(&args),
         What::Speed(args) => speed::run(&args),
     }
 }

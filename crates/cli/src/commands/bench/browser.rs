@@ -1,0 +1,310 @@
+//! `argiope bench browser`: how much of the browser's speed a crawl reaches. In one run, on one machine, in
+//! turns: a bare loop over the same protocol connection (no strategy, no store), the crawler with one tab and
+//! with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only ratios mean anything.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use argiope_browser::agent::{AgentSettings, Step};
+use argiope_browser::find::find;
+use argiope_browser::tab::{Tab, TabError};
+use argiope_browser::{Browser, Executable, LaunchSettings};
+use argiope_runtime::crawl::{self, Plan, Summary};
+use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::store::Store;
+use argiope_sites::Server;
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::recorded::no_browser;
+
+/// The usual way's sleep after each event.
+const NAP: Duration = Duration::from_millis(200);
+/// Events of the usual way that are timed: it takes as long for each.
+const NAPS: usize = 5;
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  argiope bench browser --rounds 1 --actions 100 --out bench-browser.json"
+)]
+pub struct Args {
+    /// How often each is measured, in turns; the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// About how many actions each measurement takes
+    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u64).range(50..=100_000))]
+    actions: u64,
+    /// The browser's program [default: as `argiope crawl` finds it]
+    #[arg(long, value_name = "PATH")]
+    browser: Option<PathBuf>,
+    /// Where the figures are written
+    #[arg(long, value_name = "FILE", default_value = "out/bench-browser.json")]
+    out: PathBuf,
+}
+
+/// Actions per second, measured in turns.
+#[derive(Default, Serialize)]
+struct Measured {
+    site: &'static str,
+    bare: Vec<f64>,
+    one_tab: Vec<f64>,
+    two_tabs: Vec<f64>,
+    /// Transitions per second of the crawler with one tab and of the usual way.
+    transitions: Vec<f64>,
+    usual: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Ratios {
+    one_tab_to_bare: f64,
+    two_tabs_to_one: f64,
+    one_tab_to_usual: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    machine: Machine,
+    rounds: u32,
+    sites: Vec<(&'a Measured, Ratios)>,
+}
+
+#[derive(Serialize)]
+struct Machine {
+    cores: usize,
+    processor: String,
+    memory_mb: u64,
+    load: String,
+    browser: String,
+    argiope: &'static str,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let given = std::env::var_os("ARGIOPE_BROWSER");
+    let path = std::env::var_os("PATH");
+    let executable = find(args.browser.as_deref(), given.as_deref(), path.as_deref())
+        .map_err(|error| no_browser(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Failed(format!("cannot run tasks: {error}")))?;
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
+    let mut all = Vec::new();
+    for (site, usual) in [("toggles", true), ("filetree-cassandra", false)] {
+        let server = Server::start(site).map_err(|error| Failure::Failed(error.to_string()))?;
+        let bench = Bench { args, executable: &executable, url: server.url(), usual };
+        let set = tokio::task::LocalSet::new();
+        all.push(runtime.block_on(set.run_until(bench.measure(site)))?);
+    }
+    let browser = executable.version.clone();
+    let written = Written {
+        machine: machine(load, browser),
+        rounds: args.rounds,
+        sites: all.iter().map(|measured| (measured, measured.ratios())).collect(),
+    };
+    let json = serde_json::to_string_pretty(&written).expect("plain figures are JSON") + "\n";
+    if let Some(parent) = args.out.parent() {
+        std::fs::create_dir_all(parent)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", parent.display())))?;
+    }
+    std::fs::write(&args.out, json)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", args.out.display())))?;
+    output::print(&table(&all, args))
+}
+
+struct Bench<'a> {
+    args: &'a Args,
+    executable: &'a Executable,
+    url: String,
+    usual: bool,
+}
+
+impl Bench<'_> {
+    async fn measure(&self, site: &'static str) -> Result<Measured, Failure> {
+        let mut measured = Measured { site, ..Measured::default() };
+        for round in 0..self.args.rounds {
+            eprintln!("{site}: round {} of {}", round + 1, self.args.rounds);
+            measured.bare.push(self.bare().await?);
+            let one = self.crawl(1).await?;
+            measured.one_tab.push(one.0);
+            measured.transitions.push(one.1);
+            measured.two_tabs.push(self.crawl(2).await?.0);
+        }
+        if self.usual {
+            measured.usual = Some(self.usual_way().await?);
+        }
+        Ok(measured)
+    }
+
+    fn launch(&self) -> LaunchSettings {
+        LaunchSettings::new(self.executable.clone(), std::env::temp_dir())
+    }
+
+    async fn tab(&self) -> Result<(Arc<Browser>, Tab), Failure> {
+        let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
+        let browser =
+            Browser::launch(&self.launch()).await.map_err(|error| Failure::Failed(error.to_string()))?;
+        let browser = Arc::new(browser);
+        let agent = AgentSettings {
+            secret: "bench".to_owned(),
+            origin: scope.origin,
+            site: scope.site,
+            seed: 1,
+            horizon: 5_000,
+            cap: 10_000,
+            freeze: None,
+            ignore: String::new(),
+            masks: Vec::new(),
+            endless: Vec::new(),
+        };
+        let tab = Tab::open(browser.clone(), agent).await.map_err(broken)?;
+        Ok((browser, tab))
+    }
+
+    /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the
+    /// page allow.
+    async fn bare(&self) -> Result<f64, Failure> {
+        let (_browser, mut tab) = self.tab().await?;
+        let steps = first_steps(&mut tab, &self.url).await?;
+        let started = Instant::now();
+        for step in steps.iter().cycle().take(self.args.actions as usize) {
+            tab.run(std::slice::from_ref(step)).await.map_err(broken)?;
+        }
+        Ok(self.args.actions as f64 / started.elapsed().as_secs_f64())
+    }
+
+    /// Whole crawls, until enough actions were executed: actions and transitions per second.
+    async fn crawl(&self, tabs: u32) -> Result<(f64, f64), Failure> {
+        let (mut actions, mut transitions, mut time) = (0, 0, Duration::ZERO);
+        while actions < self.args.actions {
+            let summary = self.crawl_once(tabs, self.args.actions - actions).await?;
+            actions += summary.progress.actions.max(1);
+            transitions += summary.progress.transitions;
+            time += summary.progress.elapsed;
+        }
+        Ok((actions as f64 / time.as_secs_f64(), transitions as f64 / time.as_secs_f64()))
+    }
+
+    async fn crawl_once(&self, tabs: u32, actions: u64) -> Result<Summary, Failure> {
+        let failed = |error: String| Failure::Failed(error);
+        let mut settings = CrawlSettings::new(self.url.clone());
+        settings.tabs = tabs;
+        settings.max_actions = Some(actions.max(50));
+        let directory = std::env::temp_dir().join(format!("argiope-bench-{}", std::process::id()));
+        let stored = serde_json::to_value(&settings).expect("settings are plain data");
+        let store = Store::create(&directory, &stored).map_err(|error| failed(error.to_string()))?;
+        let plan = Plan {
+            store,
+            settings,
+            browser: self.launch(),
+            secret: "bench".to_owned(),
+            interrupt: Arc::new(Notify::new()),
+            deadline: None,
+        };
+        let ended = crawl::crawl(plan, |_| {}).await;
+        std::fs::remove_dir_all(&directory).map_err(|error| failed(error.to_string()))?;
+        ended.map_err(|error| failed(error.to_string()))
+    }
+
+    /// Transitions per second of a loop that sleeps after each event and reloads to go back: each candidate
+    /// costs a load and a path of average length.
+    async fn usual_way(&self) -> Result<f64, Failure> {
+        let (_browser, mut tab) = self.tab().await?;
+        let steps = first_steps(&mut tab, &self.url).await?;
+        let started = Instant::now();
+        for first in 0..NAPS {
+            tab.load(&self.url).await.map_err(broken)?;
+            tokio::time::sleep(NAP).await;
+            // Half of the switches on the way, on average, and the candidate.
+            for step in steps.iter().cycle().skip(first).take(steps.len() / 2 + 1) {
+                tab.run(std::slice::from_ref(step)).await.map_err(broken)?;
+                tokio::time::sleep(NAP).await;
+            }
+        }
+        Ok(NAPS as f64 / started.elapsed().as_secs_f64())
+    }
+}
+
+fn broken(error: TabError) -> Failure {
+    Failure::Failed(format!("the browser failed: {error}"))
+}
+
+async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {
+    tab.load(url).await.map_err(broken)?;
+    let page = tab.look().await.map_err(broken)?.page;
+    let step = |offer: argiope_explore::page::Offer| Step {
+        kind: offer.kind,
+        place: offer.place,
+        argument: offer.argument,
+        trusted: false,
+        expect: None,
+    };
+    Ok(page.offers.into_iter().map(step).collect())
+}
+
+impl Measured {
+    fn ratios(&self) -> Ratios {
+        // Neighbours in time are compared with each other: the machine's load changes from round to round.
+        let pairs = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
+        Ratios {
+            one_tab_to_bare: pairs(&self.one_tab, &self.bare),
+            two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
+            one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
+        }
+    }
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+fn machine(load: String, browser: String) -> Machine {
+    let words = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+    };
+    let memory = words("/proc/meminfo", "MemTotal");
+    let kilobytes: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
+    Machine {
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        processor: words("/proc/cpuinfo", "model name"),
+        memory_mb: kilobytes / 1024,
+        load,
+        browser,
+        argiope: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+fn table(all: &[Measured], args: &Args) -> String {
+    let mut text = String::from("actions per second (median)\n");
+    for measured in all {
+        let ratios = measured.ratios();
+        let middle = |figures: &[f64]| median(figures.to_vec());
+        let _ = writeln!(text, "\n{}", measured.site);
+        let _ = writeln!(text, "  bare loop   {:>8.0}", middle(&measured.bare));
+        let _ = writeln!(
+            text,
+            "  one tab     {:>8.0}  {:.2} of the bare loop",
+            middle(&measured.one_tab),
+            ratios.one_tab_to_bare
+        );
+        let _ = writeln!(
+            text,
+            "  two tabs    {:>8.0}  {:.2} times one tab",
+            middle(&measured.two_tabs),
+            ratios.two_tabs_to_one
+        );
+        if let (Some(usual), Some(ratio)) = (measured.usual, ratios.one_tab_to_usual) {
+            let _ = writeln!(
+                text,
+                "  usual way   {usual:>8.2}  transitions per second; one tab is {ratio:.0} times as fast"
+            );
+        }
+    }
+    let _ = writeln!(text, "\nwritten to {}", args.out.display());
+    text
+}

@@ -1,0 +1,273 @@
+//! `argiope crawl`: a real application in Chromium, from a directory and into it. Here is what comes before
+//! and after a crawl; the crawl itself is the runtime's.
+
+mod args;
+mod place;
+mod report;
+mod watch;
+
+use std::cell::Cell;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use argiope_browser::find::find;
+use argiope_browser::{Executable, LaunchSettings};
+use argiope_controller::input::StoppedBy;
+use argiope_explore::identity::Masks;
+use argiope_runtime::crawl::{self, CrawlError, Plan, Progress, Summary};
+use argiope_runtime::remembered;
+use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::store::{Store, StoreError};
+use argiope_sites::Server;
+use tokio::sync::Notify;
+
+pub use args::Args;
+use place::Place;
+use report::Ended;
+use watch::Watch;
+
+use crate::failure::{Failure, INTERRUPTED, LIMIT};
+use crate::recorded::{self, no_browser, refused};
+use crate::{interrupt, output, words};
+
+/// The application of `--demo`.
+const DEMO: &str = "demo";
+
+/// A crawl that can begin or go on.
+struct Ready {
+    store: Store,
+    settings: CrawlSettings,
+    out: PathBuf,
+    /// The place that was made for it, if it is a new one.
+    place: Option<Place>,
+    /// The server of the application, if argiope serves it.
+    server: Option<Server>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let started = Instant::now();
+    let ready = match &args.what.resume {
+        Some(directory) => resume(args, directory)?,
+        None => begin(args)?,
+    };
+    if let Some(summary) = finished(&ready)? {
+        return tell(args, &ready.settings, &ready.out, Duration::ZERO, &summary, &Masks::NONE);
+    }
+    let executable = browser(args)?;
+    let Ready { store, settings, out, place, server } = ready;
+    let plan = Plan {
+        store,
+        settings: settings.clone(),
+        browser: LaunchSettings::new(executable, std::env::temp_dir()),
+        secret: secret()?,
+        interrupt: Arc::new(Notify::new()),
+        deadline: args.max_time.map(|time| started + time),
+    };
+    let ended = drive(plan, Watch::new(args.quiet, rustix::process::geteuid().is_root()))?;
+    drop(server);
+    let begun = Store::read(&out).and_then(|store| Ok((store.length()? > 0, remembered::load(&store)?)));
+    if let (Some(place), Ok((false, _))) = (&place, &begun) {
+        place.undo();
+    }
+    let nothing_yet = matches!(begun, Ok((false, _)));
+    match ended {
+        None => {
+            eprintln!("argiope: interrupted before the first page was there");
+            Err(Failure::Ended(INTERRUPTED))
+        }
+        Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
+        Some(Ok(summary)) => {
+            let masks = begun.map(|(_, learned)| all_masks(&learned)).unwrap_or_default();
+            tell(args, &settings, &out, started.elapsed(), &summary, &masks)
+        }
+    }
+}
+
+/// Makes everything ready for a new crawl.
+fn begin(args: &Args) -> Result<Ready, Failure> {
+    // Whatever can be wrong is looked at before anything is written.
+    browser(args)?;
+    let server = if args.what.demo {
+        let server = Server::start(DEMO);
+        Some(server.map_err(|error| Failure::Failed(error.to_string()))?)
+    } else {
+        None
+    };
+    let url = server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
+    let scope = Scope::of(&url).map_err(Failure::Input)?;
+    let settings = args.settings(url);
+    let name = if args.what.demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
+    let place = match &args.out {
+        Some(path) => Place::given(path),
+        None => Place::chosen(&name)?,
+    };
+    let as_json = serde_json::to_value(&settings).expect("settings are JSON");
+    let store = match Store::create(&place.path, &as_json) {
+        Ok(store) => store,
+        Err(error) => {
+            if args.out.is_none() {
+                place.undo();
+            }
+            return Err(refused(&error));
+        }
+    };
+    if server.is_some() {
+        recorded::set_site(&store, DEMO).map_err(|error| refused(&error))?;
+    }
+    Ok(Ready { store, settings, out: place.path.clone(), place: Some(place), server })
+}
+
+/// Makes everything ready to go on with a crawl.
+fn resume(args: &Args, directory: &Path) -> Result<Ready, Failure> {
+    let store = Store::open(directory).map_err(|error| refused(&error))?;
+    let before = recorded::settings(&store)?;
+    let mut settings = before.clone();
+    args.change(&mut settings);
+    if settings != before {
+        recorded::set(&store, &settings).map_err(|error| refused(&error))?;
+    }
+    let server = match recorded::site(&store)? {
+        Some(site) => Some(serve_again(&site, &settings.url)?),
+        None => None,
+    };
+    Ok(Ready { store, settings, out: directory.to_owned(), place: None, server })
+}
+
+/// The address is part of what was found, so the application must be where it was.
+fn serve_again(site: &str, url: &str) -> Result<Server, Failure> {
+    let port = url.trim_end_matches('/').rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    let port: u16 = port.ok_or_else(|| Failure::Failed(format!("{url} has no port")))?;
+    Server::start_at(site, port)
+        .map_err(|error| Failure::Failed(format!("{site} cannot be served at {url} again: {error}")))
+}
+
+/// How a crawl ended that has nothing left to do.
+fn finished(ready: &Ready) -> Result<Option<Summary>, Failure> {
+    if ready.place.is_some() {
+        return Ok(None);
+    }
+    let learned = remembered::load(&ready.store).map_err(|error| refused(&error))?;
+    let controller = recorded::controller(&ready.store, &ready.settings, learned.reset_cost)?;
+    let counts = controller.progress();
+    if counts.states == 0 || counts.unexplored > 0 {
+        return Ok(None);
+    }
+    Ok(Some(Summary {
+        complete: true,
+        stopped_by: None,
+        progress: Progress {
+            states: counts.states,
+            transitions: counts.transitions,
+            unexplored: 0,
+            actions: counts.actions,
+            resets: counts.resets,
+            actions_now: 0,
+            elapsed: Duration::ZERO,
+        },
+        failed: counts.failed,
+        nondeterministic: counts.nondeterministic,
+        unsettled: counts.unsettled,
+        urls: counts.links,
+        reset_cost: learned.reset_cost,
+        browsers_replaced: 0,
+        sandboxed: true,
+    }))
+}
+
+fn browser(args: &Args) -> Result<Executable, Failure> {
+    let variable = |name| std::env::var_os(name);
+    find(args.browser.as_deref(), variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
+        .map_err(|error| no_browser(&error))
+}
+
+/// A name that no page can guess.
+fn secret() -> Result<String, Failure> {
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut chance| chance.read_exact(&mut bytes))
+        .map_err(|error| Failure::Failed(format!("cannot read /dev/urandom: {error}")))?;
+    Ok(format!("a{:032x}", u128::from_le_bytes(bytes)))
+}
+
+/// Crawls until the end; nothing if it was interrupted before there was anything to keep.
+fn drive(plan: Plan, mut watch: Watch) -> Result<Option<Result<Summary, CrawlError>>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Failed(format!("cannot start: {error}")))?;
+    let heard = interrupt::listen();
+    let stop = plan.interrupt.clone();
+    let begun = Cell::new(false);
+    let ended = tokio::task::LocalSet::new().block_on(&runtime, async {
+        let mut crawl = pin!(crawl::crawl(plan, |progress| {
+            begun.set(true);
+            watch.see(progress);
+        }));
+        tokio::select! {
+            biased;
+            ended = &mut crawl => Some(ended),
+            () = heard.notified() => {
+                if !begun.get() {
+                    return None;
+                }
+                stop.notify_one();
+                Some(crawl.await)
+            }
+        }
+    });
+    watch.end();
+    Ok(ended)
+}
+
+/// All that was found to be volatile, on every page or in single states.
+fn all_masks(learned: &remembered::Remembered) -> Masks {
+    let single = learned.state_masks.iter().map(|(_, masks)| masks);
+    single.fold(learned.masks.clone(), |all, masks| all.and(masks))
+}
+
+/// What the end of a crawl without a summary means; `out` is where it can go on.
+fn failed(error: &CrawlError, out: Option<&Path>) -> Failure {
+    let and_on = out.map_or_else(String::new, |out| {
+        format!("; to go on: {} crawl --resume {}", words::program(), words::path(out))
+    });
+    match error {
+        CrawlError::NoPage(_) | CrawlError::Settings(_) => Failure::Input(error.to_string()),
+        CrawlError::Store(StoreError::Damaged(_)) => Failure::Failed(error.to_string()),
+        CrawlError::Launch(_) | CrawlError::NoTab(_) | CrawlError::Store(_) => {
+            Failure::Failed(format!("{error}{and_on}"))
+        }
+    }
+}
+
+/// Says how a crawl ended, and gives the code to end with.
+fn tell(
+    args: &Args,
+    settings: &CrawlSettings,
+    out: &Path,
+    wall: Duration,
+    summary: &Summary,
+    masks: &Masks,
+) -> Result<(), Failure> {
+    let ended = Ended { settings, summary, wall, out, masks };
+    output::print(&if args.json { ended.json() } else { ended.text() })?;
+    if args.json
+        && !args.quiet
+        && let Some(resume) = ended.resume()
+    {
+        eprintln!("argiope: to go on: {resume}");
+    }
+    match summary.stopped_by {
+        None if summary.complete => Ok(()),
+        Some(StoppedBy::Interrupt) => Err(Failure::Ended(INTERRUPTED)),
+        Some(StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime) => {
+            Err(Failure::Ended(LIMIT))
+        }
+        Some(StoppedBy::NotLoaded) => {
+            Err(Failure::Failed(format!("{} cannot be loaded any more", settings.url)))
+        }
+        Some(StoppedBy::Trouble) | None => Err(Failure::Failed("the crawl could not go on".to_owned())),
+    }
+}

@@ -1,0 +1,122 @@
+//! `argiope export`: what a crawl found, in other forms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use argiope_explore::id::ActionSignature;
+use argiope_sim::report::text::count;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::recorded::Recorded;
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope export demo-run --format model > demo.json
+  argiope simulate --model demo.json
+  argiope export demo-run --format source --state initial
+
+The model has the states in the order of discovery, and of a transition that led to several states the \
+first one. Actions that look the same to people but are not get a number.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The directory of the run
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    format: Format,
+    /// Which state: `initial`, its number, or the beginning of its key
+    #[arg(long, value_name = "STATE", required_if_eq_any([("format", "source"), ("format", "screenshot")]))]
+    state: Option<String>,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// The graph as an argiope-model/1 file
+    Model,
+    /// The page of a state, as HTML
+    Source,
+    /// The picture of a state, if there are pictures
+    Screenshot,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let recorded = Recorded::open(&args.directory)?;
+    let bytes = match args.format {
+        Format::Model if args.state.is_some() => {
+            return Err(Failure::Input("a model is of all states: leave --state out".to_owned()));
+        }
+        Format::Model => model(&recorded)?.into_bytes(),
+        Format::Source | Format::Screenshot => {
+            let state = recorded.find(args.state.as_deref().unwrap_or_default())?;
+            let detail = recorded.detail(state)?;
+            let none = || Failure::Input("the crawl took no pictures: crawl with --screenshots".to_owned());
+            let hash = match args.format {
+                Format::Screenshot => detail.screenshot.ok_or_else(none)?,
+                Format::Source | Format::Model => detail.source,
+            };
+            recorded.blob(hash)?
+        }
+    };
+    match &args.out {
+        Some(path) => output::file(path, &bytes),
+        None => output::print_bytes(&bytes),
+    }
+}
+
+fn model(recorded: &Recorded) -> Result<String, Failure> {
+    recorded.graph()?;
+    let labels = recorded.labels()?;
+    let mut names = Names { labels, given: BTreeSet::new() };
+    let mut model = recorded.controller.model(&recorded.settings.url, |action| names.name(action));
+    // It was measured, and not to the last digit.
+    model.reset_cost = (recorded.learned.reset_cost * 100.0).round() / 100.0;
+    let unreachable = model.unreachable().len();
+    if unreachable > 0 {
+        eprintln!(
+            "argiope: {} of {} is only reached by transitions that lead to several states, of which a model has \
+             the first: simulate it with --allow-unreachable",
+            count(unreachable as u64, "state"),
+            model.states()
+        );
+    }
+    Ok(model.to_json())
+}
+
+/// Names for actions, each given once.
+struct Names {
+    labels: BTreeMap<ActionSignature, String>,
+    given: BTreeSet<String>,
+}
+
+impl Names {
+    fn name(&mut self, action: ActionSignature) -> String {
+        let label = self.labels.get(&action).cloned().unwrap_or_else(|| format!("{action:?}"));
+        let numbered = (2_u64..).map(|number| format!("{label} #{number}"));
+        let mut names = std::iter::once(label.clone()).chain(numbered);
+        let free = names.find(|name| !self.given.contains(name)).expect("there is always a larger number");
+        self.given.insert(free.clone());
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_actions_get_the_same_name() {
+        let labels = [(1, "go"), (2, "go"), (3, "go #2")];
+        let labels = labels.map(|(action, label)| (ActionSignature(action), label.to_owned())).into();
+        let mut names = Names { labels, given: BTreeSet::new() };
+        let given: Vec<String> = (1..=4).map(|action| names.name(ActionSignature(action))).collect();
+        assert_eq!(given, ["go", "go #2", "go #2 #2", "0000000000000004"]);
+    }
+}

@@ -1,0 +1,24 @@
+//! `argiope identities`: what the identities say of themselves.
+
+use argiope_explore::identity;
+
+use crate::args::identity_names;
+use crate::commands::describe::{explain, list};
+use crate::failure::Failure;
+use crate::output;
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  argiope identities\n  argiope identities structure")]
+pub struct Args {
+    /// Explain this identity
+    #[arg(value_name = "NAME", value_parser = identity_names(), hide_possible_values = true)]
+    name: Option<String>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    match args.name.as_deref().and_then(identity::find) {
+        Some(described) => output::print(&explain(described.name, described.summary, described.help)),
+        None => output::print(&list(identity::ALL.iter().map(|known| (known.name, known.summary)))),
+    }
+}

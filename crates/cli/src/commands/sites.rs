@@ -1,0 +1,49 @@
+//! `argiope sites`: the small applications that come with argiope, to try it on.
+
+use argiope_sites::{Server, Site, StartError};
+
+use crate::commands::describe::list;
+use crate::failure::Failure;
+use crate::{interrupt, names, output};
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope sites
+  timeout 1 argiope sites demo
+
+With a name the application is served on loopback until Ctrl-C; its address is printed.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Serve this application
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// The port to serve it at [default: any that is free]
+    #[arg(long, value_name = "N", requires = "name", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let Some(name) = &args.name else {
+        let summary = |site: Site| site.expected().map(|expected| expected.difficulty);
+        let all: Vec<(&str, String)> = Site::names()
+            .map(|name| (name, Site::find(name).and_then(summary)))
+            .map(|(name, summary)| {
+                (name, summary.unwrap_or_else(|| "Addresses that cannot be crawled.".into()))
+            })
+            .collect();
+        return output::print(&list(all.iter().map(|(name, summary)| (*name, summary.as_str()))));
+    };
+    let server = Server::start_at(name, args.port).map_err(|error| match error {
+        StartError::Unknown(name) => Failure::Input(names::unknown("site", &name, Site::names())),
+        StartError::Missing(_) | StartError::Listen(_) => Failure::Failed(error.to_string()),
+    })?;
+    let heard = interrupt::listen();
+    output::print(&format!("{}\n", server.url()))?;
+    // Ctrl-C is how this is meant to end.
+    let waiting = tokio::runtime::Builder::new_current_thread().build();
+    waiting.map_err(|error| Failure::Failed(format!("cannot wait: {error}")))?.block_on(heard.notified());
+    Ok(())
+}
