@@ -53,6 +53,11 @@ const agent = {
     return { x, y };
   },
 
+  // The document that was being left stays: the answer was a download, or was refused.
+  stayed() {
+    shared.leaving = false;
+  },
+
   // Before the page is left for good: nothing of it may be there the next time.
   clear() {
     try {

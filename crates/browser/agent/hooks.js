@@ -12,13 +12,15 @@ const heard = shared.heard ?? {
   // Whether an intersection or resize observer waits for a frame.
   observes: false,
   intersects: false,
+  // Whether an animation was started by script.
+  animates: false,
 };
 shared.heard = heard;
 // What happened since the step began: [kind, text, text?].
 shared.notes ??= [];
 
 function note(...words) {
-  if (shared.notes.length < 100) shared.notes.push(words.map((word) => String(word).slice(0, 2000)));
+  if (shared.notes.length < 100) shared.notes.push(words.map((word) => wellFormed(String(word).slice(0, 2000))));
 }
 
 function listen(target, type, listener, capture, removal) {
@@ -98,6 +100,10 @@ function listeners(target, type) {
     const root = apply(old, this, [init]);
     adoptShadow(this, root);
     return root;
+  });
+  replace(Element.prototype, "animate", (old) => function (...args) {
+    heard.animates = true;
+    return apply(old, this, args);
   });
   for (const name of ["IntersectionObserver", "ResizeObserver"]) {
     const Old = window[name];

@@ -23,7 +23,7 @@ function findOffers(elements, numbers) {
       kind,
       node: numbers.get(element),
       onto: onto && numbers.get(onto),
-      argument: String(argument),
+      argument: wellFormed(String(argument)),
       place: place(element) + (onto ? ">" + place(onto) : ""),
     });
   const cover = coverOfViewport();
@@ -324,7 +324,7 @@ function pageKeys(found) {
 function scrolls(element, found) {
   const top = element === element.ownerDocument.scrollingElement;
   const room = top ? element.scrollHeight - element.ownerDocument.defaultView.innerHeight : element.scrollHeight - element.clientHeight;
-  if (room <= 1 || element.scrollTop >= room - 1) return false;
+  if (room <= 1) return false;
   const listens = top
     ? [window, document, document.body].some((root) => root && listeners(root, "scroll").length > 0)
     : found.hears(element, ["scroll"]);

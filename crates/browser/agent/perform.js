@@ -38,15 +38,25 @@ const BY_ATTRIBUTE = new Set(["dblclick", "contextmenu", "mouseover", "mousedown
 
 function mouseEvent(element, type, more) {
   const view = element.ownerDocument.defaultView;
-  const box = element.getBoundingClientRect();
   const quiet = type.endsWith("enter") || type.endsWith("leave");
   const details = {
     bubbles: !quiet, cancelable: !quiet, composed: true, view, detail: 1,
-    clientX: box.left + box.width / 2, clientY: box.top + box.height / 2,
     button: 0, buttons: 0, pointerId: 1, pointerType: "mouse", isPrimary: true, ...more,
   };
   const Event = type.startsWith("pointer") || type === "click" ? view.PointerEvent : view.MouseEvent;
-  return new Event(type, details);
+  const event = new Event(type, details);
+  // Where it happened costs a layout, and hardly anybody asks.
+  let box = null;
+  const lazily = (name, of) => defineProperty(event, name, { configurable: true, get: () => of((box ??= element.getBoundingClientRect())) });
+  const x = (box) => box.left + box.width / 2;
+  const y = (box) => box.top + box.height / 2;
+  for (const name of ["clientX", "x", "screenX"]) lazily(name, x);
+  for (const name of ["clientY", "y", "screenY"]) lazily(name, y);
+  lazily("pageX", (box) => x(box) + view.scrollX);
+  lazily("pageY", (box) => y(box) + view.scrollY);
+  lazily("offsetX", (box) => box.width / 2);
+  lazily("offsetY", (box) => box.height / 2);
+  return event;
 }
 
 function touch(element, type) {
@@ -91,8 +101,10 @@ function click(element, count) {
   if (proceeds && link?.href && !/^(|_self|_top|_parent)$/.test(link.target)) note("window", link.href);
 }
 
-// A mouse press moves the focus, as the browser would.
+// A mouse press moves the focus, as the browser would; that costs a layout, so only where it can matter.
+const FOCUS = ["focus", "focusin", "blur", "focusout", "change", "keydown", "keyup", "keypress"];
 function focusFor(element) {
+  if (!field(element) && !FOCUS.some((type) => heard.types.has(type))) return;
   const target = element.closest("input,select,textarea,button,a[href],summary,[tabindex],[contenteditable]");
   if (target) target.focus({ preventScroll: true });
   else element.ownerDocument.activeElement?.blur?.();

@@ -109,10 +109,31 @@ function* shadowRoots(node) {
 function finishAnimations() {
   let finished = false;
   for (const { document: page } of documents()) {
+    if (!moves(page)) continue;
     const roots = heard.hasShadows ? [page, ...shadowRoots(page)] : [page];
     for (const root of roots) for (const animation of root.getAnimations()) finished = finish(animation) || finished;
   }
   return finished;
+}
+
+// Whether anything on the page can be animated. Asking for the animations themselves costs a pass over the
+// styles in every step; the style sheets need be read only when they change.
+const motions = new WeakMap();
+function moves(page) {
+  if (heard.animates || heard.hasShadows || page.querySelector("[style*=transition],[style*=animation],svg animate")) return true;
+  let rules = page.adoptedStyleSheets.length;
+  try {
+    for (const sheet of page.styleSheets) rules += 1 + sheet.cssRules.length;
+  } catch {
+    // A style sheet of another origin cannot be read.
+    return true;
+  }
+  const known = motions.get(page);
+  if (known?.rules === rules) return known.moves;
+  const texts = [...page.styleSheets, ...page.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+  const found = texts.some((text) => /transition|animation/.test(text));
+  motions.set(page, { rules, moves: found });
+  return found;
 }
 
 function finish(animation) {

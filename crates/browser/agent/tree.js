@@ -42,6 +42,11 @@ function at(place) {
   return node;
 }
 
+// Half a surrogate pair is not text outside of a browser.
+function wellFormed(text) {
+  return text.toWellFormed();
+}
+
 function look() {
   const nodes = [];
   const elements = [];
@@ -52,8 +57,8 @@ function look() {
   return {
     raw: raw(),
     truncated,
-    page: { url: location.href, title: document.title, nodes, offers },
-    source: document.documentElement.outerHTML,
+    page: { url: location.href, title: wellFormed(document.title), nodes, offers },
+    source: wellFormed(document.documentElement.outerHTML),
     status: performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0,
     type: document.contentType,
   };
@@ -82,7 +87,7 @@ function collectChildren(parent, depth, visible, nodes, elements, numbers) {
   for (let child = parent.firstChild; child; child = child.nextSibling) {
     if (child.nodeType === 1) collect(child, depth, nodes, elements, numbers);
     else if (child.nodeType === 3 && nodes.length < LIMITS.nodes) {
-      nodes.push({ depth, tag: "#text", text: child.data.slice(0, LIMITS.text), attributes: [], visible });
+      nodes.push({ depth, tag: "#text", text: wellFormed(child.data.slice(0, LIMITS.text)), attributes: [], visible });
     }
   }
 }
@@ -101,16 +106,16 @@ function seen(element) {
 
 function attributesOf(element) {
   const attributes = [];
-  for (const { name, value } of element.attributes) attributes.push([name, value.slice(0, LIMITS.attribute)]);
+  for (const { name, value } of element.attributes) attributes.push([name, wellFormed(value.slice(0, LIMITS.attribute))]);
   switch (element.localName) {
     case "input":
       if (element.type === "checkbox" || element.type === "radio") {
         if (element.checked) attributes.push([".checked", ""]);
         if (element.indeterminate) attributes.push([".indeterminate", ""]);
-      } else if (element.type !== "file") attributes.push([".value", element.value.slice(0, LIMITS.text)]);
+      } else if (element.type !== "file") attributes.push([".value", wellFormed(element.value.slice(0, LIMITS.text))]);
       break;
     case "textarea":
-      attributes.push([".value", element.value.slice(0, LIMITS.text)]);
+      attributes.push([".value", wellFormed(element.value.slice(0, LIMITS.text))]);
       break;
     case "option":
       if (element.selected) attributes.push([".selected", ""]);

@@ -56,7 +56,14 @@ const ALWAYS: &[&str] = &[
     "--disable-quic",
 ];
 
-/// Features that make a navigation dear or do something nobody asked for.
+/// Features that make a navigation dear or do something nobody asked for. With this list a navigation of the
+/// same tab takes 43 ms of processor time instead of 54 (Chromium 156, a page of 300 elements, a busy machine;
+/// nearly all of it is `RenderDocument`).
+///
+/// Tried and left out: `--disable-frame-rate-limit` (an animation frame after 4 ms instead of 17, but
+/// navigations take about twice the processor time); `--disable-gpu-vsync`, `--num-raster-threads=1` and
+/// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` and frames on demand
+/// by `enableBeginFrameControl` (the trial with animation frames hung).
 const DISABLED: &[&str] =
     &["RenderDocument", "BackForwardCache", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints"];
 

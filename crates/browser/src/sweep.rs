@@ -93,6 +93,7 @@ fn names(command_line: &[u8], profile: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::os::unix::fs::symlink;
     use std::process::{Command, Stdio};
 
@@ -131,10 +132,14 @@ mod tests {
         let place = Place::new("dead");
         let stale = place.stale();
         let mut user = Command::new("/bin/sh")
-            .args(["-c", "cat; true", "sh", &format!("--user-data-dir={}", stale.display())])
+            .args(["-c", "echo there; cat; true", "sh", &format!("--user-data-dir={}", stale.display())])
             .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        // A process that has only just been started has no command line yet.
+        let mut said = [0; 5];
+        user.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
         let swept = sweep(&place.0);
         assert_eq!(swept.profiles, std::slice::from_ref(&stale));
         assert!(swept.processes >= 1);

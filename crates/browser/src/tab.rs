@@ -104,6 +104,11 @@ impl Tab {
                 json!({"patterns": [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]}),
             ),
             ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
+            // Browsers with a window of their own take some of its height: the same page, the same states.
+            (
+                "Emulation.setDeviceMetricsOverride",
+                json!({"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false}),
+            ),
             ("Page.setDownloadBehavior", json!({"behavior": "deny"})),
         ];
         let replies: Vec<_> =
@@ -116,7 +121,7 @@ impl Tab {
         let watch = Watch {
             connection: connection.clone(),
             opened: opened.clone(),
-            origin: settings.origin.clone(),
+            settings: settings.clone(),
             outside: outside.clone(),
         };
         let events = tokio::spawn(watch.run(events));
@@ -381,7 +386,7 @@ fn is_gone(message: &str) -> bool {
 struct Watch {
     connection: Connection,
     opened: OpenedTab,
-    origin: String,
+    settings: AgentSettings,
     outside: Arc<Mutex<Outside>>,
 }
 
@@ -403,6 +408,7 @@ impl Watch {
                     url: String,
                 }
                 self.note(Noted::Download(event.read::<Download>()?.url));
+                self.stayed();
             }
             _ => {}
         }
@@ -411,6 +417,12 @@ impl Watch {
 
     fn send(&self, method: &str, params: &serde_json::Value) {
         drop(self.connection.call(Some(&self.opened.session), method, params));
+    }
+
+    /// Tells the agent that the page is not left after all.
+    fn stayed(&self) {
+        let expression = format!("window[{:?}]?.stayed()", self.settings.secret);
+        self.send("Runtime.evaluate", &json!({"expression": expression}));
     }
 
     fn note(&self, noted: Noted) {
@@ -424,10 +436,11 @@ impl Watch {
     fn request(&self, paused: &Paused) {
         let loading = self.outside.lock().unwrap_or_else(PoisonError::into_inner).loading;
         let main = paused.frame_id == self.opened.target.0;
-        if main && !loading && !same_origin(&paused.request.url, &self.origin) {
+        if main && !loading && !same_origin(&paused.request.url, &self.settings.origin) {
             self.note(Noted::OutOfScope(paused.request.url.clone()));
             let refuse = json!({"requestId": paused.request_id, "errorReason": "Aborted"});
             self.send("Fetch.failRequest", &refuse);
+            self.stayed();
         } else {
             self.send("Fetch.continueRequest", &json!({"requestId": paused.request_id}));
         }

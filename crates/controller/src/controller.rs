@@ -193,9 +193,7 @@ impl Controller {
     }
 
     fn release(&mut self, candidate: Slot) {
-        if let Some(explorer) = self.known.explorer() {
-            explorer.released(candidate);
-        }
+        self.known.released(candidate);
     }
 
     fn give_up(&mut self, candidate: Slot, reason: Failure, effects: &mut Vec<Effect>) {

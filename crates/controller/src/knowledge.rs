@@ -36,6 +36,8 @@ pub struct Knowledge {
     announced: BTreeMap<StateKey, Vec<ActionSignature>>,
     /// Plain links that belong to a state, or turned out to be plain: nobody else lists them.
     links: BTreeSet<ActionSignature>,
+    /// Plain links that were taken.
+    taken: BTreeSet<ActionSignature>,
     strays: BTreeMap<Slot, Vec<StateIndex>>,
     /// The states besides the initial one that loading the URL led to.
     landings: Vec<StateIndex>,
@@ -56,6 +58,7 @@ impl Knowledge {
             explorer: None,
             announced: BTreeMap::new(),
             links: BTreeSet::new(),
+            taken: BTreeSet::new(),
             strays: BTreeMap::new(),
             landings: Vec::new(),
             depths: Vec::new(),
@@ -96,9 +99,9 @@ impl Knowledge {
                     return Err("a transition leads to a state that was not recorded");
                 }
                 self.unsettled += usize::from(notes.contains(&Note::Unsettled));
-                let actions = self.announced.remove(to);
+                let actions = self.announced_actions(*to);
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-                let landing = explorer.executed(slot, *to, || actions.unwrap_or_default());
+                let landing = explorer.executed(slot, *to, || actions);
                 self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
                 if *once {
                     self.withdraw(*action);
@@ -176,13 +179,22 @@ impl Knowledge {
         if !self.knows(key) {
             return Err("a state was not recorded");
         }
-        let actions = self.announced.remove(&key).unwrap_or_default();
+        let actions = self.announced_actions(key);
         Ok(self.explorer.as_mut().ok_or(NO_STATE)?.met(key, &actions).state)
+    }
+
+    /// What can be done in a state that becomes part of the graph now, without links that were taken since
+    /// it was announced.
+    fn announced_actions(&mut self, key: StateKey) -> Vec<ActionSignature> {
+        let mut actions = self.announced.remove(&key).unwrap_or_default();
+        actions.retain(|action| !self.taken.contains(action));
+        actions
     }
 
     /// Gives up every candidate that is this plain link, but for those that somebody is about to execute.
     fn withdraw(&mut self, link: ActionSignature) {
         self.links.insert(link);
+        self.taken.insert(link);
         let Some(explorer) = &mut self.explorer else { return };
         let Some(action) = explorer.graph().action_named(link) else { return };
         for state in (0..explorer.graph().states() as u32).map(StateIndex) {
@@ -192,6 +204,18 @@ impl Knowledge {
             if graph.target(slot).is_none() && !spared {
                 explorer.closed(slot);
             }
+        }
+    }
+
+    /// A claimed candidate was not executed. If it is a plain link that was taken elsewhere meanwhile, it
+    /// need not be.
+    pub fn released(&mut self, candidate: Slot) {
+        let Some(explorer) = &mut self.explorer else { return };
+        let graph = explorer.graph();
+        if self.taken.contains(&graph.signature(graph.action_of(candidate))) {
+            explorer.closed(candidate);
+        } else {
+            explorer.released(candidate);
         }
     }
 

@@ -26,9 +26,9 @@ use tokio::task::JoinHandle;
 use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Report};
 use crate::knowledge::Knowledge;
-use crate::remembered;
 use crate::pace::Pace;
 use crate::probe::{self, NoPage};
+use crate::remembered;
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
@@ -201,7 +201,8 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     };
     let url: Rc<str> = settings.url.as_str().into();
     learned.into_knowledge(&mut knowledge.borrow_mut());
-    let office = Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
+    let office =
+        Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
     if fresh {
         driver.begin(&office, &mut agent, &told).await?;
     }
@@ -452,7 +453,12 @@ impl Driver {
         }
     }
 
-    async fn finish(self, office: Office, browsers: Rc<Browsers>, sandboxed: bool) -> Result<Summary, CrawlError> {
+    async fn finish(
+        self,
+        office: Office,
+        browsers: Rc<Browsers>,
+        sandboxed: bool,
+    ) -> Result<Summary, CrawlError> {
         let progress = self.progress();
         let counts = self.controller.progress();
         for hand in self.hands.into_values() {

@@ -10,7 +10,8 @@ use argiope_browser::tab::{Arrival, Tab, TabError};
 use argiope_controller::job::Job;
 use argiope_controller::outcome::{Failure, Note, Outcome, Sighting};
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::page::Kind;
+use argiope_explore::identity::differs_only_in_values;
+use argiope_explore::page::{Kind, Page};
 
 use crate::knowledge::{Knowledge, Known, Sheet, Sight};
 use crate::store::{Found, Store};
@@ -53,6 +54,16 @@ pub struct Crawler {
     spent: Spent,
     found: Vec<(StateKey, Found)>,
     learned: bool,
+}
+
+/// What is thought of a page that should have been another.
+enum Suspicion {
+    /// It is another.
+    None,
+    /// It may have volatile parts.
+    First,
+    /// It has.
+    Confirmed,
 }
 
 /// What ends a job early.
@@ -137,8 +148,21 @@ impl Crawler {
         let mut done = 0;
         loop {
             let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
-            let steps = self.steps(job, done)?;
-            let arrival = self.run(&steps).await?;
+            let mut steps = self.steps(job, done)?;
+            if self.knowledge.borrow().risky.contains(&(job.state, job.action)) && steps.len() > 1 {
+                steps.pop();
+            }
+            let with_candidate = done + steps.len() > job.walk.len();
+            let arrival = match self.run(&steps).await {
+                Err(stop) if with_candidate => {
+                    // Which step it was is not known. The walk went right before, so it is taken to be the
+                    // candidate; the next time the two are told apart.
+                    *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
+                    self.knowledge.borrow_mut().risky.insert((job.state, job.action));
+                    return Err(stop);
+                }
+                arrival => arrival?,
+            };
             done += arrival.done;
             *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
             if arrival.missing {
@@ -202,9 +226,9 @@ impl Crawler {
         let began = Instant::now();
         let arrival = self.tab.run(steps).await;
         self.spent.acting += began.elapsed();
-        let arrival = arrival?;
-        self.spent.actions += arrival.done as u64;
-        Ok(arrival)
+        // Of steps that failed it is not known how many were begun.
+        self.spent.actions += arrival.as_ref().map_or(steps.len(), |arrival| arrival.done) as u64;
+        Ok(arrival?)
     }
 
     /// The candidate was executed: where did it lead?
@@ -271,7 +295,76 @@ impl Crawler {
     /// Makes sure that the tab stands in the state expected.
     async fn arrive(&mut self, arrival: &Arrival, expected: StateKey) -> Result<(), Stop> {
         let sighting = self.sighting(arrival).await?;
-        if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
+        if sighting.key == expected {
+            // It was as before: what was different once is another state, not a volatile part.
+            let mut knowledge = self.knowledge.borrow_mut();
+            if knowledge.suspects.remove(&expected).is_some() {
+                knowledge.cleared.insert(expected);
+            }
+            return Ok(());
+        }
+        match self.suspect(expected, &sighting) {
+            Suspicion::None => Err(Stop::Elsewhere(sighting)),
+            // Told as a failure of no consequence but that the path is tried again.
+            Suspicion::First => Err(Stop::Failed(Failure::Missing)),
+            Suspicion::Confirmed => {
+                let sight = self.look().await?;
+                let sighting = self.take_in(sight);
+                if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
+            }
+        }
+    }
+
+    /// A page that differs from the state expected only in values, and differs again when it is reached
+    /// again, has volatile parts: they are learned for that state. If the values come back it is not
+    /// volatile but another state.
+    fn suspect(&mut self, expected: StateKey, sighting: &Sighting) -> Suspicion {
+        let Some((_, now)) = self.found.last().filter(|(key, _)| *key == sighting.key) else {
+            return Suspicion::None;
+        };
+        let Some(before) = self.stored_page(expected) else { return Suspicion::None };
+        let mut knowledge = self.knowledge.borrow_mut();
+        if knowledge.cleared.contains(&expected) {
+            return Suspicion::None;
+        }
+        let identity = knowledge.identity();
+        let known = match knowledge.state_masks.of(expected) {
+            Some(own) => knowledge.masks.and(own),
+            None => knowledge.masks.clone(),
+        };
+        let differs = |page: &Page| {
+            differs_only_in_values(identity, &known, expected, &before, page)
+                .filter(|masks| !masks.is_empty())
+        };
+        let Some(mut masks) = differs(&now.page) else { return Suspicion::None };
+        let suspicion = match knowledge.suspects.get(&expected) {
+            None => {
+                knowledge.suspects.insert(expected, now.page.clone());
+                Suspicion::First
+            }
+            Some(earlier) if identity.recognise(earlier, &knowledge.masks).key == sighting.key => {
+                return Suspicion::None;
+            }
+            Some(earlier) => {
+                masks.merge(&differs(earlier).unwrap_or_default());
+                let global = knowledge.masks.clone();
+                knowledge.state_masks.learn(identity, &global, expected, &before, &masks);
+                Suspicion::Confirmed
+            }
+        };
+        // The page is no state of its own.
+        if let Some(at) = &self.at {
+            knowledge.forget(at);
+        }
+        self.learned = true;
+        self.found.pop();
+        suspicion
+    }
+
+    /// A state's page as it was when the state was found.
+    fn stored_page(&self, key: StateKey) -> Option<Page> {
+        let detail = self.store.detail(key).ok()??;
+        self.store.page(detail.page).ok()?
     }
 
     /// The tab stands in another state than the job begins in.
@@ -287,7 +380,13 @@ impl Crawler {
 fn can_be_trusted(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Click | Kind::DoubleClick | Kind::ContextMenu | Kind::Hover | Kind::Check | Kind::Key | Kind::Focus
+        Kind::Click
+            | Kind::DoubleClick
+            | Kind::ContextMenu
+            | Kind::Hover
+            | Kind::Check
+            | Kind::Key
+            | Kind::Focus
     )
 }
 

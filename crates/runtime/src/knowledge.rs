@@ -1,7 +1,7 @@
 //! What the crawlers of one process know together: which page is which state, where its actions are, and
 //! what is volatile. All of it can be learned again; what must not be forgotten is in the store.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use argiope_browser::agent::{Look, Raw};
@@ -90,6 +90,12 @@ pub struct Knowledge {
     pub state_masks: StateMasks,
     /// How an action must be done: true if only the browser's own input works.
     pub trusted: BTreeMap<ActionSignature, bool>,
+    /// Pages that should have been a state and differed from it in values only.
+    pub suspects: BTreeMap<StateKey, Page>,
+    /// States that were suspected and came back as they were.
+    pub cleared: BTreeSet<StateKey>,
+    /// Candidates that failed together with the walk to them.
+    pub risky: BTreeSet<(StateKey, ActionSignature)>,
     raws: HashMap<Raw, Known>,
     /// The page by which a state was first recognised.
     first: HashMap<StateKey, Rc<Sheet>>,
@@ -105,6 +111,9 @@ impl Knowledge {
             masks: Masks::default(),
             state_masks: StateMasks::default(),
             trusted: BTreeMap::new(),
+            suspects: BTreeMap::new(),
+            cleared: BTreeSet::new(),
+            risky: BTreeSet::new(),
             raws: HashMap::new(),
             first: HashMap::new(),
             oldest: VecDeque::new(),
@@ -155,7 +164,8 @@ impl Knowledge {
         });
         let known = Known { key: recognised.key, sheet: Rc::new(Sheet::new(raw, spots.collect())) };
         self.remember(known.clone());
-        let offered = |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };
+        let offered =
+            |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };
         Sight {
             known,
             offers: offers.iter().map(offered).collect(),
@@ -169,6 +179,14 @@ impl Knowledge {
                 screenshot: None,
                 offers,
             },
+        }
+    }
+
+    /// The page is to be looked at again when it is met again.
+    pub fn forget(&mut self, known: &Known) {
+        self.raws.remove(&known.sheet.raw);
+        if self.first.get(&known.key).is_some_and(|sheet| sheet.raw == known.sheet.raw) {
+            self.first.remove(&known.key);
         }
     }
 

@@ -120,7 +120,9 @@ mod tests {
         assert_eq!(scope("http://127.0.0.1:8080/a?b#c"), both("http://127.0.0.1:8080", "127.0.0.1"));
         assert_eq!(scope("HTTPS://WWW.Example.com:443"), both("https://www.example.com", "example.com"));
         assert_eq!(scope("http://user:secret@example.com/"), both("http://example.com", "example.com"));
-        for bad in ["example.com", "ftp://example.com/", "http:///x", "http://", "http://a b/", "javascript://x"] {
+        for bad in
+            ["example.com", "ftp://example.com/", "http:///x", "http://", "http://a b/", "javascript://x"]
+        {
             assert!(Scope::of(bad).is_err(), "{bad}");
         }
     }

@@ -3,13 +3,15 @@
 #[path = "store/scratch.rs"]
 mod scratch;
 
+use std::fs;
 use std::sync::mpsc;
 
 use argiope_controller::outcome::{Failure, Note};
 use argiope_controller::record::Record;
+use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::page::{Kind, Node, Page};
-use argiope_runtime::store::{Batch, ContentHash, Found, OfferDetail, Progress, Store};
+use argiope_runtime::store::{Batch, ContentHash, FILE, Found, OfferDetail, Progress, Store, StoreError};
 use scratch::Scratch;
 use serde_json::json;
 
@@ -143,4 +145,43 @@ fn one_who_reads_beside_the_writer_sees_what_was_acknowledged() {
         assert_eq!(read_back(&store).len() as u64, count);
     }
     drop(writer);
+}
+
+#[test]
+fn changed_bytes_in_a_closed_store_are_an_error_or_harmless() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("run");
+    let store = Store::create(&directory, &json!({})).unwrap();
+    for number in 0..20 {
+        let states = vec![(StateKey(number), found(&number.to_string()))];
+        store.commit(&[Batch { records: records(), states, ..Batch::default() }]).unwrap();
+    }
+    let whole = read_back(&store);
+    drop(store);
+    let good = fs::read(directory.join(FILE)).unwrap();
+    let written: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
+    let mut chance = Chance::new(&[4]);
+    let mut damaged = 0;
+    for round in 0..300 {
+        let mut bytes = good.clone();
+        for _ in 0..=chance.below(3) {
+            bytes[written[chance.below(written.len())]] = chance.below(256) as u8;
+        }
+        fs::write(directory.join(FILE), bytes).unwrap();
+        let read = || -> Result<Vec<Record>, StoreError> {
+            let store = Store::read(&directory)?;
+            for state in store.states()? {
+                let detail = state?.1;
+                store.blob(detail.source)?;
+                store.page(detail.page)?;
+            }
+            store.records()?.collect()
+        };
+        match read() {
+            Ok(records) => assert!(whole.starts_with(&records), "round {round}"),
+            Err(StoreError::Damaged(_) | StoreError::NotAStore(_)) => damaged += 1,
+            Err(error) => panic!("round {round}: {error}"),
+        }
+    }
+    assert!(damaged > 100, "only {damaged} of 300 were noticed");
 }

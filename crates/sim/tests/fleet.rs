@@ -7,12 +7,14 @@ use argiope_controller::input::StoppedBy;
 use argiope_controller::outcome::Failure;
 use argiope_controller::record::Record;
 use argiope_controller::settings::{Limits, Settings};
+use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::{Described, Settings as Exploring};
 use argiope_sim::crawl::{crawl, key_of, signature_of};
 use argiope_sim::crawler::{Faults, World};
 use argiope_sim::fleet::{Fleet, crawl_together};
+use argiope_sim::testbeds::{filetree, hypercube};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as Generator;
 
@@ -130,8 +132,9 @@ proptest! {
     fn actions_that_fail_every_time_are_given_up_and_nothing_else_is(
         app in any_application(), seed in any::<u64>(), share in 0usize..300
     ) {
-        let mut chance = argiope_explore::chance::Chance::new(&[seed]);
-        let all = (0..app.states() as u32).flat_map(|state| app.from(state).iter().map(move |&(it, _)| (state, it)));
+        let mut chance = Chance::new(&[seed]);
+        let actions = |state| app.from(state).iter().map(move |&(action, _)| (state, action));
+        let all = (0..app.states() as u32).flat_map(actions);
         // What leads on to the next state works, so that every state can be reached.
         let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
         let world = World::with_faults(&app, Faults { broken: broken.clone(), ..Faults::default() });
@@ -223,7 +226,8 @@ proptest! {
         let times = |link| fleet.records().iter().filter(|record| {
             matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
         }).count();
-        let offered = |link| (0..site.states() as u32).any(|state| site.from(state).iter().any(|it| it.0 == link));
+        let offers = |state, link| site.from(state).iter().any(|it| it.0 == link);
+        let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
         for link in [0, 1] {
             // What others are about to execute when a link turns out to be plain is not taken from them.
             let most = if looks_like_it { 1 } else { crawlers as usize };
@@ -238,7 +242,7 @@ proptest! {
 
 #[test]
 fn every_state_has_a_shortest_path_that_leads_there() {
-    let app = argiope_sim::testbeds::filetree::cassandra();
+    let app = filetree::cassandra();
     let world = World::new(&app);
     let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
     let fleet = crawl_together(&world, settings(&app, adaptive, 1), 3, 1);
@@ -256,4 +260,20 @@ fn every_state_has_a_shortest_path_that_leads_there() {
     let model =
         fleet.controller().model("tree", |signature| app.actions[world.action(signature) as usize].clone());
     assert_eq!((model.states(), model.transitions(), model.initial), (163, 4_816, 0));
+}
+
+#[test]
+fn several_crawlers_cost_little_more_than_one() {
+    let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
+    for app in [filetree::cassandra(), hypercube(10)] {
+        let world = World::new(&app);
+        for seed in 0..3 {
+            let cost = |crawlers| {
+                let fleet = crawl_together(&world, settings(&app, adaptive, seed), crawlers, seed);
+                fleet.controller().known().spent().cost(app.reset_cost)
+            };
+            let alone = cost(1);
+            assert!(cost(2) < 1.02 * alone && cost(8) < 1.03 * alone, "{}, seed {seed}", app.name);
+        }
+    }
 }

@@ -95,15 +95,15 @@ impl Controller {
             }
         };
         self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+        if assigned.reset {
+            self.keep_strays(&strays, effects);
+        }
         if self.troubles.missed(candidate.state) {
             self.give_up(candidate, Failure::Unreachable, effects);
             self.give_up_state(candidate.state, effects);
         } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
             self.try_again(crawler, candidate, strays, effects);
         } else {
-            if assigned.retry_of.is_some() {
-                self.keep_strays(&strays, effects);
-            }
             self.release(candidate);
         }
     }
@@ -121,8 +121,9 @@ impl Controller {
         }
     }
 
-    /// A transition led elsewhere. That is recorded once it happened in the second attempt too; but at
-    /// once if the state is new, so that there is a way to every state.
+    /// A transition led elsewhere. That is recorded if the path began with a load (the second attempt
+    /// does): before that the application may have been in a state that cannot be seen. But at once if the
+    /// state is new, so that there is a way to every state.
     fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>, effects: &mut Vec<Effect>) {
         if !self.introduce(at, effects) {
             return;

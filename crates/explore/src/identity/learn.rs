@@ -27,7 +27,11 @@ const SMALL: usize = 8;
 pub fn learn(identity: &Described, a: &Page, b: &Page) -> Masks {
     let (a, b) = (Tree::of(a), Tree::of(b));
     let alignment = align(&a, &b);
-    let mut masks = Masks::default();
+    let made_up = |(x, y): &(At, At)| {
+        let (x, y) = (a.node(*x).attribute("id"), b.node(*y).attribute("id"));
+        x.is_some() && y.is_some() && x != y
+    };
+    let mut masks = Masks { made_up_ids: alignment.pairs.iter().any(made_up), ..Masks::default() };
     masks.masks.extend(comings_and_goings(&a, &b, &alignment));
     let left_out = masks.clone();
     masks.masks.extend(values(identity.identity, &a, &b, &alignment, &left_out, Learned::FirstPage));
@@ -85,7 +89,11 @@ fn values(
             continue;
         }
         for part in differing_parts(a.node(*x), b.node(*y)) {
-            if found.len() < MOST && identity.differ(a.node(*x), b.node(*y), &part) {
+            let id = part == Part::Attribute("id".to_owned());
+            if found.len() < MOST
+                && !(id && known.made_up_ids)
+                && identity.differ(a.node(*x), b.node(*y), &part)
+            {
                 let trusted = |id: &str| b.by_id(id).is_some();
                 let place = Place::of(a, *x, trusted, |sibling| masked.whole(sibling));
                 found.extend(place.map(|place| Mask { place, part, learned }));

@@ -59,21 +59,25 @@ pub struct Masks {
     /// What a person said to ignore, as selectors. The looker leaves those parts out of the page; they
     /// are here only to be shown.
     pub ignored: BTreeSet<String>,
+    /// The page makes its ids up anew each time: no id counts anywhere.
+    #[serde(default)]
+    pub made_up_ids: bool,
 }
 
 impl Masks {
     /// No masks.
-    pub const NONE: Masks = Masks { masks: BTreeSet::new(), ignored: BTreeSet::new() };
+    pub const NONE: Masks = Masks { masks: BTreeSet::new(), ignored: BTreeSet::new(), made_up_ids: false };
 
     /// Whether nothing is masked.
     pub fn is_empty(&self) -> bool {
-        self.masks.is_empty()
+        self.masks.is_empty() && !self.made_up_ids
     }
 
     /// Takes in those of another set.
     pub fn merge(&mut self, other: &Masks) {
         self.masks.extend(other.masks.iter().cloned());
         self.ignored.extend(other.ignored.iter().cloned());
+        self.made_up_ids |= other.made_up_ids;
     }
 
     /// Both sets.
@@ -91,12 +95,13 @@ pub(crate) struct Masked<'m> {
     whole: BTreeSet<At>,
     texts: BTreeSet<At>,
     attributes: BTreeSet<(At, &'m str)>,
+    ids: bool,
 }
 
 impl<'m> Masked<'m> {
     /// Finds the masked parts of a page. Places that are not on it are passed over.
     pub(crate) fn of(tree: &Tree<'_>, masks: &'m Masks) -> Self {
-        let mut masked = Self::default();
+        let mut masked = Self { ids: masks.made_up_ids, ..Self::default() };
         if masks.is_empty() {
             return masked;
         }
@@ -154,7 +159,7 @@ impl<'m> Masked<'m> {
 
     /// Whether an attribute is masked.
     pub(crate) fn attribute(&self, at: At, name: &str) -> bool {
-        !self.attributes.is_empty() && self.attributes.contains(&(at, name))
+        (self.ids && name == "id") || (!self.attributes.is_empty() && self.attributes.contains(&(at, name)))
     }
 }
 
@@ -195,6 +200,9 @@ impl fmt::Display for Masks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for mask in &self.masks {
             writeln!(f, "{mask}")?;
+        }
+        if self.made_up_ids {
+            writeln!(f, "every id: the page makes them up anew each time")?;
         }
         for selector in &self.ignored {
             writeln!(f, "everything that matches {} (as asked)", Quoted(selector))?;

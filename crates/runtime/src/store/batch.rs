@@ -77,7 +77,7 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
     if batches.iter().any(|batch| !batch.named.is_empty()) {
         let mut named = transaction.open_table(NAMED)?;
         for (name, bytes) in batches.iter().flat_map(|batch| &batch.named) {
-            named.insert(name.as_str(), bytes.as_slice())?;
+            named.insert(name.as_bytes(), bytes.as_slice())?;
         }
     }
     Ok(())

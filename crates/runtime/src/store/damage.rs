@@ -26,7 +26,7 @@ fn reopened(store: Store) -> Result<Store, StoreError> {
 
 fn set_meta(store: &Store, name: &str, value: &str) {
     let transaction = store.database.begin_write().unwrap();
-    transaction.open_table(META).unwrap().insert(name, value).unwrap();
+    transaction.open_table(META).unwrap().insert(name.as_bytes(), value.as_bytes()).unwrap();
     transaction.commit().unwrap();
 }
 

@@ -38,10 +38,10 @@ pub(super) fn begin(
         }
         {
             let mut table = transaction.open_table(META)?;
-            table.insert("format", FORMAT.to_string().as_str())?;
-            table.insert("argiope", meta.argiope.as_str())?;
-            table.insert("run", format!("{:032x}", meta.run).as_str())?;
-            table.insert("settings", settings.to_string().as_str())?;
+            table.insert(b"format".as_slice(), FORMAT.to_string().as_bytes())?;
+            table.insert(b"argiope".as_slice(), meta.argiope.as_bytes())?;
+            table.insert(b"run".as_slice(), format!("{:032x}", meta.run).as_bytes())?;
+            table.insert(b"settings".as_slice(), settings.to_string().as_bytes())?;
         }
         // All tables are there from the start, so that a reader need not ask.
         transaction.open_table(JOURNAL)?;
@@ -75,9 +75,10 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Meta, StoreError
         Err(_) => return Err(StoreError::NotAStore(path.to_owned())),
     };
     let text = |name: &str| -> Result<String, StoreError> {
-        let value = table.get(name).map_err(|error| StoreError::database(path, error))?;
+        let value = table.get(name.as_bytes()).map_err(|error| StoreError::database(path, error))?;
         let value = value.ok_or_else(|| StoreError::NotAStore(path.to_owned()))?;
-        Ok(value.value().to_owned())
+        String::from_utf8(value.value().to_vec())
+            .map_err(|_| StoreError::Damaged(format!("its {name} is not text")))
     };
     let (format, argiope) = (text("format")?, text("argiope")?);
     if format != FORMAT.to_string() {

@@ -158,3 +158,47 @@ impl StorageBackend for Overlay {
         self.file.query_lock_range(start, end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use argiope_explore::chance::Chance;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_a_file_would_hold_and_leaves_the_file_alone() {
+        let path = std::env::temp_dir().join(format!("argiope-overlay-{}", std::process::id()));
+        let below: Vec<u8> = (0..30_000_u32).map(|index| index.to_le_bytes()[1]).collect();
+        std::fs::write(&path, &below).unwrap();
+        let overlay = Overlay::new(File::open(&path).unwrap()).unwrap();
+        let mut model = below.clone();
+        let mut chance = Chance::new(&[3]);
+        for round in 0..3000 {
+            let (offset, length) = (chance.below(model.len() + 1), chance.below(9000));
+            match chance.below(4) {
+                0 => {
+                    let bytes = vec![round as u8; length];
+                    model.resize(model.len().max(offset + length), 0);
+                    model[offset..offset + length].copy_from_slice(&bytes);
+                    overlay.write(offset as u64, &bytes).unwrap();
+                }
+                1 => {
+                    let length = chance.below(50_000);
+                    model.resize(length, 0);
+                    overlay.set_len(length as u64).unwrap();
+                }
+                _ => {
+                    let mut out = vec![0xee; length];
+                    let read = overlay.read(offset as u64, &mut out);
+                    match model.get(offset..offset + length) {
+                        Some(expected) => assert!(read.is_ok() && out == expected, "round {round}"),
+                        None => assert!(read.is_err(), "round {round}"),
+                    }
+                }
+            }
+            assert_eq!(overlay.len().unwrap(), model.len() as u64);
+        }
+        assert!(std::fs::read(&path).unwrap() == below);
+        std::fs::remove_file(&path).unwrap();
+    }
+}

@@ -3,7 +3,6 @@
 //! arrive: while the disk is busy with one transaction, the next one gathers by itself.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -12,6 +11,7 @@ use redb::Database;
 
 use super::batch::{self, Batch};
 use super::error::StoreError;
+use super::guarded;
 
 /// How many bytes may wait before whoever appends must wait as well. A guess: some tens of new states.
 const WAITING_BYTES: usize = 8 << 20;
@@ -83,7 +83,7 @@ impl Writer {
         self.queue.lock().closed = true;
         self.queue.given.notify_one();
         if let Some(thread) = self.thread.take() {
-            // The thread catches its own panics; one that gets here came out of the report.
+            // A panic that gets here came out of the report, and was said there.
             let _ = thread.join();
         }
     }
@@ -148,19 +148,13 @@ impl Queue {
 /// The thread: everything that waits, then everything that came meanwhile, and so on.
 fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(Progress) + Send)) {
     while let Some((batches, ticket)) = queue.take() {
-        // The database asserts what it believes about its file; a file damaged from outside must not
-        // leave a crawl waiting for a thread that is gone.
-        let written = catch_unwind(AssertUnwindSafe(|| batch::commit(database, &batches)));
-        let failure = match written {
-            Ok(Ok(())) => {
-                report(Progress::Durable(ticket));
-                continue;
+        match guarded(|| batch::commit(database, &batches)) {
+            Ok(()) => report(Progress::Durable(ticket)),
+            Err(error) => {
+                queue.stop();
+                report(Progress::Failed(StoreError::database(path, error)));
+                return;
             }
-            Ok(Err(error)) => StoreError::database(path, error),
-            Err(_) => StoreError::Damaged("the database contradicts itself".to_owned()),
-        };
-        queue.stop();
-        report(Progress::Failed(failure));
-        return;
+        }
     }
 }

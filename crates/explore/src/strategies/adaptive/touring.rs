@@ -22,7 +22,8 @@ const LOOK_AGAIN: f64 = 0.9;
 const SURPRISES: f64 = 0.01;
 /// ...or when it broke off this often, by share of what it covers...
 const BREAKS: f64 = 0.001;
-/// ...but not for fewer breaks than these.
+/// ...but not for fewer breaks than these for each crawler (several share a plan, and each may be left
+/// without a step).
 const FEWEST_BREAKS: usize = 4;
 /// ...or when a reset turned out to cost this much more or less, by share (a guess: planning costs
 /// much more than a measurement that wavers).
@@ -107,7 +108,8 @@ impl Touring {
         if self.leaving.is_empty() {
             return graph.free() <= self.not_before;
         }
-        self.surprises > share(SURPRISES).max(1) || self.breaks > share(BREAKS).max(FEWEST_BREAKS)
+        let fewest_breaks = FEWEST_BREAKS * (1 + graph.claimed().len());
+        self.surprises > share(SURPRISES).max(1) || self.breaks > share(BREAKS).max(fewest_breaks)
     }
 
     /// Takes the steps of the plan up to the next candidate.
@@ -160,16 +162,16 @@ impl Touring {
             initial: INITIAL,
             reset_cost: self.reset_cost,
         };
-        let in_reach = in_reach(&edges, &starts);
+        let in_reach = in_reach(&edges);
         self.leaving = task.steps(|slot| graph.is_free(slot) && in_reach[slot.state.at()]);
     }
 }
 
-/// Whether each state can be reached from one of these or after a reset. Only a state that was met by
-/// accident cannot, and no tour passes it.
-fn in_reach(edges: &[Vec<u32>], from: &[StateIndex]) -> Vec<bool> {
+/// Whether each state can be reached after a reset, and so any number of times. Only one that was met by
+/// accident, or that lies behind such a state, cannot, and no tour is planned through it.
+fn in_reach(edges: &[Vec<u32>]) -> Vec<bool> {
     let mut seen = vec![false; edges.len()];
-    let mut waiting: Vec<u32> = from.iter().chain([&INITIAL]).map(|state| state.0).collect();
+    let mut waiting = vec![INITIAL.0];
     while let Some(state) = waiting.pop() {
         if !std::mem::replace(&mut seen[state as usize], true) {
             waiting.extend(edges[state as usize].iter().filter(|&&to| to != UNEXPLORED));

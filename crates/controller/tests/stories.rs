@@ -1,0 +1,347 @@
+//! Short stories of crawls: what one or two crawlers say, and what the controller makes of it.
+
+use argiope_controller::Controller;
+use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
+use argiope_controller::record::Record;
+use argiope_controller::settings::{Limits, Settings};
+use argiope_controller::spent::Spent;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::strategies;
+use argiope_explore::strategy::Settings as Exploring;
+
+const ONE: CrawlerId = CrawlerId(1);
+const TWO: CrawlerId = CrawlerId(2);
+
+fn action(number: u64) -> ActionSignature {
+    ActionSignature(number)
+}
+
+/// A state that offers these actions.
+fn state(key: u128, offers: &[u64]) -> Sighting {
+    let offers = offers.iter().map(|&number| Offered { action: action(number), once: false });
+    Sighting { key: StateKey(key), offers: Some(offers.collect()) }
+}
+
+/// A crawl in which somebody else plays the crawlers.
+struct Story {
+    controller: Controller,
+    records: Vec<Record>,
+    jobs: Vec<(CrawlerId, Job)>,
+    resting: Vec<CrawlerId>,
+    finished: Option<(bool, Option<StoppedBy>)>,
+}
+
+impl Story {
+    fn new(limits: Limits) -> Self {
+        let strategy = strategies::find("greedy").expect("it is registered");
+        let settings = Settings { strategy, exploring: Exploring { reset_cost: 2.0, seed: 1 }, limits };
+        Self {
+            controller: Controller::new(settings),
+            records: Vec::new(),
+            jobs: Vec::new(),
+            resting: Vec::new(),
+            finished: None,
+        }
+    }
+
+    fn tell(&mut self, input: Input) {
+        let mut effects = Vec::new();
+        self.controller.handle(input, &mut effects);
+        for effect in effects {
+            match effect {
+                Effect::Assign { crawler, job } => {
+                    self.resting.retain(|&other| other != crawler);
+                    self.jobs.push((crawler, job));
+                }
+                Effect::Keep(Record::Spent { .. }) => {}
+                Effect::Keep(record) => self.records.push(record),
+                Effect::Rest { crawler } => self.resting.push(crawler),
+                Effect::Finished { complete, stopped_by } => self.finished = Some((complete, stopped_by)),
+            }
+        }
+    }
+
+    fn ready(&mut self, crawler: CrawlerId, at: Option<Sighting>) {
+        let resets = u64::from(at.is_some());
+        self.tell(Input::Ready { crawler, at, spent: Spent { actions: 0, resets } });
+    }
+
+    /// The job that a crawler has.
+    fn job(&mut self, crawler: CrawlerId) -> Job {
+        let at = self.jobs.iter().position(|(other, _)| *other == crawler).expect("it has a job");
+        self.jobs.remove(at).1
+    }
+
+    /// A crawler ends its job like this, after so many actions.
+    fn ends(&mut self, crawler: CrawlerId, outcome: Outcome, actions: u64) -> Job {
+        let job = self.job(crawler);
+        let spent = Spent { actions, resets: u64::from(job.reset) };
+        self.tell(Input::Finished { crawler, job: job.id, outcome, spent });
+        job
+    }
+
+    fn done(&mut self, crawler: CrawlerId, at: Sighting) -> Job {
+        let actions =
+            self.jobs.iter().find(|(other, _)| *other == crawler).expect("it has a job").1.walk.len();
+        self.ends(crawler, Outcome::Done { at, notes: Vec::new(), once: false }, actions as u64 + 1)
+    }
+
+    fn fails(&mut self, crawler: CrawlerId, reason: Failure) -> Job {
+        let went_right =
+            self.jobs.iter().find(|(other, _)| *other == crawler).expect("it has a job").1.walk.len() as u32;
+        let job = self.ends(crawler, Outcome::Failed { went_right, reason }, u64::from(went_right) + 1);
+        assert!(!self.jobs.iter().any(|(other, _)| *other == crawler), "it is not ready yet");
+        self.ready(crawler, None);
+        job
+    }
+}
+
+#[test]
+fn the_state_is_kept_before_the_transition_that_leads_to_it() {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    story.done(ONE, state(2, &[]));
+    let names = |record: &Record| match record {
+        Record::State { key, .. } => ("state", key.0),
+        Record::Transition { to, .. } => ("transition", to.0),
+        other => panic!("{other:?}"),
+    };
+    let kept: Vec<_> = story.records.iter().map(names).collect();
+    assert_eq!(kept, [("state", 1), ("state", 2), ("transition", 2)]);
+    assert_eq!(story.finished, Some((true, None)));
+}
+
+#[test]
+fn whoever_finds_nothing_to_do_rests_until_there_is_something() {
+    let mut story = Story::new(Limits::default());
+    story.ready(TWO, None);
+    assert_eq!(story.resting, [TWO], "nothing is known yet");
+    story.ready(ONE, Some(state(1, &[7])));
+    assert_eq!((story.jobs.len(), story.resting.len()), (1, 1));
+    let (first, second) = if story.resting == [TWO] { (ONE, TWO) } else { (TWO, ONE) };
+    story.done(first, state(2, &[7, 8]));
+    assert!(story.resting.is_empty());
+    let jobs = [story.job(first), story.job(second)];
+    assert_ne!(jobs[0].action, jobs[1].action);
+}
+
+#[test]
+fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    let first = story.fails(ONE, Failure::Hung);
+    let second = story.fails(ONE, Failure::Crashed);
+    assert_eq!((first.action, second.action), (action(7), action(7)));
+    assert!(second.reset, "a crawler that was replaced stands nowhere");
+    let given_up = Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Crashed };
+    assert_eq!(story.records.last(), Some(&given_up));
+    assert_eq!(story.finished, Some((true, None)));
+    let progress = story.controller.progress();
+    assert_eq!((progress.failed, progress.transitions), (1, 0));
+    let model = story.controller.model("m", |action| format!("{action:?}"));
+    assert_eq!((model.states(), model.transitions(), model.actions.len()), (1, 0, 0));
+}
+
+#[test]
+fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    for _ in 0..5 {
+        assert_eq!(story.job(ONE).action, action(7));
+        assert_eq!(story.finished, None);
+        story.tell(Input::Lost { crawler: ONE });
+        story.ready(ONE, None);
+    }
+    let given_up = Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Lost };
+    assert_eq!(story.records.last(), Some(&given_up));
+    assert_eq!(story.finished, Some((true, None)));
+}
+
+/// State 1 leads to 2 by action 7, and 2 leads nowhere yet; the crawler must reset and walk to go on.
+fn walked_astray() -> Story {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    story.done(ONE, state(2, &[8, 9]));
+    story.done(ONE, state(3, &[]));
+    let job = &story.jobs[0].1;
+    assert!(job.reset && job.walk.len() == 1 && job.walk[0].to == StateKey(2), "{job:?}");
+    story
+}
+
+fn elsewhere(at: Sighting) -> Outcome {
+    Outcome::Elsewhere { went_right: 0, at }
+}
+
+#[test]
+fn a_job_that_was_led_astray_is_tried_once_more_after_a_reset() {
+    let mut story = walked_astray();
+    let first = story.ends(ONE, elsewhere(state(3, &[])), 1);
+    let second = story.done(ONE, state(1, &[]));
+    assert_eq!((second.action, second.reset, &second.walk), (first.action, true, &first.walk));
+    assert_ne!(first.id, second.id);
+    assert_eq!(story.finished, Some((true, None)));
+    assert_eq!(
+        story.controller.progress().nondeterministic,
+        1,
+        "from a load it should be the same each time"
+    );
+}
+
+#[test]
+fn a_transition_that_led_astray_twice_is_not_deterministic() {
+    let mut story = walked_astray();
+    story.ends(ONE, elsewhere(state(3, &[])), 1);
+    story.ends(ONE, elsewhere(state(1, &[7])), 1);
+    let strayed = |to| Record::Strayed { from: StateKey(1), action: action(7), to: StateKey(to) };
+    let strays: Vec<_> =
+        story.records.iter().filter(|record| matches!(record, Record::Strayed { .. })).collect();
+    assert_eq!(strays, [&strayed(3), &strayed(1)]);
+    assert_eq!(story.controller.progress().nondeterministic, 1);
+    // The crawler goes on from where it stands: the initial state.
+    assert!(!story.jobs[0].1.reset, "{:?}", story.jobs);
+}
+
+#[test]
+fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
+    let mut story = walked_astray();
+    story.ends(ONE, elsewhere(state(4, &[5])), 1);
+    let strayed = Record::Strayed { from: StateKey(1), action: action(7), to: StateKey(4) };
+    assert_eq!(story.records.last(), Some(&strayed), "known at once, since the state is new");
+    story.done(ONE, state(3, &[]));
+    // All that is left is in state 4.
+    let job = story.jobs[0].1.clone();
+    assert_eq!((job.state, job.action, job.reset), (StateKey(4), action(5), true));
+    assert_eq!((job.walk[0].action, job.walk[0].to), (action(7), StateKey(4)));
+    for attempt in 0..8 {
+        assert_eq!(story.finished, None, "attempt {attempt}");
+        story.ends(ONE, elsewhere(state(2, &[])), 1);
+    }
+    let given_up = Record::Failed { from: StateKey(4), action: action(5), reason: Failure::Unreachable };
+    assert!(story.records.contains(&given_up));
+    assert_eq!(story.finished, Some((true, None)));
+}
+
+#[test]
+fn a_load_that_leads_elsewhere_is_noted_and_the_crawl_goes_on() {
+    let mut story = walked_astray();
+    story.ends(ONE, elsewhere(state(6, &[8])), 0);
+    let appeared = Record::Appeared { at: StateKey(6), loaded: true };
+    assert_eq!(story.records.last(), Some(&appeared));
+    story.ends(ONE, elsewhere(state(6, &[8])), 0);
+    assert_eq!(story.records.last(), Some(&appeared), "it is noted once");
+    assert_eq!(story.controller.progress().nondeterministic, 1);
+    let job = story.done(ONE, state(2, &[]));
+    assert_eq!((job.state, job.reset), (StateKey(6), false), "it goes on from where it stands");
+}
+
+#[test]
+fn links_belong_to_the_first_state_that_shows_them() {
+    let mut story = Story::new(Limits::default());
+    let link = Offered { action: action(50), once: true };
+    let with_link = |key, offers: &[u64]| {
+        let mut sighting = state(key, offers);
+        sighting.offers.as_mut().expect("it offers something").push(link);
+        sighting
+    };
+    story.ready(ONE, Some(with_link(1, &[7])));
+    story.done(ONE, with_link(2, &[]));
+    let Some(Record::State { links, actions, .. }) = story.records.first() else { panic!() };
+    assert_eq!((links.as_slice(), actions.len()), (&[action(50)][..], 2));
+    let Some(Record::State { key: StateKey(2), links, actions }) = story.records.get(1) else { panic!() };
+    assert!(links.is_empty() && actions.is_empty());
+}
+
+#[test]
+fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    story.done(ONE, state(2, &[50, 51]));
+    let other = if story.jobs[0].1.action == action(50) { 51 } else { 50 };
+    let taken = 101 - other;
+    // The first of the two leads to a state that offers both.
+    let at = state(3, &[50, 51]);
+    story.ends(ONE, Outcome::Done { at, notes: vec![Note::Unsettled], once: true }, 1);
+    let progress = story.controller.progress();
+    assert_eq!((progress.links, progress.unsettled, progress.unexplored), (1, 1, 2));
+    let Some(Record::State { actions, .. }) =
+        story.records.iter().rev().find(|record| matches!(record, Record::State { key: StateKey(3), .. }))
+    else {
+        panic!("state 3 is kept")
+    };
+    // It was seen before the link turned out to be one, so it is listed there, and withdrawn.
+    assert_eq!(actions.len(), 2);
+    let job = story.done(ONE, state(4, &[taken]));
+    assert_eq!(job.action, action(other));
+    let Some(Record::State { key: StateKey(4), actions, .. }) =
+        story.records.iter().rev().find(|record| matches!(record, Record::State { .. }))
+    else {
+        panic!("state 4 is kept")
+    };
+    assert!(actions.is_empty(), "later states do not list it");
+}
+
+#[test]
+fn after_a_stop_what_is_in_flight_is_still_taken_in() {
+    let mut story = Story::new(Limits::default());
+    story.ready(ONE, Some(state(1, &[7, 8])));
+    story.tell(Input::Stop(StoppedBy::Interrupt));
+    assert_eq!(story.finished, None);
+    story.done(ONE, state(2, &[]));
+    assert_eq!(story.finished, Some((false, Some(StoppedBy::Interrupt))));
+    assert_eq!(story.controller.progress().transitions, 1);
+    assert!(story.jobs.is_empty());
+}
+
+#[test]
+fn a_state_too_many_is_not_kept_and_its_candidate_stays() {
+    let mut story = Story::new(Limits { max_states: Some(2), ..Limits::default() });
+    story.ready(ONE, Some(state(1, &[7, 8])));
+    story.ready(TWO, None);
+    story.done(ONE, state(2, &[]));
+    assert_eq!(story.finished, None, "the other one is still working");
+    story.done(TWO, state(3, &[]));
+    assert_eq!(story.finished, Some((false, Some(StoppedBy::MaxStates))));
+    let progress = story.controller.progress();
+    assert_eq!((progress.states, progress.transitions, progress.unexplored), (2, 1, 1));
+}
+
+#[test]
+fn a_url_that_cannot_be_loaded_any_more_stops_the_crawl_and_gives_nothing_up() {
+    let mut story = walked_astray();
+    while story.finished.is_none() {
+        story.ends(ONE, Outcome::Failed { went_right: 0, reason: Failure::NotLoaded }, 0);
+        story.ready(ONE, None);
+    }
+    assert_eq!(story.finished, Some((false, Some(StoppedBy::NotLoaded))));
+    assert_eq!(story.controller.progress().failed, 0);
+}
+
+#[test]
+fn jobs_follow_the_reset_cost_that_was_measured() {
+    for (cost, resets) in [(0.5, true), (100.0, false)] {
+        let mut story = Story::new(Limits::default());
+        story.ready(ONE, Some(state(1, &[6, 7, 8])));
+        story.done(ONE, state(2, &[9]));
+        story.done(ONE, state(3, &[10]));
+        story.done(ONE, state(1, &[]));
+        story.tell(Input::ResetCost(cost));
+        story.done(ONE, state(2, &[]));
+        // Back to state 1: over two transitions, or by a reset.
+        let job = story.job(ONE);
+        assert_eq!((job.reset, job.walk.len()), if resets { (true, 0) } else { (false, 2) });
+    }
+}
+
+#[test]
+fn records_that_contradict_each_other_are_refused() {
+    let story = walked_astray();
+    let settings = *story.controller.known().settings();
+    let mut records = story.records.clone();
+    assert!(Controller::restore(settings, records.clone()).is_ok());
+    let last = records.last().expect("there are records").clone();
+    records.push(last);
+    let refused = Controller::restore(settings, records).err().expect("recorded twice");
+    assert_eq!(refused.at, story.records.len());
+}
