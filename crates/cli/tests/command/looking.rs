@@ -1,6 +1,8 @@
 //! Looking at what a crawl found: `states`, `explain` and `export`.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -121,4 +123,41 @@ fn the_page_of_a_state_can_be_had() {
         ""
     );
     assert!(!fs::read(&picture).expect("a file was written").is_empty());
+}
+
+/// A page whose title, texts and addresses try to steer the terminal of whoever looks at them.
+const HOSTILE: &str = "<!doctype html><meta charset=utf-8><title>a\u{202e}b\u{9b}31m</title>\
+     <button onclick=\"this.textContent = 'c\u{1b}]0;d\u{7}'\">e\u{1b}[2J</button>";
+
+/// Answers every request with the page, as long as the test process lives.
+fn serve_hostile() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let length = HOSTILE.len();
+            // A client that has gone needs no answer.
+            let _ = client.read(&mut [0; 4096]);
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close";
+            let _ = write!(client, "{head}\r\ncontent-length: {length}\r\n\r\n{HOSTILE}");
+        }
+    });
+    url
+}
+
+#[test]
+fn nothing_of_a_page_steers_the_terminal() {
+    let run = folder("looking-hostile").join("run");
+    let end = argiope(&format!("crawl {} --out {}", serve_hostile(), run.display()));
+    assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""));
+    assert!(end.out.contains("\n2 states, 2 transitions\n"), "{}", end.out);
+    let run = run.display();
+    let mut all = end.out + &end.err;
+    for line in ["states RUN", "states RUN 0", "states RUN 1", "explain RUN 0 1", "export RUN --format model"]
+    {
+        all += &output(&line.replace("RUN", &run.to_string()));
+    }
+    assert!(all.contains("\\u{202e}") && all.contains("\\u{1b}"), "{all}");
+    let steers = |one: char| (one.is_control() && one != '\n') || one == '\u{202e}';
+    assert!(!all.contains(steers), "{all:?}");
 }

@@ -77,7 +77,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let nothing_yet = matches!(begun, Ok((false, _)));
     match ended {
         None => {
-            eprintln!("argiope: interrupted before the first page was there");
+            let when = match &place {
+                Some(_) => "before the first page was there; nothing was kept",
+                None => "before it went on; nothing has changed",
+            };
+            eprintln!("argiope: interrupted {when}");
             Err(Failure::Ended(INTERRUPTED))
         }
         Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
