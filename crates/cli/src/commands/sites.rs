@@ -9,9 +9,9 @@ use crate::{interrupt, names, output};
 const AFTER_HELP: &str = "\
 Examples:
   argiope sites
-  timeout 1 argiope sites demo
 
-With a name the application is served on loopback until Ctrl-C; its address is printed.";
+With a name (`argiope sites demo`) the application is served on loopback until Ctrl-C, and its address \
+is printed, to look at it or to crawl it from another terminal.";
 
 /// As typed.
 #[derive(clap::Args)]

@@ -1,8 +1,11 @@
 //! The real command, run as a person or a script would run it.
 
 mod bench;
+mod crawl;
 mod failures;
 mod help;
+mod looking;
+mod refused;
 mod simulate;
 
 use std::path::PathBuf;
@@ -37,6 +40,11 @@ fn given(output: Output) -> Given {
         out: String::from_utf8(output.stdout).expect("the output is text"),
         err: String::from_utf8(output.stderr).expect("the messages are text"),
     }
+}
+
+/// What was said but that pages do not run in a sandbox, which is said wherever the tests run as root.
+fn without_sandbox_note(err: &str) -> &str {
+    err.strip_prefix("argiope: running as root, so the browser's sandbox is off\n").unwrap_or(err)
 }
 
 /// The output of a run that must succeed and say nothing on standard error.

@@ -65,8 +65,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let bench = measure(&plan);
     if let Some(folder) = &plan.out {
-        output::file(&folder.join("strategies.csv"), &csv::runs(&bench))?;
-        output::file(&folder.join("strategies-summary.csv"), &csv::summary(&bench))?;
+        output::file(&folder.join("strategies.csv"), csv::runs(&bench))?;
+        output::file(&folder.join("strategies-summary.csv"), csv::summary(&bench))?;
         let figure = boxplot::svg(&bench, strategies::DEFAULT);
         output::file(&folder.join("strategies.svg"), &figure)?;
     }

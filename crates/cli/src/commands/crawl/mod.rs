@@ -45,6 +45,8 @@ struct Ready {
     place: Option<Place>,
     /// The server of the application, if argiope serves it.
     server: Option<Server>,
+    /// The browser, if it was looked for already.
+    executable: Option<Executable>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -56,8 +58,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(summary) = finished(&ready)? {
         return tell(args, &ready.settings, &ready.out, Duration::ZERO, &summary, &Masks::NONE);
     }
-    let executable = browser(args)?;
-    let Ready { store, settings, out, place, server } = ready;
+    let Ready { store, settings, out, place, server, executable } = ready;
+    let executable = executable.map_or_else(|| browser(args), Ok)?;
     let plan = Plan {
         store,
         settings: settings.clone(),
@@ -75,7 +77,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let nothing_yet = matches!(begun, Ok((false, _)));
     match ended {
         None => {
-            eprintln!("argiope: interrupted before the first page was there");
+            let when = match &place {
+                Some(_) => "before the first page was there; nothing was kept",
+                None => "before it went on; nothing has changed",
+            };
+            eprintln!("argiope: interrupted {when}");
             Err(Failure::Ended(INTERRUPTED))
         }
         Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
@@ -89,7 +95,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Makes everything ready for a new crawl.
 fn begin(args: &Args) -> Result<Ready, Failure> {
     // Whatever can be wrong is looked at before anything is written.
-    browser(args)?;
+    let executable = Some(browser(args)?);
     let server = if args.what.demo {
         let server = Server::start(DEMO);
         Some(server.map_err(|error| Failure::Failed(error.to_string()))?)
@@ -117,7 +123,7 @@ fn begin(args: &Args) -> Result<Ready, Failure> {
     if server.is_some() {
         recorded::set_site(&store, DEMO).map_err(|error| refused(&error))?;
     }
-    Ok(Ready { store, settings, out: place.path.clone(), place: Some(place), server })
+    Ok(Ready { store, settings, out: place.path.clone(), place: Some(place), server, executable })
 }
 
 /// Makes everything ready to go on with a crawl.
@@ -133,7 +139,7 @@ fn resume(args: &Args, directory: &Path) -> Result<Ready, Failure> {
         Some(site) => Some(serve_again(&site, &settings.url)?),
         None => None,
     };
-    Ok(Ready { store, settings, out: directory.to_owned(), place: None, server })
+    Ok(Ready { store, settings, out: directory.to_owned(), place: None, server, executable: None })
 }
 
 /// The address is part of what was found, so the application must be where it was.
