@@ -1,0 +1,131 @@
+//! A crawl as the command would do it, and what it left in its store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use argiope_browser::LaunchSettings;
+use argiope_browser::find::find;
+use argiope_controller::outcome::Note;
+use argiope_controller::record::Record;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_runtime::crawl::{CrawlError, Plan, Progress, Summary, crawl};
+use argiope_runtime::settings::CrawlSettings;
+use argiope_runtime::store::{FILE, Store};
+use argiope_sites::Notes;
+
+/// Far more than any crawl here takes; one that hangs then ends as stopped, which no test accepts.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A directory of one test, removed with this value.
+pub struct Place(PathBuf);
+
+impl Place {
+    /// Makes it, under the build's folder for temporary files.
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chromium-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A path inside.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a crawl left in its store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    /// The states.
+    pub states: BTreeSet<StateKey>,
+    /// Where each executed action led the first time.
+    pub transitions: BTreeMap<(StateKey, ActionSignature), StateKey>,
+    /// What was given up.
+    pub failed: BTreeSet<(StateKey, ActionSignature)>,
+}
+
+/// Crawls, or goes on with a crawl, by a store in the given directory; profiles lie beside it.
+pub fn run(settings: &CrawlSettings, directory: &Path) -> Result<Summary, CrawlError> {
+    run_and_watch(settings, directory, |_| ())
+}
+
+/// The same, and tells of its progress.
+pub fn run_and_watch(
+    settings: &CrawlSettings,
+    directory: &Path,
+    watch: impl FnMut(&Progress),
+) -> Result<Summary, CrawlError> {
+    let there = directory.join(FILE).exists();
+    let store = if there {
+        Store::open(directory)
+    } else {
+        Store::create(directory, &serde_json::to_value(settings).unwrap())
+    };
+    let plan = Plan {
+        store: store?,
+        settings: settings.clone(),
+        browser: browser(directory.parent().unwrap()),
+        secret: "q8Zr1mWv".to_owned(),
+        interrupt: Default::default(),
+        deadline: Some(Instant::now() + PATIENCE),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(tokio::task::LocalSet::new().run_until(crawl(plan, watch)))
+}
+
+/// The browser that argiope would find, with its profile in the given directory.
+fn browser(profiles: &Path) -> LaunchSettings {
+    let variable = |name| std::env::var_os(name);
+    let executable = find(None, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref()).unwrap();
+    LaunchSettings::new(executable, profiles.to_owned())
+}
+
+/// The journal of a crawl.
+pub fn records(directory: &Path) -> Vec<Record> {
+    Store::read(directory).unwrap().records().unwrap().map(Result::unwrap).collect()
+}
+
+/// What the journal of a crawl adds up to.
+pub fn model(records: &[Record]) -> Model {
+    let mut model = Model::default();
+    for record in records {
+        match *record {
+            Record::State { key, .. } => {
+                model.states.insert(key);
+            }
+            Record::Transition { from, action, to, .. } => {
+                model.transitions.insert((from, action), to);
+            }
+            Record::Failed { from, action, .. } => {
+                model.failed.insert((from, action));
+            }
+            Record::Strayed { .. } | Record::Appeared { .. } | Record::Spent { .. } => {}
+        }
+    }
+    model
+}
+
+/// How many transitions carry which note.
+pub fn notes(records: &[Record]) -> Notes {
+    let mut count = Notes::default();
+    for record in records {
+        let Record::Transition { notes, .. } = record else { continue };
+        let has = |wanted: fn(&Note) -> bool| u64::from(notes.iter().any(wanted));
+        count.dialogs += has(|note| matches!(note, Note::Dialog(..)));
+        count.windows += has(|note| matches!(note, Note::Window(_)));
+        count.downloads += has(|note| matches!(note, Note::Download(_)));
+        count.out_of_scope += has(|note| matches!(note, Note::OutOfScope(_)));
+    }
+    count
+}
