@@ -36,8 +36,9 @@ const ALWAYS: &[&str] = &[
     "--disable-default-apps",
     "--disable-extensions",
     "--disable-hang-monitor",
-    "--disable-popup-blocking",
     "--disable-prompt-on-repost",
+    // New windows are refused; the page agent notes that they were wanted.
+    "--block-new-web-contents",
     "--disable-breakpad",
     "--mute-audio",
     "--password-store=basic",

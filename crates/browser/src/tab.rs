@@ -12,11 +12,13 @@ use tokio::time::Instant;
 
 use crate::agent::{AgentSettings, Answered, Asked, Look, Point, Raw, Step};
 use crate::browser::{Browser, OpenedTab};
-use crate::connection::{CallError, Connection};
-use crate::events::{Event, Events};
+use crate::connection::CallError;
 use crate::note::Noted;
 
 mod input;
+mod watch;
+
+use watch::Watch;
 
 /// How long a call that the page takes no part in may take.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -380,99 +382,4 @@ fn is_gone(message: &str) -> bool {
     ]
     .iter()
     .any(|words| message.contains(words))
-}
-
-/// What must be answered while the tab is busy: dialogs, navigations, downloads.
-struct Watch {
-    connection: Connection,
-    opened: OpenedTab,
-    settings: AgentSettings,
-    outside: Arc<Mutex<Outside>>,
-}
-
-impl Watch {
-    async fn run(self, mut events: Events) {
-        while let Some(event) = events.next().await {
-            // An event that cannot be read is the browser's fault and concerns nobody here.
-            let _ = self.heard(&event);
-        }
-    }
-
-    fn heard(&self, event: &Event) -> Result<(), serde_json::Error> {
-        match &*event.method {
-            "Fetch.requestPaused" => self.request(&event.read()?),
-            "Page.javascriptDialogOpening" => self.dialog(event.read()?),
-            "Page.downloadWillBegin" => {
-                #[derive(Deserialize)]
-                struct Download {
-                    url: String,
-                }
-                self.note(Noted::Download(event.read::<Download>()?.url));
-                self.stayed();
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn send(&self, method: &str, params: &serde_json::Value) {
-        drop(self.connection.call(Some(&self.opened.session), method, params));
-    }
-
-    /// Tells the agent that the page is not left after all.
-    fn stayed(&self) {
-        let expression = format!("window[{:?}]?.stayed()", self.settings.secret);
-        self.send("Runtime.evaluate", &json!({"expression": expression}));
-    }
-
-    fn note(&self, noted: Noted) {
-        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
-        if outside.notes.len() < 100 {
-            outside.notes.push(noted);
-        }
-    }
-
-    /// A document is about to be fetched, perhaps after a redirect.
-    fn request(&self, paused: &Paused) {
-        let loading = self.outside.lock().unwrap_or_else(PoisonError::into_inner).loading;
-        let main = paused.frame_id == self.opened.target.0;
-        if main && !loading && !same_origin(&paused.request.url, &self.settings.origin) {
-            self.note(Noted::OutOfScope(paused.request.url.clone()));
-            let refuse = json!({"requestId": paused.request_id, "errorReason": "Aborted"});
-            self.send("Fetch.failRequest", &refuse);
-            self.stayed();
-        } else {
-            self.send("Fetch.continueRequest", &json!({"requestId": paused.request_id}));
-        }
-    }
-
-    /// Those that the agent does not answer itself, such as the one before a page is left.
-    fn dialog(&self, Dialog { kind, message }: Dialog) {
-        self.note(Noted::Dialog(kind, message));
-        self.send("Page.handleJavaScriptDialog", &json!({"accept": true}));
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Paused {
-    request_id: String,
-    frame_id: String,
-    request: Request,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    url: String,
-}
-
-#[derive(Deserialize)]
-struct Dialog {
-    #[serde(rename = "type")]
-    kind: String,
-    message: String,
-}
-
-fn same_origin(url: &str, origin: &str) -> bool {
-    url.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
 }

@@ -11,8 +11,7 @@ use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{CrawlerId, Job, JobId};
-use argiope_controller::outcome::Outcome;
+use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::record::Record;
 use argiope_controller::settings::Settings as Controlling;
 use argiope_controller::spent::Spent;
@@ -32,6 +31,9 @@ use crate::remembered;
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
+use crate::work::{Office, Told, work};
+
+pub use crate::summary::{Progress, Summary};
 
 /// How many jobs of one tab may be done but not yet on disk. Together with the one under way these are the
 /// jobs in flight: the most that a kill makes a crawl do again. Measured: a busy disk takes 20 ms for a commit,
@@ -74,57 +76,6 @@ pub struct Plan {
     pub interrupt: Arc<Notify>,
     /// To stop then.
     pub deadline: Option<Instant>,
-}
-
-/// Where a crawl stands, for people.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// States found.
-    pub states: usize,
-    /// Transitions executed.
-    pub transitions: usize,
-    /// Candidates left.
-    pub unexplored: usize,
-    /// Actions executed, those of a resumed crawl included.
-    pub actions: u64,
-    /// Loads of the URL.
-    pub resets: u64,
-    /// Actions executed since this process began.
-    pub actions_now: u64,
-    /// Since this process began.
-    pub elapsed: Duration,
-}
-
-/// How a crawl ended.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// Every candidate was executed or given up.
-    pub complete: bool,
-    /// If not, why.
-    pub stopped_by: Option<StoppedBy>,
-    /// At the end.
-    pub progress: Progress,
-    /// Candidates given up.
-    pub failed: usize,
-    /// Transitions that led to several states.
-    pub nondeterministic: usize,
-    /// Transitions after which the page was still busy.
-    pub unsettled: usize,
-    /// Plain links followed.
-    pub urls: usize,
-    /// What a reset cost, in actions.
-    pub reset_cost: f64,
-    /// How often a browser was replaced.
-    pub browsers_replaced: u32,
-    /// Whether pages ran in the browser's sandbox.
-    pub sandboxed: bool,
-}
-
-/// What crawlers tell the driver.
-enum Told {
-    Ready(CrawlerId),
-    Done(CrawlerId, JobId, Report),
-    Broken(NoTab),
 }
 
 struct Hand {
@@ -250,22 +201,6 @@ fn far() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600)
 }
 
-/// What every crawler is given.
-#[derive(Clone)]
-struct Office {
-    browsers: Rc<Browsers>,
-    url: Rc<str>,
-    knowledge: Rc<RefCell<Knowledge>>,
-    store: Rc<Store>,
-    screenshots: bool,
-}
-
-impl Office {
-    fn crawler(&self, tab: argiope_browser::tab::Tab) -> Crawler {
-        Crawler::new(tab, self.url.clone(), self.knowledge.clone(), self.store.clone(), self.screenshots)
-    }
-}
-
 impl Driver {
     /// Loads the first page twice: is it one, and what of it changes by itself?
     async fn begin(
@@ -294,16 +229,15 @@ impl Driver {
         let named = remembered::first(&self.knowledge.borrow(), &agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
         let mut crawler = office.crawler(tab);
-        let arrived = crawler.load().await.map_err(NoTab::Tab)?;
-        let (sighting, found) = arrived;
+        let (sighting, found) = crawler.load().await.map_err(NoTab::Tab)?;
         let id = CrawlerId(0);
-        self.employ(id, crawler, office.clone(), agent.clone(), told.clone());
+        self.hire(id, Some(crawler), office.clone(), agent.clone(), told.clone());
         let spent = Spent { actions: 0, resets: 3 };
         self.handle(Input::Ready { crawler: id, at: Some(sighting), spent }, found);
         Ok(())
     }
 
-    /// A new crawler without a tab yet.
+    /// A new crawler; it gets itself a tab if it has none.
     fn hire(
         &mut self,
         id: CrawlerId,
@@ -315,17 +249,6 @@ impl Driver {
         let (jobs, given) = mpsc::unbounded_channel();
         let task = tokio::task::spawn_local(work(id, crawler, office, agent, given, told));
         self.hands.insert(id, Hand { jobs, task, unwritten: Vec::new(), waiting: None });
-    }
-
-    fn employ(
-        &mut self,
-        id: CrawlerId,
-        crawler: Crawler,
-        office: Office,
-        agent: AgentSettings,
-        told: mpsc::UnboundedSender<Told>,
-    ) {
-        self.hire(id, Some(crawler), office, agent, told);
     }
 
     fn told(&mut self, telling: Told) {
@@ -342,7 +265,7 @@ impl Driver {
                     self.keep_knowledge();
                 }
                 let spent = Spent { actions: spent.actions, resets: spent.resets };
-                self.handle_for(crawler, Input::Finished { crawler, job, outcome, spent }, found);
+                self.carry_out(Some(crawler), Input::Finished { crawler, job, outcome, spent }, found);
             }
             Told::Broken(error) => self.trouble = Some(error.into()),
         }
@@ -355,10 +278,6 @@ impl Driver {
 
     fn handle(&mut self, input: Input, found: Vec<(StateKey, Found)>) {
         self.carry_out(None, input, found);
-    }
-
-    fn handle_for(&mut self, crawler: CrawlerId, input: Input, found: Vec<(StateKey, Found)>) {
-        self.carry_out(Some(crawler), input, found);
     }
 
     /// Hands an input to the controller and carries out what it asks for: first what is to be kept.
@@ -492,43 +411,5 @@ impl Driver {
             browsers_replaced,
             sandboxed,
         })
-    }
-}
-
-/// A crawler at work: takes jobs, gives reports, and gets itself a new tab when the old one is of no use.
-async fn work(
-    id: CrawlerId,
-    crawler: Option<Crawler>,
-    office: Office,
-    agent: AgentSettings,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
-    told: mpsc::UnboundedSender<Told>,
-) {
-    let mut crawler = crawler;
-    loop {
-        let mut worker = match crawler.take() {
-            Some(worker) => worker,
-            None => match office.browsers.tab(agent.clone()).await {
-                Ok(tab) => {
-                    let _ = told.send(Told::Ready(id));
-                    office.crawler(tab)
-                }
-                Err(error) => {
-                    let _ = told.send(Told::Broken(error));
-                    return;
-                }
-            },
-        };
-        while let Some(job) = jobs.recv().await {
-            let report = worker.perform(&job).await;
-            let failed = matches!(report.outcome, Outcome::Failed { .. });
-            let _ = told.send(Told::Done(id, job.id, report));
-            if failed {
-                break;
-            }
-        }
-        if jobs.is_closed() {
-            return;
-        }
     }
 }

@@ -11,3 +11,5 @@ pub mod remembered;
 pub mod selectors;
 pub mod settings;
 pub mod store;
+pub mod summary;
+pub mod work;

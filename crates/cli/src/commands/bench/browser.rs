@@ -159,7 +159,7 @@ impl Bench<'_> {
             masks: Vec::new(),
             endless: Vec::new(),
         };
-        let tab = Tab::open(browser.clone(), agent).await.map_err(broken)?;
+        let tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
         Ok((browser, tab))
     }
 
@@ -170,7 +170,7 @@ impl Bench<'_> {
         let steps = first_steps(&mut tab, &self.url).await?;
         let started = Instant::now();
         for step in steps.iter().cycle().take(self.args.actions as usize) {
-            tab.run(std::slice::from_ref(step)).await.map_err(broken)?;
+            tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
         }
         Ok(self.args.actions as f64 / started.elapsed().as_secs_f64())
     }
@@ -215,11 +215,11 @@ impl Bench<'_> {
         let steps = first_steps(&mut tab, &self.url).await?;
         let started = Instant::now();
         for first in 0..NAPS {
-            tab.load(&self.url).await.map_err(broken)?;
+            tab.load(&self.url).await.map_err(|error| broken(&error))?;
             tokio::time::sleep(NAP).await;
             // Half of the switches on the way, on average, and the candidate.
             for step in steps.iter().cycle().skip(first).take(steps.len() / 2 + 1) {
-                tab.run(std::slice::from_ref(step)).await.map_err(broken)?;
+                tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
                 tokio::time::sleep(NAP).await;
             }
         }
@@ -227,13 +227,13 @@ impl Bench<'_> {
     }
 }
 
-fn broken(error: TabError) -> Failure {
+fn broken(error: &TabError) -> Failure {
     Failure::Failed(format!("the browser failed: {error}"))
 }
 
 async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {
-    tab.load(url).await.map_err(broken)?;
-    let page = tab.look().await.map_err(broken)?.page;
+    tab.load(url).await.map_err(|error| broken(&error))?;
+    let page = tab.look().await.map_err(|error| broken(&error))?.page;
     let step = |offer: argiope_explore::page::Offer| Step {
         kind: offer.kind,
         place: offer.place,

@@ -1,0 +1,109 @@
+//! What happens to a tab while it is busy with something else, and must be answered: navigations, dialogs,
+//! downloads.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Outside;
+use crate::agent::AgentSettings;
+use crate::browser::OpenedTab;
+use crate::connection::Connection;
+use crate::events::{Event, Events};
+use crate::note::Noted;
+
+/// What must be answered while the tab is busy: dialogs, navigations, downloads.
+pub(super) struct Watch {
+    pub connection: Connection,
+    pub opened: OpenedTab,
+    pub settings: AgentSettings,
+    pub outside: Arc<Mutex<Outside>>,
+}
+
+impl Watch {
+    pub async fn run(self, mut events: Events) {
+        while let Some(event) = events.next().await {
+            // An event that cannot be read is the browser's fault and concerns nobody here.
+            let _ = self.heard(&event);
+        }
+    }
+
+    fn heard(&self, event: &Event) -> Result<(), serde_json::Error> {
+        match &*event.method {
+            "Fetch.requestPaused" => self.request(&event.read()?),
+            "Page.javascriptDialogOpening" => self.dialog(event.read()?),
+            "Page.downloadWillBegin" => {
+                #[derive(Deserialize)]
+                struct Download {
+                    url: String,
+                }
+                self.note(Noted::Download(event.read::<Download>()?.url));
+                self.stayed();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn send(&self, method: &str, params: &serde_json::Value) {
+        drop(self.connection.call(Some(&self.opened.session), method, params));
+    }
+
+    /// Tells the agent that the page is not left after all.
+    fn stayed(&self) {
+        let expression = format!("window[{:?}]?.stayed()", self.settings.secret);
+        self.send("Runtime.evaluate", &json!({"expression": expression}));
+    }
+
+    fn note(&self, noted: Noted) {
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        if outside.notes.len() < 100 {
+            outside.notes.push(noted);
+        }
+    }
+
+    /// A document is about to be fetched, perhaps after a redirect.
+    fn request(&self, paused: &Paused) {
+        let loading = self.outside.lock().unwrap_or_else(PoisonError::into_inner).loading;
+        let main = paused.frame_id == self.opened.target.0;
+        if main && !loading && !same_origin(&paused.request.url, &self.settings.origin) {
+            self.note(Noted::OutOfScope(paused.request.url.clone()));
+            let refuse = json!({"requestId": paused.request_id, "errorReason": "Aborted"});
+            self.send("Fetch.failRequest", &refuse);
+            self.stayed();
+        } else {
+            self.send("Fetch.continueRequest", &json!({"requestId": paused.request_id}));
+        }
+    }
+
+    /// Those that the agent does not answer itself, such as the one before a page is left.
+    fn dialog(&self, Dialog { kind, message }: Dialog) {
+        self.note(Noted::Dialog(kind, message));
+        self.send("Page.handleJavaScriptDialog", &json!({"accept": true}));
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    frame_id: String,
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Dialog {
+    #[serde(rename = "type")]
+    kind: String,
+    message: String,
+}
+
+fn same_origin(url: &str, origin: &str) -> bool {
+    url.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+}

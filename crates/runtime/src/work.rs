@@ -1,0 +1,85 @@
+//! A crawler at work, as a task of its own: jobs come in, reports go out.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use argiope_browser::agent::AgentSettings;
+use argiope_browser::tab::Tab;
+use argiope_controller::job::{CrawlerId, Job, JobId};
+use argiope_controller::outcome::Outcome;
+use tokio::sync::mpsc;
+
+use crate::browsers::{Browsers, NoTab};
+use crate::crawler::{Crawler, Report};
+use crate::knowledge::Knowledge;
+use crate::store::Store;
+
+/// What crawlers tell the driver.
+pub enum Told {
+    /// It has a tab and stands nowhere.
+    Ready(CrawlerId),
+    /// How its job ended.
+    Done(CrawlerId, JobId, Report),
+    /// There is no tab to be had.
+    Broken(NoTab),
+}
+
+/// What every crawler is given.
+#[derive(Clone)]
+pub struct Office {
+    /// Where tabs come from.
+    pub browsers: Rc<Browsers>,
+    /// Where the application is.
+    pub url: Rc<str>,
+    /// What crawlers know together.
+    pub knowledge: Rc<RefCell<Knowledge>>,
+    /// What was found.
+    pub store: Rc<Store>,
+    /// A picture of every state.
+    pub screenshots: bool,
+}
+
+impl Office {
+    /// A crawler with a tab.
+    pub fn crawler(&self, tab: Tab) -> Crawler {
+        Crawler::new(tab, self.url.clone(), self.knowledge.clone(), self.store.clone(), self.screenshots)
+    }
+}
+
+/// A crawler at work: takes jobs, gives reports, and gets itself a new tab when the old one is of no use.
+pub async fn work(
+    id: CrawlerId,
+    crawler: Option<Crawler>,
+    office: Office,
+    agent: AgentSettings,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    told: mpsc::UnboundedSender<Told>,
+) {
+    let mut crawler = crawler;
+    loop {
+        let mut worker = match crawler.take() {
+            Some(worker) => worker,
+            None => match office.browsers.tab(agent.clone()).await {
+                Ok(tab) => {
+                    let _ = told.send(Told::Ready(id));
+                    office.crawler(tab)
+                }
+                Err(error) => {
+                    let _ = told.send(Told::Broken(error));
+                    return;
+                }
+            },
+        };
+        while let Some(job) = jobs.recv().await {
+            let report = worker.perform(&job).await;
+            let failed = matches!(report.outcome, Outcome::Failed { .. });
+            let _ = told.send(Told::Done(id, job.id, report));
+            if failed {
+                break;
+            }
+        }
+        if jobs.is_closed() {
+            return;
+        }
+    }
+}
