@@ -68,6 +68,7 @@ const agent = {
 };
 
 function beginStep() {
+  shared.opened = opened();
   shared.notes = [];
   shared.linked = null;
   shared.leaving = false;

@@ -147,6 +147,13 @@ function shadowOf(element) {
     note("window", absolute(address ?? "about:blank"));
     return null;
   });
+  // The way back through the history is taken later.
+  for (const name of ["back", "forward", "go"]) {
+    replace(History.prototype, name, (old) => function (...args) {
+      awaitEvent(window, "popstate");
+      return apply(old, this, args);
+    });
+  }
   if (!window.navigation) return;
   apply(native.add, window.navigation, ["navigate", (event) => {
     const address = event.destination.url;
@@ -155,6 +162,8 @@ function shadowOf(element) {
       event.preventDefault();
     } else if (event.destination.sameDocument) {
       note("route", address);
+      if (event.hashChange) awaitEvent(window, "hashchange");
+      if (event.navigationType === "traverse") awaitEvent(window, "popstate");
     } else if (!allowed(address)) {
       note("out-of-scope", address);
       event.preventDefault();

@@ -1,5 +1,6 @@
 // The page agent, part 5: waiting until a page has done what it was going to do. Never a sleep: each round
 // asks what is still to come, brings it about or waits for exactly that.
+
 // Whether it settled before the deadline. Gives up at once when the document is being left, unless it
 // should `stay` to see that.
 async function settle(deadline, stay) {
@@ -44,8 +45,22 @@ async function settle(deadline, stay) {
       await paint();
       continue;
     }
+    const open = opened();
+    if (open !== shared.opened) {
+      shared.opened = open;
+      await paint();
+      continue;
+    }
     return true;
   }
+}
+
+// How many dialogs, details and popovers are open. The events of one that was closed or opened come late, but not
+// later than the next frame.
+function opened() {
+  let count = 0;
+  for (const { document: page } of documents()) count += page.querySelectorAll("dialog[open],details[open],:popover-open").length;
+  return count;
 }
 
 // Documents that are still being read. Outside resources do not count once the tree is there.

@@ -41,6 +41,16 @@ function end(token) {
   traffic.wake?.();
 }
 
+// Holds the page until an event that the browser has promised, but not longer than a moment.
+function awaitEvent(target, type) {
+  if (!heard.types.has(type)) return;
+  const token = traffic.next++;
+  traffic.pending.set(token, "event:" + type);
+  const done = () => end(token);
+  apply(native.add, target, [type, done, { once: true }]);
+  apply(native.timeout, window, [done, 300]);
+}
+
 // Until something ends, but not longer than a moment.
 function trafficChange() {
   return new native.Promise((resolve) => {
