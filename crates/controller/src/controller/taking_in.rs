@@ -83,8 +83,12 @@ impl Controller {
         let explained = match self.astray(assigned, went_right, spent, at) {
             Astray::Load => self.landed(at, effects).is_some(),
             Astray::Step(hop) => {
-                self.troubles.went_wrong(hop.slot);
+                let often = self.troubles.went_wrong(hop.slot);
                 self.strayed(hop.slot, at, &mut strays, effects);
+                if often {
+                    // One that goes right in every second attempt is not to be relied on either.
+                    self.keep_strays(&strays, effects);
+                }
                 true
             }
             Astray::Nothing => {
@@ -121,8 +125,8 @@ impl Controller {
         }
     }
 
-    /// A transition led elsewhere. That is recorded once it happened in the second attempt too; but at
-    /// once if the state is new, so that there is a way to every state.
+    /// A transition led elsewhere. That is recorded once it happened in the second attempt too, or in
+    /// another job; but at once if the state is new, so that there is a way to every state.
     fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>, effects: &mut Vec<Effect>) {
         if !self.introduce(at, effects) {
             return;
