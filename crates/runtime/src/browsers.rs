@@ -69,6 +69,11 @@ impl Browsers {
         Ok(())
     }
 
+    /// Whether this is still the browser to work in. While another one is being started, it is.
+    pub fn is_present(&self, browser: &Arc<Browser>) -> bool {
+        self.current.try_lock().map_or(true, |current| Arc::ptr_eq(&current, browser))
+    }
+
     /// How often a browser was replaced.
     pub fn replaced(&self) -> u32 {
         self.replaced.get()

@@ -155,8 +155,10 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     learned.into_knowledge(&mut knowledge.borrow_mut());
     let office =
         Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
+    let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
     if fresh {
-        driver.begin(&office, &mut agent, &told).await?;
+        let begun = tokio::time::timeout_at(until, driver.begin(&office, &mut agent, &told)).await;
+        begun.map_err(|_| NoPage::late(&settings.url))??;
         // The price of the first looks is not the crawl's.
         driver.started = Instant::now();
     }
@@ -165,7 +167,6 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     }
     let mut tick = tokio::time::interval(TICK);
     let mut weighed = Instant::now();
-    let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
     while driver.over.is_none() && driver.trouble.is_none() {
         tokio::select! {
             biased;

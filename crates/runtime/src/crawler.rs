@@ -42,6 +42,18 @@ pub struct Report {
     pub learned: bool,
 }
 
+impl Report {
+    /// Of a job that was not begun because the browser is gone or is to go.
+    pub fn lost() -> Self {
+        Self {
+            outcome: Outcome::Failed { went_right: 0, reason: Failure::Lost },
+            spent: Spent::default(),
+            found: Vec::new(),
+            learned: false,
+        }
+    }
+}
+
 /// One tab at work.
 pub struct Crawler {
     tab: Tab,

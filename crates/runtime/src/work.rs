@@ -71,7 +71,12 @@ pub async fn work(
             },
         };
         while let Some(job) = jobs.recv().await {
-            let report = worker.perform(&job).await;
+            let report = if office.browsers.is_present(worker.tab().browser()) {
+                worker.perform(&job).await
+            } else {
+                // The browser was replaced; it ends with its last tab, and the job is given again.
+                Report::lost()
+            };
             let failed = matches!(report.outcome, Outcome::Failed { .. });
             let _ = told.send(Told::Done(id, job.id, report));
             if failed {

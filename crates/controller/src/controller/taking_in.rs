@@ -83,8 +83,12 @@ impl Controller {
         let explained = match self.astray(assigned, went_right, spent, at) {
             Astray::Load => self.landed(at, effects).is_some(),
             Astray::Step(hop) => {
-                self.troubles.went_wrong(hop.slot);
+                let often = self.troubles.went_wrong(hop.slot);
                 self.strayed(hop.slot, at, &mut strays, effects);
+                if often {
+                    // One that goes right in every second attempt is not to be relied on either.
+                    self.keep_strays(&strays, effects);
+                }
                 true
             }
             Astray::Nothing => {
@@ -122,8 +126,8 @@ impl Controller {
     }
 
     /// A transition led elsewhere. That is recorded if the path began with a load (the second attempt
-    /// does): before that the application may have been in a state that cannot be seen. But at once if the
-    /// state is new, so that there is a way to every state.
+    /// does) or if it happens again in another job: before that the application may have been in a state
+    /// that cannot be seen. But at once if the state is new, so that there is a way to every state.
     fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>, effects: &mut Vec<Effect>) {
         if !self.introduce(at, effects) {
             return;

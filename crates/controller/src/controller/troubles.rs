@@ -58,11 +58,13 @@ impl Troubles {
         self.misses.remove(&state);
     }
 
-    /// A transition on the way failed or led elsewhere.
-    pub(super) fn went_wrong(&mut self, step: Slot) {
-        if count(&mut self.wrong_steps, step) >= UNRELIABLE {
+    /// A transition on the way failed or led elsewhere; whether it has done so often.
+    pub(super) fn went_wrong(&mut self, step: Slot) -> bool {
+        let often = count(&mut self.wrong_steps, step) >= UNRELIABLE;
+        if often {
             self.unreliable.insert(step);
         }
+        often
     }
 
     /// The URL could not be loaded; whether that is enough.

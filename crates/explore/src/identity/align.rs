@@ -38,11 +38,20 @@ struct Pair<'t, 'a, 'b> {
     b: &'t Tree<'b>,
     a_digests: Vec<u128>,
     b_digests: Vec<u128>,
+    a_sayings: Vec<Option<u128>>,
+    b_sayings: Vec<Option<u128>>,
 }
 
 /// Lays two pages side by side.
 pub(crate) fn align(a: &Tree<'_>, b: &Tree<'_>) -> Alignment {
-    let pair = Pair { a, b, a_digests: digests(a), b_digests: digests(b) };
+    let pair = Pair {
+        a,
+        b,
+        a_digests: digests(a),
+        b_digests: digests(b),
+        a_sayings: sayings(a),
+        b_sayings: sayings(b),
+    };
     let mut alignment = Alignment::default();
     let mut open = vec![(None, None)];
     while let Some((x, y)) = open.pop() {
@@ -89,6 +98,23 @@ fn digests(tree: &Tree<'_>) -> Vec<u128> {
         digests[at] = encoder.wide_digest();
     }
     digests
+}
+
+/// A hash of what each element says, with all that is in it; none if it says nothing.
+fn sayings(tree: &Tree<'_>) -> Vec<Option<u128>> {
+    let mut sayings = vec![None; tree.len()];
+    for at in (0..tree.len()).rev() {
+        let node = tree.node(at);
+        let mut encoder = Encoder::about("saying");
+        let mut says = !node.text.trim().is_empty();
+        encoder.text(node.text.trim());
+        for saying in tree.children(Some(at)).filter_map(|child| sayings[child]) {
+            encoder.wide(saying);
+            says = true;
+        }
+        sayings[at] = says.then(|| encoder.wide_digest());
+    }
+    sayings
 }
 
 impl Pair<'_, '_, '_> {
@@ -200,7 +226,10 @@ impl Pair<'_, '_, '_> {
             return 2;
         }
         let equal = |name| one.attribute(name) == other.attribute(name);
-        match (self.a.stable_id(x), self.b.stable_id(y)) {
+        // Where all else is made up anew on each load, the words are what lasts.
+        let says_the_same = self.a_sayings[x].is_some() && self.a_sayings[x] == self.b_sayings[y];
+        let words = if says_the_same { 3 } else { 0 };
+        let looks = match (self.a.stable_id(x), self.b.stable_id(y)) {
             (Some(id), Some(same)) if id == same => 6,
             (Some(_), _) | (_, Some(_)) => 1,
             (None, None) => {
@@ -208,6 +237,7 @@ impl Pair<'_, '_, '_> {
                     + u32::from(equal("role") && equal("type") && equal("name"))
                     + u32::from(equal("href"))
             }
-        }
+        };
+        looks + words
     }
 }

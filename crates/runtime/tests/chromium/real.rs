@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use argiope_browser::LaunchSettings;
-use argiope_browser::find::find;
+use argiope_browser::find::{Executable, find};
 use argiope_controller::outcome::Note;
 use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_runtime::crawl::{CrawlError, Plan, Progress, Summary, crawl};
 use argiope_runtime::settings::CrawlSettings;
-use argiope_runtime::store::{FILE, Store};
+use argiope_runtime::store::{Store, StoreError};
 use argiope_sites::Notes;
 
 /// Far more than any crawl here takes; one that hangs then ends as stopped, which no test accepts.
@@ -22,14 +22,18 @@ const PATIENCE: Duration = Duration::from_secs(600);
 pub struct Place(PathBuf);
 
 impl Place {
-    /// Makes it, under the build's folder for temporary files.
+    /// Makes it where temporary files are: profiles need a short path.
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chromium-{}-{count}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("argiope-crawl-{}-{count}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
+    }
+
+    /// The directory, where browsers have their profiles.
+    pub fn profiles(&self) -> &Path {
+        &self.0
     }
 
     /// A path inside.
@@ -57,25 +61,30 @@ pub struct Model {
 
 /// Crawls, or goes on with a crawl, by a store in the given directory; profiles lie beside it.
 pub fn run(settings: &CrawlSettings, directory: &Path) -> Result<Summary, CrawlError> {
-    run_and_watch(settings, directory, |_| ())
+    run_with(settings, directory, None, |_| ())
 }
 
-/// The same, and tells of its progress.
-pub fn run_and_watch(
+/// The same with another program as browser, and tells of its progress.
+pub fn run_with(
     settings: &CrawlSettings,
     directory: &Path,
+    browser: Option<&Path>,
     watch: impl FnMut(&Progress),
 ) -> Result<Summary, CrawlError> {
-    let there = directory.join(FILE).exists();
-    let store = if there {
-        Store::open(directory)
-    } else {
-        Store::create(directory, &serde_json::to_value(settings).unwrap())
+    let store = match Store::open(directory) {
+        Err(StoreError::NoRun(_) | StoreError::Unfinished(_)) => {
+            Store::create(directory, &serde_json::to_value(settings).unwrap())
+        }
+        store => store,
     };
+    let mut launch = LaunchSettings::new(executable(), directory.parent().unwrap().to_owned());
+    if let Some(browser) = browser {
+        launch.executable.path = browser.to_owned();
+    }
     let plan = Plan {
         store: store?,
         settings: settings.clone(),
-        browser: browser(directory.parent().unwrap()),
+        browser: launch,
         secret: "q8Zr1mWv".to_owned(),
         interrupt: Default::default(),
         deadline: Some(Instant::now() + PATIENCE),
@@ -84,11 +93,10 @@ pub fn run_and_watch(
     runtime.block_on(tokio::task::LocalSet::new().run_until(crawl(plan, watch)))
 }
 
-/// The browser that argiope would find, with its profile in the given directory.
-fn browser(profiles: &Path) -> LaunchSettings {
+/// The browser that argiope would find.
+pub fn executable() -> Executable {
     let variable = |name| std::env::var_os(name);
-    let executable = find(None, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref()).unwrap();
-    LaunchSettings::new(executable, profiles.to_owned())
+    find(None, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref()).unwrap()
 }
 
 /// The journal of a crawl.

@@ -1,0 +1,67 @@
+//! Browsers that die or grow too large in the midst of a crawl: it goes on with a new one.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use argiope_runtime::crawl::Summary;
+use argiope_runtime::settings::CrawlSettings;
+
+use crate::other::{browsers_in, kill, processes_with};
+use crate::pages::Pages;
+use crate::real::{Model, Place, model, records, run};
+
+/// A guard against a crawl that does nothing.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn crawled(settings: &CrawlSettings, place: &Place) -> (Summary, Model) {
+    let summary = run(settings, &place.path("run")).unwrap();
+    assert!(summary.complete, "{summary:?}");
+    assert!(processes_with(place.profiles()).is_empty(), "browsers are left");
+    (summary, model(&records(&place.path("run"))))
+}
+
+#[test]
+fn killed_browsers_are_replaced_and_the_model_is_the_same() {
+    let pages = Pages::start(Duration::ZERO);
+    let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=6")) };
+    let (_, expected) = crawled(&settings, &Place::new());
+    assert_eq!((expected.states.len(), expected.transitions.len()), (64, 384));
+    pages.take();
+    let place = Place::new();
+    let killer = || {
+        for moment in [30, 150] {
+            let started = Instant::now();
+            let browser = loop {
+                assert!(started.elapsed() < PATIENCE, "nothing happens");
+                if pages.count() >= moment
+                    && let [browser, ..] = browsers_in(place.profiles())[..]
+                {
+                    break browser;
+                }
+                thread::sleep(Duration::from_millis(1));
+            };
+            assert!(kill(browser));
+        }
+    };
+    let (summary, found) = thread::scope(|scope| {
+        scope.spawn(killer);
+        crawled(&settings, &place)
+    });
+    assert_eq!(summary.browsers_replaced, 2);
+    assert_eq!(summary.failed, 0);
+    assert!(found == expected);
+}
+
+#[test]
+fn a_browser_that_grew_past_its_limit_is_replaced_and_the_model_is_the_same() {
+    // Slow enough that its memory is looked at more than once.
+    let pages = Pages::start(Duration::from_millis(30));
+    let settings = CrawlSettings::new(pages.url("switches?count=6"));
+    let small = CrawlSettings { browser_mb: 1, ..settings.clone() };
+    let place = Place::new();
+    let (summary, found) = crawled(&small, &place);
+    assert!(summary.browsers_replaced > 0, "{summary:?}");
+    assert_eq!(summary.failed, 0);
+    let (_, expected) = crawled(&settings, &Place::new());
+    assert!(found == expected);
+}
