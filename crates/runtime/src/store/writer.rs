@@ -162,5 +162,6 @@ fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(Progr
                 return;
             }
         }
+        std::thread::sleep(SPACING.saturating_sub(begun.elapsed()));
     }
 }
