@@ -126,7 +126,10 @@ pub fn processes_with(directory: &Path) -> BTreeSet<u32> {
 
 /// The browsers themselves, without the processes of their pages, that have their profile in a directory.
 pub fn browsers_in(directory: &Path) -> Vec<u32> {
-    let itself = |pid: &u32| !command_line(*pid).contains("--type=");
+    let itself = |pid: &u32| {
+        let line = command_line(*pid);
+        line.contains("--remote-debugging-pipe") && !line.contains("--type=")
+    };
     processes_with(directory).into_iter().filter(itself).collect()
 }
 

@@ -31,16 +31,13 @@ fn killed_browsers_are_replaced_and_the_model_is_the_same() {
     let killer = || {
         for moment in [30, 150] {
             let started = Instant::now();
-            let browser = loop {
+            while pages.count() < moment || browsers_in(place.profiles()).is_empty() {
                 assert!(started.elapsed() < PATIENCE, "nothing happens");
-                if pages.count() >= moment
-                    && let [browser, ..] = browsers_in(place.profiles())[..]
-                {
-                    break browser;
-                }
                 thread::sleep(Duration::from_millis(1));
-            };
-            assert!(kill(browser));
+            }
+            // Where the browser is started by a script there are two, and the script may have gone first.
+            let killed = browsers_in(place.profiles()).into_iter().filter(|browser| kill(*browser));
+            assert!(killed.count() > 0);
         }
     };
     let (summary, found) = thread::scope(|scope| {
