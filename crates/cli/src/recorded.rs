@@ -6,13 +6,12 @@ use std::path::Path;
 
 use argiope_browser::find::FindError;
 use argiope_controller::Controller;
-use argiope_controller::settings::Settings as Controlling;
 use argiope_explore::graph::Graph;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::page::Page;
 use argiope_explore::quoted::{Escaped, Quoted};
-use argiope_explore::strategies;
-use argiope_explore::strategy::{INITIAL, Settings as Exploring};
+use argiope_explore::strategy::INITIAL;
+use argiope_runtime::crawl::{self, CrawlError};
 use argiope_runtime::remembered::{self, Remembered};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
@@ -79,14 +78,9 @@ pub fn set_site(store: &Store, name: &str) -> Result<(), StoreError> {
 
 /// The controller that wrote the records of a run.
 pub fn controller(store: &Store, settings: &CrawlSettings, reset_cost: f64) -> Result<Controller, Failure> {
-    let strategy = strategies::find(&settings.strategy)
-        .ok_or_else(|| Failure::Input(format!("the run has an unknown strategy, {:?}", settings.strategy)))?;
-    let exploring = Exploring { reset_cost, seed: settings.seed };
-    let controlling = Controlling { strategy, exploring, limits: settings.limits() };
-    let records = store.records().and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let records = records.map_err(|error| refused(&error))?;
-    Controller::restore(controlling, records).map_err(|wrong| {
-        Failure::Failed(format!("the store is damaged: record {}: {}", wrong.at, wrong.what))
+    crawl::restore(store, settings, reset_cost).map_err(|error| match error {
+        CrawlError::Store(error) => refused(&error),
+        other => Failure::Failed(other.to_string()),
     })
 }
 

@@ -104,20 +104,13 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let Plan { store, settings, browser, secret, interrupt, deadline } = plan;
     let identity = identity::find(&settings.identity)
         .ok_or_else(|| CrawlError::Settings(format!("there is no identity {:?}", settings.identity)))?;
-    let strategy = strategies::find(&settings.strategy)
-        .ok_or_else(|| CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy)))?;
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = remembered::load(&store)?;
     let browsers = Rc::new(Browsers::launch(browser, u64::from(settings.browser_mb) << 20).await?);
     let sandboxed = browsers.present().await?.is_sandboxed();
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
-    let controlling = Controlling {
-        strategy,
-        exploring: Exploring { reset_cost: learned.reset_cost, seed: settings.seed },
-        limits: settings.limits(),
-    };
-    let controller = restore(&store, controlling)?;
+    let controller = restore(&store, &settings, learned.reset_cost)?;
     let mut agent = AgentSettings {
         secret,
         origin: learned.origin.clone().unwrap_or(scope.origin),
@@ -187,15 +180,19 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     driver.finish(office, browsers, sandboxed).await
 }
 
-/// The controller that wrote the store's records; a new one if there are none.
-fn restore(store: &Store, settings: Controlling) -> Result<Controller, StoreError> {
+/// The controller that wrote the store's records; one that has not begun if there are none.
+pub fn restore(store: &Store, settings: &CrawlSettings, reset_cost: f64) -> Result<Controller, CrawlError> {
+    let strategy = strategies::find(&settings.strategy)
+        .ok_or_else(|| CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy)))?;
+    let exploring = Exploring { reset_cost, seed: settings.seed };
+    let controlling = Controlling { strategy, exploring, limits: settings.limits() };
     let mut unread = None;
     let records = store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
-    let controller = Controller::restore(settings, records);
+    let controller = Controller::restore(controlling, records);
     if let Some(error) = unread {
-        return Err(error);
+        return Err(error.into());
     }
-    controller.map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)))
+    controller.map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)).into())
 }
 
 fn far() -> tokio::time::Instant {
@@ -364,15 +361,11 @@ impl Driver {
     }
 
     fn progress(&self) -> Progress {
-        let counts = self.controller.progress();
+        let so_far = Progress::of(&self.controller);
         Progress {
-            states: counts.states,
-            transitions: counts.transitions,
-            unexplored: counts.unexplored,
-            actions: counts.actions,
-            resets: counts.resets,
-            actions_now: counts.actions - self.before.actions,
+            actions_now: so_far.actions - self.before.actions,
             elapsed: self.started.elapsed(),
+            ..so_far
         }
     }
 
@@ -383,7 +376,8 @@ impl Driver {
         sandboxed: bool,
     ) -> Result<Summary, CrawlError> {
         let progress = self.progress();
-        let counts = self.controller.progress();
+        let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
+        let summary = Summary::of(&self.controller, complete, stopped_by);
         for hand in self.hands.into_values() {
             hand.task.abort();
             // The task ends by this; its tab goes with it.
@@ -399,18 +393,6 @@ impl Driver {
             return Err(trouble);
         }
         closed?;
-        let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
-        Ok(Summary {
-            complete,
-            stopped_by,
-            progress,
-            failed: counts.failed,
-            nondeterministic: counts.nondeterministic,
-            unsettled: counts.unsettled,
-            urls: counts.links,
-            reset_cost: self.pace.reset_cost(),
-            browsers_replaced,
-            sandboxed,
-        })
+        Ok(Summary { progress, reset_cost: self.pace.reset_cost(), browsers_replaced, sandboxed, ..summary })
     }
 }

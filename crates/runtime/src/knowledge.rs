@@ -39,7 +39,14 @@ pub struct Spot {
 }
 
 impl Sheet {
-    fn new(raw: Raw, mut places: Vec<Spot>) -> Self {
+    fn new(raw: Raw, offers: &[OfferDetail]) -> Self {
+        let spot = |offer: &OfferDetail| Spot {
+            action: offer.signature,
+            kind: offer.kind,
+            argument: offer.argument.as_str().into(),
+            place: offer.place.as_str().into(),
+        };
+        let mut places: Vec<Spot> = offers.iter().map(spot).collect();
         places.sort_by_key(|spot| spot.action);
         Self { raw, places: places.into() }
     }
@@ -47,18 +54,6 @@ impl Sheet {
     /// Where an action is on this page.
     pub fn spot(&self, action: ActionSignature) -> Option<&Spot> {
         self.places.binary_search_by_key(&action, |spot| spot.action).ok().map(|at| &self.places[at])
-    }
-}
-
-impl From<&StateDetail> for Sheet {
-    fn from(detail: &StateDetail) -> Self {
-        let spot = |offer: &OfferDetail| Spot {
-            action: offer.signature,
-            kind: offer.kind,
-            argument: offer.argument.as_str().into(),
-            place: offer.place.as_str().into(),
-        };
-        Self::new(Raw(detail.raw), detail.offers.iter().map(spot).collect())
     }
 }
 
@@ -138,7 +133,7 @@ impl Knowledge {
 
     /// Takes in what the store knows of a state.
     pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Rc<Sheet> {
-        let sheet = Rc::new(Sheet::from(detail));
+        let sheet = Rc::new(Sheet::new(Raw(detail.raw), &detail.offers));
         self.remember(Known { key, sheet: sheet.clone() });
         sheet
     }
@@ -156,13 +151,7 @@ impl Knowledge {
             recognised = resolved;
         }
         let offers = offers_of(&page, &recognised);
-        let spots = offers.iter().map(|offer| Spot {
-            action: offer.signature,
-            kind: offer.kind,
-            argument: offer.argument.as_str().into(),
-            place: offer.place.as_str().into(),
-        });
-        let known = Known { key: recognised.key, sheet: Rc::new(Sheet::new(raw, spots.collect())) };
+        let known = Known { key: recognised.key, sheet: Rc::new(Sheet::new(raw, &offers)) };
         self.remember(known.clone());
         let offered =
             |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
 
 /// Where a crawl stands, for people.
@@ -46,4 +47,38 @@ pub struct Summary {
     pub browsers_replaced: u32,
     /// Whether pages ran in the browser's sandbox.
     pub sandboxed: bool,
+}
+
+impl Progress {
+    /// What a controller knows; nothing of time.
+    pub fn of(controller: &Controller) -> Self {
+        let counts = controller.progress();
+        Self {
+            states: counts.states,
+            transitions: counts.transitions,
+            unexplored: counts.unexplored,
+            actions: counts.actions,
+            resets: counts.resets,
+            ..Self::default()
+        }
+    }
+}
+
+impl Summary {
+    /// What a controller knows; nothing of time and browsers.
+    pub fn of(controller: &Controller, complete: bool, stopped_by: Option<StoppedBy>) -> Self {
+        let counts = controller.progress();
+        Self {
+            complete,
+            stopped_by,
+            progress: Progress::of(controller),
+            failed: counts.failed,
+            nondeterministic: counts.nondeterministic,
+            unsettled: counts.unsettled,
+            urls: counts.links,
+            reset_cost: controller.known().settings().exploring.reset_cost,
+            browsers_replaced: 0,
+            sandboxed: true,
+        }
+    }
 }

@@ -17,7 +17,7 @@ use argiope_browser::find::find;
 use argiope_browser::{Executable, LaunchSettings};
 use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
-use argiope_runtime::crawl::{self, CrawlError, Plan, Progress, Summary};
+use argiope_runtime::crawl::{self, CrawlError, Plan, Summary};
 use argiope_runtime::remembered;
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::{Store, StoreError};
@@ -157,30 +157,9 @@ fn finished(ready: &Ready) -> Result<Option<Summary>, Failure> {
     }
     let learned = remembered::load(&ready.store).map_err(|error| refused(&error))?;
     let controller = recorded::controller(&ready.store, &ready.settings, learned.reset_cost)?;
-    let counts = controller.progress();
-    if counts.states == 0 || counts.unexplored > 0 {
-        return Ok(None);
-    }
-    Ok(Some(Summary {
-        complete: true,
-        stopped_by: None,
-        progress: Progress {
-            states: counts.states,
-            transitions: counts.transitions,
-            unexplored: 0,
-            actions: counts.actions,
-            resets: counts.resets,
-            actions_now: 0,
-            elapsed: Duration::ZERO,
-        },
-        failed: counts.failed,
-        nondeterministic: counts.nondeterministic,
-        unsettled: counts.unsettled,
-        urls: counts.links,
-        reset_cost: learned.reset_cost,
-        browsers_replaced: 0,
-        sandboxed: true,
-    }))
+    let summary = Summary::of(&controller, true, None);
+    let begun = summary.progress.states > 0;
+    Ok((begun && summary.progress.unexplored == 0).then_some(summary))
 }
 
 fn browser(args: &Args) -> Result<Executable, Failure> {
