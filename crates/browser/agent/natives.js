@@ -11,6 +11,7 @@ const native = {
   attachShadow: Element.prototype.attachShadow,
   text: Function.prototype.toString,
   now: Date.now,
+  json: JSON.stringify,
   clock: performance.now.bind(performance),
   report: window.reportError,
   Channel: MessageChannel,

@@ -47,7 +47,14 @@ function wellFormed(text) {
   return text.toWellFormed();
 }
 
+// As one text, which crosses to the browser many times faster than a tree of objects; as objects where a library
+// has taught arrays or texts to write themselves.
 function look() {
+  const taught = [Array, Object, String].some((type) => "toJSON" in type.prototype);
+  return taught ? lookAround() : native.json(lookAround());
+}
+
+function lookAround() {
   const nodes = [];
   const elements = [];
   const numbers = new Map();

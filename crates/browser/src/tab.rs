@@ -272,7 +272,17 @@ impl Tab {
 
     /// Looks at the page.
     pub async fn look(&mut self) -> Result<Look, TabError> {
-        self.ask("look()", 1).await
+        /// As the agent tells it, see `agent/tree.js`.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Told {
+            Text(String),
+            Objects(Box<Look>),
+        }
+        match self.ask("look()", 1).await? {
+            Told::Text(text) => parse(&text),
+            Told::Objects(look) => Ok(*look),
+        }
     }
 
     /// A picture of what is in view, as PNG.
