@@ -18,6 +18,7 @@ fn the_file_tree_of_cassandra_is_complete_with_fewer_actions_than_published() {
         let settings = CrawlSettings { tabs, ..CrawlSettings::new(server.url()) };
         let summary = run(&settings, &place.path("run")).unwrap();
         let model = model(&records(&place.path("run")));
+        println!("{tabs} tabs: {summary:?}");
         assert!(summary.complete, "{tabs} tabs: {summary:?}");
         let found = (model.states.len() as u64, model.transitions.len() as u64);
         assert_eq!(found, (expected.states, expected.transitions), "{tabs} tabs");
