@@ -150,8 +150,8 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
         Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
     let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
     if fresh {
-        let begun = tokio::time::timeout_at(until, driver.begin(&office, &mut agent, &told)).await;
-        begun.map_err(|_| NoPage::late(&settings.url))??;
+        // Whatever the time: a crawl without its first page would have nothing to resume.
+        driver.begin(&office, &mut agent, &told).await?;
         // The price of the first looks is not the crawl's.
         driver.started = Instant::now();
     }

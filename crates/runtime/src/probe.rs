@@ -42,14 +42,6 @@ pub enum NoPage {
 }
 
 impl NoPage {
-    /// The time was up before the page was there.
-    pub fn late(url: &str) -> Self {
-        Self::NotLoaded {
-            url: Escaped(url, 200).to_string(),
-            why: "the time was up before it was there".to_owned(),
-        }
-    }
-
     fn of(url: &str, error: &TabError) -> Self {
         let why = match error {
             TabError::NotLoaded(reason) => in_words(reason),

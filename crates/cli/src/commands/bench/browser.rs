@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::progress::Progress;
 use crate::recorded::no_browser;
 
 /// The usual way's sleep after each event.
@@ -92,9 +93,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let runtime = runtime.map_err(|error| Failure::Failed(format!("cannot run tasks: {error}")))?;
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
     let mut all = Vec::new();
+    let progress = Progress::new(u64::from(args.rounds) * 2);
     for (site, usual) in [("toggles", true), ("filetree-cassandra", false)] {
         let server = Server::start(site).map_err(|error| Failure::Failed(error.to_string()))?;
-        let bench = Bench { args, executable: &executable, url: server.url(), usual };
+        let bench = Bench { args, executable: &executable, url: server.url(), usual, progress: &progress };
         let set = tokio::task::LocalSet::new();
         all.push(runtime.block_on(set.run_until(bench.measure(site)))?);
     }
@@ -119,18 +121,20 @@ struct Bench<'a> {
     executable: &'a Executable,
     url: String,
     usual: bool,
+    progress: &'a Progress,
 }
 
 impl Bench<'_> {
     async fn measure(&self, site: &'static str) -> Result<Measured, Failure> {
         let mut measured = Measured { site, ..Measured::default() };
-        for round in 0..self.args.rounds {
-            eprintln!("{site}: round {} of {}", round + 1, self.args.rounds);
+        self.progress.doing(site);
+        for _ in 0..self.args.rounds {
             measured.bare.push(self.bare().await?);
             let one = self.crawl(1).await?;
             measured.one_tab.push(one.0);
             measured.transitions.push(one.1);
             measured.two_tabs.push(self.crawl(2).await?.0);
+            self.progress.advance(1);
         }
         if self.usual {
             measured.usual = Some(self.usual_way().await?);
