@@ -79,6 +79,6 @@ function sleep(milliseconds) {
 function paint() {
   return new native.Promise((resolve) => {
     apply(native.frame, window, [resolve]);
-    apply(native.timeout, window, [resolve, 100]);
+    apply(native.timeout, window, [resolve, 500]);
   });
 }

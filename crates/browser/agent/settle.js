@@ -42,6 +42,8 @@ async function settle(deadline, stay) {
     }
     if (heard.observes && painted !== now) {
       painted = now;
+      // One frame finds out what is in view, and its observers hear of it before the next.
+      await paint();
       await paint();
       continue;
     }
