@@ -51,11 +51,18 @@ function awaitEvent(target, type) {
   apply(native.timeout, window, [done, 300]);
 }
 
-// Until something ends, but not longer than a moment.
+// Until something ends, but not longer than a moment. A page that takes longer gets a frame meanwhile.
 function trafficChange() {
   return new native.Promise((resolve) => {
-    traffic.wake = resolve;
-    apply(native.timeout, window, [resolve, 50]);
+    const late = () => {
+      orderFrame();
+      resolve();
+    };
+    const timer = apply(native.timeout, window, [late, 50]);
+    traffic.wake = () => {
+      apply(native.clearTimeout, window, [timer]);
+      resolve();
+    };
   });
 }
 

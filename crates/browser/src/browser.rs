@@ -16,6 +16,7 @@ use crate::flags::{self, FlagSettings};
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::sweep::{Swept, sweep};
+use crate::tab::frames::FrameLock;
 
 /// How long a browser may take to end when asked to, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -127,6 +128,7 @@ pub struct Browser {
     window: (u32, u32),
     version: String,
     sandboxed: bool,
+    frames: Option<FrameLock>,
     swept: Swept,
 }
 
@@ -152,9 +154,16 @@ impl Browser {
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
         let (process, pipes) = Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
         let connection = Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
-        let version = String::new();
-        let mut browser =
-            Self { connection, process, profile, window: settings.window, version, sandboxed, swept };
+        let mut browser = Self {
+            connection,
+            process,
+            profile,
+            window: settings.window,
+            version: String::new(),
+            sandboxed,
+            frames: settings.executable.is_headless_shell().then(FrameLock::default),
+            swept,
+        };
         match browser.greet(settings.start_within).await {
             Ok(version) => browser.version = version,
             Err(error) => return Err(browser.failed_start(program, error).await),
@@ -221,6 +230,7 @@ impl Browser {
         let (width, height) = self.window;
         let wanted = json!({
             "url": "about:blank", "browserContextId": &context, "width": width, "height": height,
+            "enableBeginFrameControl": self.frames.is_some(),
         });
         let Created { target_id: target } =
             connection.call(None, "Target.createTarget", &wanted).read_within(ANSWER).await?;
@@ -250,6 +260,11 @@ impl Browser {
     /// Whether the browser keeps pages in its sandbox. It does unless argiope runs as root.
     pub fn is_sandboxed(&self) -> bool {
         self.sandboxed
+    }
+
+    /// There is one if the browser makes frames only to order; see `tab/frames.rs`.
+    pub(crate) fn frame_lock(&self) -> Option<&FrameLock> {
+        self.frames.as_ref()
     }
 
     /// What was found and removed before the start.
