@@ -191,15 +191,15 @@ mod tests {
 
     #[test]
     fn only_switches_that_point_into_the_profile_count() {
-        let profile = Path::new("/tmp/argiope-profile-1-2-3");
+        let profile = Path::new("/profiles/argiope-profile-1-2-3");
         for (line, expected) in [
-            ("chromium\0--user-data-dir=/tmp/argiope-profile-1-2-3\0--mute-audio", true),
-            ("chromium --type=zygote --user-data-dir=/tmp/argiope-profile-1-2-3 --x", true),
-            ("handler\0--database=/tmp/argiope-profile-1-2-3/Crashpad", true),
-            ("chromium\0--user-data-dir=/tmp/argiope-profile-1-2-33", false),
-            ("chromium\0--user-data-dir=/other/tmp/argiope-profile-1-2-3", false),
-            ("ls\0/tmp/argiope-profile-1-2-3", false),
-            ("env\0A=/tmp/argiope-profile-1-2-3", false),
+            ("chromium\0--user-data-dir=/profiles/argiope-profile-1-2-3\0--mute-audio", true),
+            ("chromium --type=zygote --user-data-dir=/profiles/argiope-profile-1-2-3 --x", true),
+            ("handler\0--database=/profiles/argiope-profile-1-2-3/Crashpad", true),
+            ("chromium\0--user-data-dir=/profiles/argiope-profile-1-2-33", false),
+            ("chromium\0--user-data-dir=/other/profiles/argiope-profile-1-2-3", false),
+            ("ls\0/profiles/argiope-profile-1-2-3", false),
+            ("env\0A=/profiles/argiope-profile-1-2-3", false),
             ("", false),
         ] {
             assert_eq!(names(line.as_bytes(), profile), expected, "{line}");

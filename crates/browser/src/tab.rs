@@ -98,6 +98,15 @@ impl Tab {
     /// Opens a tab with the agent in it.
     pub async fn open(browser: Arc<Browser>, settings: AgentSettings) -> Result<Self, TabError> {
         let opened = browser.new_tab_session().await?;
+        Self::within(browser, opened, settings).await
+    }
+
+    /// Puts the agent into an empty tab.
+    pub async fn within(
+        browser: Arc<Browser>,
+        opened: OpenedTab,
+        settings: AgentSettings,
+    ) -> Result<Self, TabError> {
         let connection = browser.connection();
         let session = Some(&opened.session);
         let calls = [

@@ -1,12 +1,13 @@
 //! The browser that new tabs are opened in. It is replaced when it has died or grown too large; tabs in the
 //! old one finish their job first, and it ends with the last of them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::tab::{Tab, TabError};
-use argiope_browser::{Browser, LaunchError, LaunchSettings};
+use argiope_browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
 use tokio::sync::Mutex;
 
 /// The present browser.
@@ -16,6 +17,8 @@ pub struct Browsers {
     /// More memory than this, in bytes, and it is replaced.
     limit: u64,
     replaced: Cell<u32>,
+    /// Empty tabs opened ahead of their use.
+    spare: RefCell<Vec<(Arc<Browser>, OpenedTab)>>,
 }
 
 /// Why there is no tab.
@@ -33,14 +36,32 @@ impl Browsers {
     /// Starts the first one.
     pub async fn launch(settings: LaunchSettings, limit: u64) -> Result<Self, LaunchError> {
         let first = Browser::launch(&settings).await?;
-        Ok(Self { settings, current: Mutex::new(Arc::new(first)), limit, replaced: Cell::new(0) })
+        let (current, replaced) = (Mutex::new(Arc::new(first)), Cell::new(0));
+        Ok(Self { settings, current, limit, replaced, spare: RefCell::default() })
+    }
+
+    /// Opens empty tabs for later. It takes most of the time that a tab takes, and other things can be done
+    /// meanwhile.
+    pub async fn open_ahead(self: Rc<Self>, tabs: u32) {
+        for _ in 0..tabs {
+            let Ok(browser) = self.present().await else { return };
+            let Ok(opened) = browser.new_tab_session().await else { return };
+            self.spare.borrow_mut().push((browser, opened));
+        }
     }
 
     /// Opens a tab, in a new browser if the present one has gone.
     pub async fn tab(&self, agent: AgentSettings) -> Result<Tab, NoTab> {
         for attempt in 0.. {
             let browser = self.present().await?;
-            match Tab::open(browser, agent.clone()).await {
+            let spare = self.spare.borrow_mut().pop();
+            let tab = match spare {
+                Some((of, opened)) if Arc::ptr_eq(&of, &browser) => {
+                    Tab::within(browser, opened, agent.clone()).await
+                }
+                _ => Tab::open(browser, agent.clone()).await,
+            };
+            match tab {
                 Err(error) if attempt >= 2 => return Err(error.into()),
                 Err(_) => {}
                 Ok(tab) => return Ok(tab),
@@ -81,6 +102,7 @@ impl Browsers {
 
     /// Ends the present browser at once.
     pub async fn close(self) {
+        self.spare.take();
         if let Ok(browser) = Arc::try_unwrap(self.current.into_inner()) {
             browser.close().await;
         }

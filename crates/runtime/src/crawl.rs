@@ -151,7 +151,14 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
     if fresh {
         // Whatever the time: a crawl without its first page would have nothing to resume.
-        driver.begin(&office, &mut agent, &told).await?;
+        let others = tokio::task::spawn_local(browsers.clone().open_ahead(settings.tabs.saturating_sub(1)));
+        let begun = driver.begin(&office, &mut agent, &told).await;
+        if begun.is_err() {
+            others.abort();
+        }
+        begun?;
+        // A tab that could not be opened ahead is opened when it is needed.
+        let _ = others.await;
         // The price of the first looks is not the crawl's.
         driver.started = Instant::now();
     }

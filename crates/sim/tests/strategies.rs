@@ -10,8 +10,11 @@ use argiope_explore::strategies::{self, ALL};
 use argiope_explore::strategy::{Described, Settings, Strategy};
 use argiope_sim::crawl::{Crawl, Run, Spent, crawl};
 use argiope_sim::testbeds::{Spec, filetree, find, hypercube};
-use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
-use proptest::strategy::Strategy as Generator;
+use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
+mod any;
+
+use crate::any::any_application;
 
 fn named(name: &str) -> &'static Described {
     strategies::find(name).expect("the strategy is registered")
@@ -25,24 +28,9 @@ fn spent(actions: u64, resets: u64) -> Spent {
     Spent { actions, resets }
 }
 
-/// Any small application: every state can be reached, destinations are arbitrary.
-fn any_application() -> impl Generator<Value = Model> {
-    let states = prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..30);
-    (states, 1u32..12).prop_map(|(states, half_reset_cost)| {
-        let count = states.len() as u32;
-        let actions = (0..9).map(|action| format!("a{action}")).collect();
-        let mut model = Model::new("any", f64::from(half_reset_cost) / 2.0, actions);
-        for (state, transitions) in (0..).zip(states) {
-            let next = (state + 1 < count).then_some((8, state + 1));
-            model.push_state(transitions.into_iter().map(|(action, to)| (action, to % count)).chain(next));
-        }
-        model
-    })
-}
-
 proptest! {
     #[test]
-    fn every_strategy_recovers_the_model_above_the_bound(app in any_application(), seed in any::<u64>()) {
+    fn every_strategy_recovers_the_model_above_the_bound(app in any_application(30), seed in any::<u64>()) {
         let bound = bound::complete(&app, app.reset_cost);
         for described in ALL {
             let settings = Settings { reset_cost: app.reset_cost, seed };

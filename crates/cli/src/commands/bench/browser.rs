@@ -55,6 +55,9 @@ struct Measured {
     bare: Vec<f64>,
     one_tab: Vec<f64>,
     two_tabs: Vec<f64>,
+    /// Cores that were busy meanwhile, on the whole machine: no number of tabs gets more than all of them.
+    one_tab_cores: Vec<f64>,
+    two_tabs_cores: Vec<f64>,
     /// Transitions per second of the crawler with one tab and of the usual way.
     transitions: Vec<f64>,
     usual: Option<f64>,
@@ -131,9 +134,12 @@ impl Bench<'_> {
         for _ in 0..self.args.rounds {
             measured.bare.push(self.bare().await?);
             let one = self.crawl(1).await?;
-            measured.one_tab.push(one.0);
-            measured.transitions.push(one.1);
-            measured.two_tabs.push(self.crawl(2).await?.0);
+            measured.one_tab.push(one.actions);
+            measured.one_tab_cores.push(one.cores);
+            measured.transitions.push(one.transitions);
+            let two = self.crawl(2).await?;
+            measured.two_tabs.push(two.actions);
+            measured.two_tabs_cores.push(two.cores);
             self.progress.advance(1);
         }
         if self.usual {
@@ -179,19 +185,26 @@ impl Bench<'_> {
         Ok(self.args.actions as f64 / started.elapsed().as_secs_f64())
     }
 
-    /// Whole crawls, until enough actions were executed: actions and transitions per second.
-    async fn crawl(&self, tabs: u32) -> Result<(f64, f64), Failure> {
-        let (mut actions, mut transitions, mut time) = (0, 0, Duration::ZERO);
+    /// Whole crawls, until enough actions were executed.
+    async fn crawl(&self, tabs: u32) -> Result<Speed, Failure> {
+        let (mut actions, mut transitions, mut time, mut busy) = (0, 0, Duration::ZERO, 0.0);
         while actions < self.args.actions {
-            let summary = self.crawl_once(tabs, self.args.actions - actions).await?;
+            let (summary, work) = self.crawl_once(tabs, self.args.actions - actions).await?;
             actions += summary.progress.actions.max(1);
             transitions += summary.progress.transitions;
             time += summary.progress.elapsed;
+            busy += work;
         }
-        Ok((actions as f64 / time.as_secs_f64(), transitions as f64 / time.as_secs_f64()))
+        let time = time.as_secs_f64();
+        Ok(Speed {
+            actions: actions as f64 / time,
+            transitions: transitions as f64 / time,
+            cores: busy / time,
+        })
     }
 
-    async fn crawl_once(&self, tabs: u32, actions: u64) -> Result<Summary, Failure> {
+    /// One crawl, and the seconds that cores were busy between its first step and its last.
+    async fn crawl_once(&self, tabs: u32, actions: u64) -> Result<(Summary, f64), Failure> {
         let failed = |error: String| Failure::Failed(error);
         let mut settings = CrawlSettings::new(self.url.clone());
         settings.tabs = tabs;
@@ -207,9 +220,15 @@ impl Bench<'_> {
             interrupt: Arc::new(Notify::new()),
             deadline: None,
         };
-        let ended = crawl::crawl(plan, |_| {}).await;
+        let (mut first, mut last) = (None, 0.0);
+        let ended = crawl::crawl(plan, |_| {
+            last = busy_seconds();
+            first.get_or_insert(last);
+        });
+        let ended = ended.await;
         std::fs::remove_dir_all(&directory).map_err(|error| failed(error.to_string()))?;
-        ended.map_err(|error| failed(error.to_string()))
+        let summary = ended.map_err(|error| failed(error.to_string()))?;
+        Ok((summary, last - first.unwrap_or(last)))
     }
 
     /// Transitions per second of a loop that sleeps after each event and reloads to go back: each candidate
@@ -229,6 +248,24 @@ impl Bench<'_> {
         }
         Ok(NAPS as f64 / started.elapsed().as_secs_f64())
     }
+}
+
+/// A crawl's, per second.
+struct Speed {
+    actions: f64,
+    transitions: f64,
+    cores: f64,
+}
+
+/// What all cores together have worked since the machine started, in seconds.
+fn busy_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks = |at: usize| -> u64 {
+        text.split_whitespace().nth(at).and_then(|figure| figure.parse().ok()).unwrap_or_default()
+    };
+    // User, nice, system, interrupts; not idle and waiting, nor what other machines took.
+    let busy: u64 = [1, 2, 3, 6, 7].into_iter().map(ticks).sum();
+    busy as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
 fn broken(error: &TabError) -> Failure {
@@ -292,15 +329,17 @@ fn table(all: &[Measured], args: &Args) -> String {
         let _ = writeln!(text, "  bare loop   {:>8.0}", middle(&measured.bare));
         let _ = writeln!(
             text,
-            "  one tab     {:>8.0}  {:.2} of the bare loop",
+            "  one tab     {:>8.0}  {:.2} of the bare loop; {:.1} cores busy",
             middle(&measured.one_tab),
-            ratios.one_tab_to_bare
+            ratios.one_tab_to_bare,
+            middle(&measured.one_tab_cores)
         );
         let _ = writeln!(
             text,
-            "  two tabs    {:>8.0}  {:.2} times one tab",
+            "  two tabs    {:>8.0}  {:.2} times one tab; {:.1} cores busy",
             middle(&measured.two_tabs),
-            ratios.two_tabs_to_one
+            ratios.two_tabs_to_one,
+            middle(&measured.two_tabs_cores)
         );
         if let (Some(usual), Some(ratio)) = (measured.usual, ratios.one_tab_to_usual) {
             let _ = writeln!(
