@@ -26,7 +26,8 @@ function findOffers(elements, numbers) {
       argument: wellFormed(String(argument)),
       place: place(element) + (onto ? ">" + place(onto) : ""),
     });
-  const cover = coverOfViewport();
+  let over;
+  const cover = () => (over === undefined ? (over = coverOfViewport()) : over);
   const drags = [];
   for (const element of elements) {
     const wants = wantsOf(element, found);
@@ -323,12 +324,12 @@ function pageKeys(found) {
 
 function scrolls(element, found) {
   const top = element === element.ownerDocument.scrollingElement;
-  const room = top ? element.scrollHeight - element.ownerDocument.defaultView.innerHeight : element.scrollHeight - element.clientHeight;
-  if (room <= 1) return false;
   const listens = top
     ? [window, document, document.body].some((root) => root && listeners(root, "scroll").length > 0)
     : found.hears(element, ["scroll"]);
   if (!listens && !heard.intersects) return false;
+  const room = element.scrollHeight - (top ? element.ownerDocument.defaultView.innerHeight : element.clientHeight);
+  if (room <= 1) return false;
   return top || /auto|scroll/.test(getComputedStyle(element).overflowY);
 }
 
@@ -403,7 +404,7 @@ function uncovered(element, cover) {
     if (hits(element, left, top)) return true;
   }
   // Out of view: it can be scrolled to, unless something covers the whole view.
-  return tried === 0 && reachable(element, box, view) && (cover === null || cover.contains(element));
+  return tried === 0 && reachable(element, box, view) && (cover()?.contains(element) ?? true);
 }
 
 // Whether scrolling can bring it into view.

@@ -132,8 +132,8 @@ impl Bench<'_> {
         let mut measured = Measured { site, ..Measured::default() };
         self.progress.doing(site);
         for _ in 0..self.args.rounds {
-            measured.bare.push(self.bare().await?);
             let one = self.crawl(1).await?;
+            measured.bare.push(self.bare(one.actions_each).await?);
             measured.one_tab.push(one.actions);
             measured.one_tab_cores.push(one.cores);
             measured.transitions.push(one.transitions);
@@ -174,33 +174,37 @@ impl Bench<'_> {
     }
 
     /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the
-    /// page allow.
-    async fn bare(&self) -> Result<f64, Failure> {
-        let (_browser, mut tab) = self.tab().await?;
-        let steps = first_steps(&mut tab, &self.url).await?;
-        let started = Instant::now();
-        for step in steps.iter().cycle().take(self.args.actions as usize) {
-            tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+    /// page allow. Browsers get faster as they go on: one gets as many actions as it does in a crawl.
+    async fn bare(&self, each: u64) -> Result<f64, Failure> {
+        let (mut actions, mut time) = (0, Duration::ZERO);
+        while actions < self.args.actions {
+            let (_browser, mut tab) = self.tab().await?;
+            let steps = first_steps(&mut tab, &self.url).await?;
+            let started = Instant::now();
+            for step in steps.iter().cycle().take(each as usize) {
+                tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+            }
+            time += started.elapsed();
+            actions += each;
         }
-        Ok(self.args.actions as f64 / started.elapsed().as_secs_f64())
+        Ok(actions as f64 / time.as_secs_f64())
     }
 
     /// Whole crawls, until enough actions were executed.
     async fn crawl(&self, tabs: u32) -> Result<Speed, Failure> {
         let (mut actions, mut transitions, mut time, mut busy) = (0, 0, Duration::ZERO, 0.0);
+        let mut actions_each = 0;
         while actions < self.args.actions {
-            let (summary, work) = self.crawl_once(tabs, self.args.actions - actions).await?;
-            actions += summary.progress.actions.max(1);
+            let (summary, work) = self.crawl_once(tabs, self.args.actions).await?;
+            actions_each = summary.progress.actions.max(1);
+            actions += actions_each;
             transitions += summary.progress.transitions;
             time += summary.progress.elapsed;
             busy += work;
         }
         let time = time.as_secs_f64();
-        Ok(Speed {
-            actions: actions as f64 / time,
-            transitions: transitions as f64 / time,
-            cores: busy / time,
-        })
+        let (actions, transitions) = (actions as f64 / time, transitions as f64 / time);
+        Ok(Speed { actions_each, actions, transitions, cores: busy / time })
     }
 
     /// One crawl, and the seconds that cores were busy between its first step and its last.
@@ -208,7 +212,7 @@ impl Bench<'_> {
         let failed = |error: String| Failure::Failed(error);
         let mut settings = CrawlSettings::new(self.url.clone());
         settings.tabs = tabs;
-        settings.max_actions = Some(actions.max(50));
+        settings.max_actions = Some(actions);
         let directory = std::env::temp_dir().join(format!("argiope-bench-{}", std::process::id()));
         let stored = serde_json::to_value(&settings).expect("settings are plain data");
         let store = Store::create(&directory, &stored).map_err(|error| failed(error.to_string()))?;
@@ -250,10 +254,14 @@ impl Bench<'_> {
     }
 }
 
-/// A crawl's, per second.
+/// Of crawls.
 struct Speed {
+    /// In the last of them.
+    actions_each: u64,
+    /// Per second.
     actions: f64,
     transitions: f64,
+    /// That were busy.
     cores: f64,
 }
 
