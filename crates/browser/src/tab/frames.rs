@@ -55,7 +55,8 @@ impl Frames {
         let (connection, session) = (self.connection.clone(), self.opened.session.clone());
         Some(tokio::spawn(async move {
             let _alone = lock.lock_owned().await;
-            connection.call(Some(&session), "HeadlessExperimental.beginFrame", &wanted).await
+            let frame = connection.call(Some(&session), "HeadlessExperimental.beginFrame", &wanted);
+            frame.within(ANSWER).await
         }))
     }
 }

@@ -1,6 +1,6 @@
 //! `argiope bench browser`: how much of the browser's speed a crawl reaches. In one run, on one machine, in
-//! turns: a bare loop over the same protocol connection (no strategy, no store), the crawler with one tab and
-//! with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only ratios mean anything.
+//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once, the crawler
+//! with one tab and with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only ratios mean anything.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,6 +17,7 @@ use argiope_runtime::store::Store;
 use argiope_sites::Server;
 use serde::Serialize;
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::failure::Failure;
 use crate::output;
@@ -53,6 +54,7 @@ pub struct Args {
 struct Measured {
     site: &'static str,
     bare: Vec<f64>,
+    two_bare: Vec<f64>,
     one_tab: Vec<f64>,
     two_tabs: Vec<f64>,
     /// Cores that were busy meanwhile, on the whole machine: no number of tabs gets more than all of them.
@@ -66,6 +68,7 @@ struct Measured {
 #[derive(Serialize)]
 struct Ratios {
     one_tab_to_bare: f64,
+    two_bare_to_one: f64,
     two_tabs_to_one: f64,
     one_tab_to_usual: Option<f64>,
 }
@@ -133,13 +136,14 @@ impl Bench<'_> {
         self.progress.doing(site);
         for _ in 0..self.args.rounds {
             let one = self.crawl(1).await?;
-            measured.bare.push(self.bare(one.actions_each).await?);
+            measured.bare.push(self.bare(1, one.actions_each).await?);
             measured.one_tab.push(one.actions);
             measured.one_tab_cores.push(one.cores);
             measured.transitions.push(one.transitions);
             let two = self.crawl(2).await?;
             measured.two_tabs.push(two.actions);
             measured.two_tabs_cores.push(two.cores);
+            measured.two_bare.push(self.bare(2, two.actions_each).await?);
             self.progress.advance(1);
         }
         if self.usual {
@@ -152,11 +156,14 @@ impl Bench<'_> {
         LaunchSettings::new(self.executable.clone(), std::env::temp_dir())
     }
 
-    async fn tab(&self) -> Result<(Arc<Browser>, Tab), Failure> {
+    async fn browser(&self) -> Result<Arc<Browser>, Failure> {
+        let browser = Browser::launch(&self.launch()).await;
+        Ok(Arc::new(browser.map_err(|error| Failure::Failed(error.to_string()))?))
+    }
+
+    /// A tab with the first page in it, and what can be done there.
+    async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<Step>), Failure> {
         let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
-        let browser =
-            Browser::launch(&self.launch()).await.map_err(|error| Failure::Failed(error.to_string()))?;
-        let browser = Arc::new(browser);
         let agent = AgentSettings {
             secret: "bench".to_owned(),
             origin: scope.origin,
@@ -169,23 +176,33 @@ impl Bench<'_> {
             masks: Vec::new(),
             endless: Vec::new(),
         };
-        let tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
-        Ok((browser, tab))
+        let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
+        let steps = first_steps(&mut tab, &self.url).await?;
+        Ok((tab, steps))
     }
 
-    /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the
-    /// page allow. Browsers get faster as they go on: one gets as many actions as it does in a crawl.
-    async fn bare(&self, each: u64) -> Result<f64, Failure> {
+    /// What can be done on the first page, in turn, one round trip each, in several tabs at once: as fast as
+    /// the connection and the page allow. Browsers get faster as they go on: one gets as many actions as it
+    /// does in a crawl.
+    async fn bare(&self, tabs: u64, each: u64) -> Result<f64, Failure> {
         let (mut actions, mut time) = (0, Duration::ZERO);
+        let share = each.div_ceil(tabs);
         while actions < self.args.actions {
-            let (_browser, mut tab) = self.tab().await?;
-            let steps = first_steps(&mut tab, &self.url).await?;
+            let browser = self.browser().await?;
+            let mut loops = Vec::new();
+            for _ in 0..tabs {
+                loops.push(self.tab(&browser).await?);
+            }
             let started = Instant::now();
-            for step in steps.iter().cycle().take(each as usize) {
-                tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+            let mut running = JoinSet::new();
+            for (tab, steps) in loops {
+                running.spawn_local(bare_loop(tab, steps, share));
+            }
+            while let Some(ended) = running.join_next().await {
+                ended.map_err(|error| Failure::Failed(error.to_string()))??;
             }
             time += started.elapsed();
-            actions += each;
+            actions += share * tabs;
         }
         Ok(actions as f64 / time.as_secs_f64())
     }
@@ -238,8 +255,7 @@ impl Bench<'_> {
     /// Transitions per second of a loop that sleeps after each event and reloads to go back: each candidate
     /// costs a load and a path of average length.
     async fn usual_way(&self) -> Result<f64, Failure> {
-        let (_browser, mut tab) = self.tab().await?;
-        let steps = first_steps(&mut tab, &self.url).await?;
+        let (mut tab, steps) = self.tab(&self.browser().await?).await?;
         let started = Instant::now();
         for first in 0..NAPS {
             tab.load(&self.url).await.map_err(|error| broken(&error))?;
@@ -280,6 +296,13 @@ fn broken(error: &TabError) -> Failure {
     Failure::Failed(format!("the browser failed: {error}"))
 }
 
+async fn bare_loop(mut tab: Tab, steps: Vec<Step>, actions: u64) -> Result<(), Failure> {
+    for step in steps.iter().cycle().take(actions as usize) {
+        tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+    }
+    Ok(())
+}
+
 async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {
     tab.load(url).await.map_err(|error| broken(&error))?;
     let page = tab.look().await.map_err(|error| broken(&error))?.page;
@@ -299,6 +322,7 @@ impl Measured {
         let pairs = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
         Ratios {
             one_tab_to_bare: pairs(&self.one_tab, &self.bare),
+            two_bare_to_one: pairs(&self.two_bare, &self.bare),
             two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
             one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
         }
@@ -335,6 +359,12 @@ fn table(all: &[Measured], args: &Args) -> String {
         let middle = |figures: &[f64]| median(figures.to_vec());
         let _ = writeln!(text, "\n{}", measured.site);
         let _ = writeln!(text, "  bare loop   {:>8.0}", middle(&measured.bare));
+        let _ = writeln!(
+            text,
+            "  two of them {:>8.0}  {:.2} times one",
+            middle(&measured.two_bare),
+            ratios.two_bare_to_one
+        );
         let _ = writeln!(
             text,
             "  one tab     {:>8.0}  {:.2} of the bare loop; {:.1} cores busy",
