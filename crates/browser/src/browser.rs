@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,6 @@ use crate::flags::{self, FlagSettings};
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::sweep::{Swept, sweep};
-use crate::tab::frames::FrameLock;
 
 /// How long a browser may take to end when asked to, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -116,6 +116,10 @@ pub struct OpenedTab {
     /// To speak with it.
     pub session: SessionId,
 }
+
+/// Held while a frame is made: two at once, even of two tabs, and the browser dies ("overlapping
+/// IssueExternalBeginFrame").
+pub(crate) type FrameLock = Arc<tokio::sync::Mutex<()>>;
 
 /// A running browser. Dropping it kills its processes and removes its profile.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::connection::CallError;
 use crate::note::Noted;
 
 mod ask;
-pub(crate) mod frames;
+mod frames;
 mod input;
 mod watch;
 

@@ -2,7 +2,6 @@
 //! animations hear of it, when the agent or input needs that, and within a millisecond or two of the order. Other
 //! browsers make sixty a second whether or not anybody looks.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -12,12 +11,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::{ANSWER, Tab, TabError};
-use crate::browser::{Browser, OpenedTab};
+use crate::browser::{Browser, FrameLock, OpenedTab};
 use crate::connection::{CallError, Connection};
-
-/// Held while a frame is made: two at once, even of two tabs, and the browser dies ("overlapping
-/// IssueExternalBeginFrame").
-pub(crate) type FrameLock = Arc<tokio::sync::Mutex<()>>;
 
 /// How long a frame is waited for before the next is ordered all the same.
 const OVERDUE: Duration = Duration::from_secs(1);
