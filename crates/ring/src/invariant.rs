@@ -1,0 +1,83 @@
+//! What must hold of a ring at every moment, seen from above: the inductive invariant of corrected Chord and what
+//! follows from it. For simulators and tests; members do not know it.
+
+use std::collections::BTreeMap;
+
+use crate::key::Key;
+use crate::member::Member;
+
+/// The members that are in the ring and alive, by their keys.
+pub type Members<'a> = BTreeMap<Key, &'a Member>;
+
+/// What is wrong with a ring whose members keep that many successors, if anything.
+pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
+    if members.len() < 2 {
+        return None;
+    }
+    for member in members.values() {
+        if !member.successors().iter().any(|other| members.contains_key(other)) {
+            return Some(format!("{:?} has no live successor", member.key()));
+        }
+        if let Some(what) = disorder(member) {
+            return Some(format!("the list of {:?} {what}", member.key()));
+        }
+    }
+    let principals = principals(members).len();
+    let needed = members.len().min(length + 1);
+    if principals < needed {
+        return Some(format!("{principals} principals, {needed} needed"));
+    }
+    ring(members).err()
+}
+
+/// The members that nobody's list skips.
+pub fn principals(members: &Members<'_>) -> Vec<Key> {
+    let skipped = |key: Key| {
+        members.values().any(|member| {
+            let list: Vec<Key> =
+                std::iter::once(member.key()).chain(member.successors().iter().copied()).collect();
+            list.windows(2).any(|pair| key.is_between(pair[0], pair[1]))
+        })
+    };
+    members.keys().copied().filter(|&key| !skipped(key)).collect()
+}
+
+/// The one ring that following the first live successor leads into, in its order.
+pub fn ring(members: &Members<'_>) -> Result<Vec<Key>, String> {
+    let next = |key: Key| {
+        let live = members[&key].successors().iter().copied().find(|other| members.contains_key(other));
+        live.ok_or_else(|| format!("{key:?} has no live successor"))
+    };
+    let mut found: Option<Vec<Key>> = None;
+    for &start in members.keys() {
+        // After as many steps as there are members, one is on a cycle.
+        let mut at = start;
+        for _ in 0..members.len() {
+            at = next(at)?;
+        }
+        let mut cycle = vec![at];
+        let mut here = next(at)?;
+        while here != at {
+            cycle.push(here);
+            here = next(here)?;
+        }
+        let least = cycle.iter().enumerate().min_by_key(|&(_, key)| *key).map_or(0, |(at, _)| at);
+        cycle.rotate_left(least);
+        if !cycle.is_sorted() {
+            return Err(format!("a ring out of order: {cycle:?}"));
+        }
+        match &found {
+            Some(other) if *other != cycle => return Err(format!("two rings: {other:?} and {cycle:?}")),
+            _ => found = Some(cycle),
+        }
+    }
+    found.ok_or_else(|| "no ring".to_owned())
+}
+
+/// A list must be in the order of the circle and name nobody twice.
+fn disorder(member: &Member) -> Option<String> {
+    let distances: Vec<u128> =
+        member.successors().iter().map(|&other| member.key().distance(other)).collect();
+    let ordered = distances.windows(2).all(|pair| pair[0] < pair[1]);
+    (!ordered || distances.contains(&0)).then(|| format!("is out of order: {:?}", member.successors()))
+}

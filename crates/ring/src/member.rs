@@ -1,0 +1,294 @@
+//! One member of the ring: joins, keeps its neighbourhood right while others come and go, and finds owners.
+
+use std::collections::BTreeMap;
+
+use crate::fingers::Fingers;
+use crate::key::Key;
+use crate::message::{Effect, Input, Message, Question, Timer};
+
+mod finding;
+mod joining;
+
+/// How often a question that is handed on is asked before nobody is taken to answer it.
+const TRIES: u32 = 5;
+/// A question that was handed on more often than this goes round in circles.
+const MOST_HOPS: u32 = 300;
+
+/// A member of the ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    me: Key,
+    /// How many successors it keeps, if there are so many others.
+    length: usize,
+    standing: Standing,
+    /// The members after it, the nearest first. Empty if it is alone.
+    successors: Vec<Key>,
+    predecessor: Option<Key>,
+    fingers: Fingers,
+    open: BTreeMap<Question, Open>,
+    next_question: Question,
+}
+
+/// Whether it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Outside,
+    Inside,
+    Left,
+}
+
+/// What an open question is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Open {
+    /// Who is around my successor?
+    Successor(Key),
+    /// Is this one, which my successor takes for its predecessor, alive?
+    Candidate(Key),
+    /// Is my predecessor alive? This one would take its place.
+    Predecessor { present: Key, claimant: Key },
+    /// Is this far member alive?
+    Finger(Key),
+    /// Where is my place? Asked of this member.
+    Place { through: Key },
+    /// Is my successor to be alive? These are the members after `before`.
+    Welcome { before: Key, successors: Vec<Key> },
+    /// Whom does this key belong to?
+    Owner { key: Key, wanted: Wanted, tries: u32 },
+}
+
+/// Who wants to know an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    ByCaller(u64),
+    ForFinger(u32),
+}
+
+impl Member {
+    /// One that is in no ring yet.
+    pub fn outside(me: Key, length: usize) -> Self {
+        Self {
+            me,
+            length,
+            standing: Standing::Outside,
+            successors: Vec::new(),
+            predecessor: None,
+            fingers: Fingers::default(),
+            open: BTreeMap::new(),
+            next_question: 0,
+        }
+    }
+
+    /// The first of a ring, or one of those that it begins with.
+    pub fn founder(me: Key, founders: &[Key], length: usize) -> Self {
+        let mut others: Vec<Key> = founders.iter().copied().filter(|&other| other != me).collect();
+        others.sort_by_key(|&other| me.distance(other));
+        others.dedup();
+        let predecessor = others.last().copied();
+        others.truncate(length);
+        Self { standing: Standing::Inside, successors: others, predecessor, ..Self::outside(me, length) }
+    }
+
+    /// Where it is.
+    pub fn key(&self) -> Key {
+        self.me
+    }
+
+    /// Whether it is in the ring.
+    pub fn is_inside(&self) -> bool {
+        self.standing == Standing::Inside
+    }
+
+    /// The members after it, the nearest first.
+    pub fn successors(&self) -> &[Key] {
+        &self.successors
+    }
+
+    /// Whom it takes for its predecessor.
+    pub fn predecessor(&self) -> Option<Key> {
+        self.predecessor
+    }
+
+    /// Begins to keep its neighbourhood right.
+    pub fn start(&self, effects: &mut Vec<Effect>) {
+        effects.extend([Effect::Wake(Timer::Stabilise), Effect::Wake(Timer::Fingers)]);
+    }
+
+    /// Takes an input in and appends what is to be done about it.
+    pub fn handle(&mut self, input: Input, effects: &mut Vec<Effect>) {
+        match input {
+            Input::Join(through) => self.join(through, effects),
+            Input::Received(from, message) => self.received(from, message, effects),
+            Input::Silent(question) => self.silent(question, effects),
+            Input::Woken(timer) if self.is_inside() => {
+                effects.push(Effect::Wake(timer));
+                match timer {
+                    Timer::Stabilise => self.stabilise(effects),
+                    Timer::Fingers => self.refresh_finger(effects),
+                }
+            }
+            Input::Woken(_) => {}
+            Input::LookUp(key, tag) => self.look_up(key, Wanted::ByCaller(tag), 1, effects),
+            Input::Leave => self.leave(effects),
+        }
+    }
+
+    fn received(&mut self, from: Key, message: Message, effects: &mut Vec<Effect>) {
+        match message {
+            Message::Ask(question) if self.is_inside() => {
+                let (predecessor, successors) = (self.predecessor, self.successors.clone());
+                effects.push(Effect::Send(from, Message::Around { question, predecessor, successors }));
+            }
+            // One that is not in the ring must not be taken for a part of it.
+            Message::Ask(_) => {}
+            Message::Around { question, predecessor, successors } => {
+                if let Some(open) = self.open.remove(&question) {
+                    self.around(open, predecessor, &successors, effects);
+                }
+            }
+            Message::Notify => self.rectify(from, effects),
+            Message::LookUp { question, asker, key, hops, last } => {
+                self.hand_on(question, asker, key, hops, last, effects);
+            }
+            Message::Mine { question, hops } => self.found(question, from, hops, effects),
+            Message::Join { question, newcomer, hops } => {
+                self.show_place(question, newcomer, hops, effects);
+            }
+            Message::Place { question, successors } => self.placed(question, from, successors, effects),
+            Message::Farewell => self.bury(from, effects),
+        }
+    }
+
+    fn ask(&mut self, whom: Key, open: Open, effects: &mut Vec<Effect>) {
+        let question = self.question(open, effects);
+        effects.push(Effect::Send(whom, Message::Ask(question)));
+    }
+
+    fn question(&mut self, open: Open, effects: &mut Vec<Effect>) -> Question {
+        let question = self.next_question;
+        self.next_question += 1;
+        self.open.insert(question, open);
+        effects.push(Effect::Await(question));
+        question
+    }
+
+    /// Is my successor alive, and still the one after me?
+    fn stabilise(&mut self, effects: &mut Vec<Effect>) {
+        if self.open.values().any(|open| matches!(open, Open::Successor(_) | Open::Candidate(_))) {
+            return;
+        }
+        match (self.successors.first(), self.predecessor) {
+            (Some(&head), _) => self.ask(head, Open::Successor(head), effects),
+            // The second member has told the first that it is there.
+            (None, Some(other)) => self.ask(other, Open::Candidate(other), effects),
+            (None, None) => {}
+        }
+    }
+
+    /// A member has said who is around it.
+    fn around(&mut self, open: Open, predecessor: Option<Key>, after: &[Key], effects: &mut Vec<Effect>) {
+        match open {
+            Open::Successor(head) if self.successors.first() == Some(&head) => {
+                self.follow(head, after);
+                match predecessor {
+                    Some(nearer) if nearer.is_between(self.me, head) => {
+                        self.ask(nearer, Open::Candidate(nearer), effects);
+                    }
+                    _ => effects.push(Effect::Send(head, Message::Notify)),
+                }
+            }
+            Open::Candidate(nearer) => {
+                let head = self.successors.first().copied().unwrap_or(self.me);
+                if nearer.is_between(self.me, head) {
+                    self.follow(nearer, after);
+                    effects.push(Effect::Send(nearer, Message::Notify));
+                }
+            }
+            Open::Welcome { before, successors } => self.welcomed(before, &successors, effects),
+            // It is alive, or is not the successor any more.
+            Open::Predecessor { .. } | Open::Finger(_) | Open::Successor(_) => {}
+            // These are not answered so.
+            Open::Place { .. } | Open::Owner { .. } => {}
+        }
+    }
+
+    /// Takes a member that was just seen alive for its successor, and those after it.
+    fn follow(&mut self, head: Key, after: &[Key]) {
+        let me = self.me;
+        let others = after.iter().copied().take_while(|&other| other != me && other != head);
+        self.successors = std::iter::once(head).chain(others).take(self.length.max(1)).collect();
+    }
+
+    /// Somebody takes itself for my predecessor.
+    fn rectify(&mut self, claimant: Key, effects: &mut Vec<Effect>) {
+        if !self.is_inside() || claimant == self.me {
+            return;
+        }
+        match self.predecessor {
+            None => self.predecessor = Some(claimant),
+            Some(present) if claimant == present => {}
+            Some(present) if claimant.is_between(present, self.me) => self.predecessor = Some(claimant),
+            Some(present) => {
+                let asked = self.open.values().any(|open| matches!(open, Open::Predecessor { .. }));
+                if !asked {
+                    self.ask(present, Open::Predecessor { present, claimant }, effects);
+                }
+            }
+        }
+    }
+
+    fn silent(&mut self, question: Question, effects: &mut Vec<Effect>) {
+        match self.open.remove(&question) {
+            None => {}
+            Some(Open::Successor(head)) => self.bury(head, effects),
+            Some(Open::Candidate(nearer)) => {
+                self.fingers.forget(nearer);
+                match self.successors.first() {
+                    Some(&head) => effects.push(Effect::Send(head, Message::Notify)),
+                    None => self.strand(effects),
+                }
+            }
+            Some(Open::Predecessor { present, claimant }) => {
+                self.fingers.forget(present);
+                if self.predecessor == Some(present) {
+                    self.predecessor = Some(claimant);
+                }
+            }
+            Some(Open::Finger(member)) => self.fingers.forget(member),
+            Some(Open::Place { through }) => self.join(through, effects),
+            Some(Open::Welcome { before, .. }) => self.join(before, effects),
+            Some(Open::Owner { wanted: Wanted::ByCaller(tag), tries: TRIES, .. }) => {
+                effects.push(Effect::NotFound { tag });
+            }
+            Some(Open::Owner { wanted: Wanted::ForFinger(_), .. }) => {}
+            Some(Open::Owner { key, wanted, tries }) => self.look_up(key, wanted, tries + 1, effects),
+        }
+    }
+
+    /// A member is dead or has left.
+    fn bury(&mut self, member: Key, effects: &mut Vec<Effect>) {
+        self.fingers.forget(member);
+        let was_head = self.successors.first() == Some(&member);
+        self.successors.retain(|&other| other != member);
+        if was_head {
+            // It is not known whether the next one is alive: it is asked, at once.
+            self.stabilise(effects);
+        }
+    }
+
+    /// Nobody is left that it knows of.
+    fn strand(&mut self, effects: &mut Vec<Effect>) {
+        self.predecessor = None;
+        effects.push(Effect::Stranded);
+    }
+
+    fn leave(&mut self, effects: &mut Vec<Effect>) {
+        if !self.is_inside() {
+            return;
+        }
+        self.standing = Standing::Left;
+        let mut neighbours: Vec<Key> = self.successors.iter().copied().chain(self.predecessor).collect();
+        neighbours.sort();
+        neighbours.dedup();
+        effects.extend(neighbours.into_iter().map(|other| Effect::Send(other, Message::Farewell)));
+    }
+}

@@ -1,0 +1,88 @@
+//! Whom a key belongs to. Questions are handed on (recursive), about half of the way each time; only the owner
+//! answers, and it answers the asker.
+
+use super::{MOST_HOPS, Member, Open, Wanted};
+use crate::key::Key;
+use crate::message::{Effect, Message, Question};
+
+impl Member {
+    /// Whether a key is this member's own, as far as it knows.
+    pub fn owns(&self, key: Key) -> bool {
+        match self.predecessor {
+            Some(before) => self.is_inside() && key.belongs_to(before, self.me),
+            None => self.is_inside() && self.successors.is_empty(),
+        }
+    }
+
+    pub(super) fn look_up(&mut self, key: Key, wanted: Wanted, tries: u32, effects: &mut Vec<Effect>) {
+        let question = self.question(Open::Owner { key, wanted, tries }, effects);
+        self.hand_on(question, self.me, key, 0, false, effects);
+    }
+
+    /// Answers the asker, or hands the question on.
+    pub(super) fn hand_on(
+        &mut self,
+        question: Question,
+        asker: Key,
+        key: Key,
+        hops: u32,
+        last: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.owns(key) {
+            if asker == self.me {
+                self.found(question, self.me, hops, effects);
+            } else {
+                effects.push(Effect::Send(asker, Message::Mine { question, hops }));
+            }
+            return;
+        }
+        if !self.is_inside() || hops > MOST_HOPS {
+            return;
+        }
+        let next = match (last, self.predecessor, self.successors.first()) {
+            // Somebody came in before this member, and the one that asks it has not heard of that.
+            (true, Some(before), _) => Some((before, true)),
+            (_, _, Some(&head)) if key.belongs_to(self.me, head) => Some((head, true)),
+            _ => self.nearest_before(key).map(|next| (next, false)),
+        };
+        if let Some((next, last)) = next {
+            let message = Message::LookUp { question, asker, key, hops: hops + 1, last };
+            effects.push(Effect::Send(next, message));
+        }
+    }
+
+    /// The farthest known member that is not beyond the key.
+    pub(super) fn nearest_before(&self, key: Key) -> Option<Key> {
+        let known = self.successors.iter().copied().chain(self.fingers.iter());
+        let before = known.filter(|other| other.is_between(self.me, key));
+        before.max_by_key(|&other| self.me.distance(other)).or(self.successors.first().copied())
+    }
+
+    pub(super) fn found(&mut self, question: Question, owner: Key, hops: u32, effects: &mut Vec<Effect>) {
+        match self.open.remove(&question) {
+            Some(Open::Owner { wanted: Wanted::ByCaller(tag), .. }) => {
+                effects.push(Effect::Found { tag, owner, hops });
+            }
+            Some(Open::Owner { wanted: Wanted::ForFinger(exponent), .. }) => {
+                self.fingers.learn(exponent, self.me, owner);
+            }
+            Some(other) => {
+                // Not the answer to that: it stays open.
+                self.open.insert(question, other);
+            }
+            None => {}
+        }
+    }
+
+    /// Looks up one far place, another each time. The member that it had there is asked whether it is alive, for
+    /// what is handed on to a dead one is lost.
+    pub(super) fn refresh_finger(&mut self, effects: &mut Vec<Effect>) {
+        let Some(&head) = self.successors.first() else { return };
+        let exponent = self.fingers.turn(self.me, head);
+        if let Some(member) = self.fingers.at(exponent) {
+            self.ask(member, Open::Finger(member), effects);
+        }
+        self.look_up(self.me.ahead(1 << exponent), Wanted::ForFinger(exponent), 1, effects);
+    }
+}

@@ -1,0 +1,117 @@
+//! What members of a ring say to each other, and what a member is told and asks for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+
+/// The number of a question, by which its answer is known.
+pub type Question = u64;
+
+/// From one member to another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Message {
+    /// Who is around you? Also: are you alive?
+    Ask(Question),
+    /// The answer.
+    Around {
+        /// To this question.
+        question: Question,
+        /// Whom it takes for its predecessor.
+        predecessor: Option<Key>,
+        /// Those after it, the nearest first.
+        successors: Vec<Key>,
+    },
+    /// I may be your predecessor.
+    Notify,
+    /// Whom does this key belong to? Handed on until its owner answers.
+    LookUp {
+        /// Of the asker.
+        question: Question,
+        /// Who wants to know.
+        asker: Key,
+        /// The key.
+        key: Key,
+        /// How often it was handed on.
+        hops: u32,
+        /// Whoever hands it on takes the receiver for the owner.
+        last: bool,
+    },
+    /// It belongs to me.
+    Mine {
+        /// The answer to this question.
+        question: Question,
+        /// How often the question was handed on.
+        hops: u32,
+    },
+    /// Where is my place? Handed on until it reaches the member before it.
+    Join {
+        /// Of the newcomer.
+        question: Question,
+        /// Who wants to join.
+        newcomer: Key,
+        /// How often it was handed on.
+        hops: u32,
+    },
+    /// Your place is after me.
+    Place {
+        /// The answer to this question.
+        question: Question,
+        /// Those after me; if there are none, I was alone.
+        successors: Vec<Key>,
+    },
+    /// I go. Whoever counted on me need not wait until I am missed.
+    Farewell,
+}
+
+/// What a member is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Join the ring that this member is in.
+    Join(Key),
+    /// A message came.
+    Received(Key, Message),
+    /// The answer to a question did not come in time.
+    Silent(Question),
+    /// A timer went off.
+    Woken(Timer),
+    /// Somebody here wants to know whom a key belongs to; the answer carries the number.
+    LookUp(Key, u64),
+    /// Leave the ring.
+    Leave,
+}
+
+/// What comes again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// Is my successor still the one after me?
+    Stabilise,
+    /// Is the way to far places still right?
+    Fingers,
+}
+
+/// What a member asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send a message.
+    Send(Key, Message),
+    /// Say `Silent` if this question is not answered in time.
+    Await(Question),
+    /// Say `Woken` after the usual time.
+    Wake(Timer),
+    /// A key that was asked for belongs to this member.
+    Found {
+        /// The number of the question.
+        tag: u64,
+        /// The owner.
+        owner: Key,
+        /// How often the question was handed on.
+        hops: u32,
+    },
+    /// Nobody answered for a key that was asked for, however often it was tried.
+    NotFound {
+        /// The number of the question.
+        tag: u64,
+    },
+    /// All members that it knew of are gone; it is not in a ring any more.
+    Stranded,
+}
