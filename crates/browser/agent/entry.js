@@ -3,12 +3,35 @@
 const agent = {
   shared,
 
-  run: (steps) => answer(run(steps)),
+  // Performs steps; after each but the last the page must be the expected one.
+  async run(steps) {
+    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, endless: [] };
+    for (const step of steps) {
+      beginStep();
+      const found = await perform(step);
+      if (!found) {
+        result.missing = true;
+        break;
+      }
+      result.settled = await settle(native.clock() + settings.cap, false);
+      result.link = shared.linked;
+      result.notes = shared.notes;
+      result.leaving = shared.leaving;
+      result.done++;
+      if (result.leaving) break;
+      result.raw = raw();
+      if (!result.settled) result.endless = [...traffic.endless];
+      if (step.expect !== undefined && step.expect !== result.raw) break;
+    }
+    if (result.done === 0) result.raw = raw();
+    return result;
+  },
 
-  settle: () => answer(settled()),
-
-  // What is left of a call that was answered with "frame": it needs one to go on.
-  resume,
+  // Waits until the page has settled; after a load, or after input from outside.
+  async settle() {
+    const settled = await settle(native.clock() + settings.cap, true);
+    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, endless: settled ? [] : [...traffic.endless] };
+  },
 
   look,
 
@@ -43,62 +66,6 @@ const agent = {
     return true;
   },
 };
-
-// Performs steps; after each but the last the page must be the expected one.
-async function run(steps) {
-  const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, endless: [] };
-  for (const step of steps) {
-    beginStep();
-    const found = await perform(step);
-    if (!found) {
-      result.missing = true;
-      break;
-    }
-    result.settled = await settle(native.clock() + settings.cap, false);
-    result.link = shared.linked;
-    result.notes = shared.notes;
-    result.leaving = shared.leaving;
-    result.done++;
-    if (result.leaving) break;
-    result.raw = raw();
-    if (!result.settled) result.endless = [...traffic.endless];
-    if (step.expect !== undefined && step.expect !== result.raw) break;
-  }
-  if (result.done === 0) result.raw = raw();
-  return result;
-}
-
-// Waits until the page has settled; after a load, or after input from outside.
-async function settled() {
-  const settled = await settle(native.clock() + settings.cap, true);
-  return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, endless: settled ? [] : [...traffic.endless] };
-}
-
-// The call under way, and how its caller is told that it needs a frame.
-const call = { work: null, wantsFrame: false, tell: null };
-
-function answer(work) {
-  if (!framesToOrder) return work;
-  call.work = work;
-  return resume();
-}
-
-// The result of the call under way, or "frame" if it needs one first.
-function resume() {
-  return new native.Promise(async (resolve, reject) => {
-    call.tell = () => {
-      call.wantsFrame = false;
-      call.tell = null;
-      resolve("frame");
-    };
-    if (call.wantsFrame) call.tell();
-    try {
-      resolve(await call.work);
-    } catch (error) {
-      reject(error);
-    }
-  });
-}
 
 function beginStep() {
   shared.opened = opened();

@@ -80,13 +80,5 @@ function paint() {
   return new native.Promise((resolve) => {
     apply(native.frame, window, [resolve]);
     apply(native.timeout, window, [resolve, 500]);
-    orderFrame();
   });
-}
-
-// Where the browser makes frames only to order, asks for one; see `resume`.
-function orderFrame() {
-  if (!framesToOrder) return;
-  call.wantsFrame = true;
-  call.tell?.();
 }

@@ -8,8 +8,6 @@ async function settle(deadline, stay) {
   let last = -1;
   let painted = shared.paintFirst ? -1 : changes();
   shared.paintFirst = false;
-  // What a new document does with its first frame must not depend on who asks for one, and when.
-  let unseen = stay && framesToOrder;
   for (;;) {
     await turn();
     if (native.clock() > deadline) {
@@ -46,11 +44,6 @@ async function settle(deadline, stay) {
       painted = now;
       // One frame finds out what is in view, and its observers hear of it before the next.
       await paint();
-      await paint();
-      continue;
-    }
-    if (unseen) {
-      unseen = false;
       await paint();
       continue;
     }

@@ -51,18 +51,11 @@ function awaitEvent(target, type) {
   apply(native.timeout, window, [done, 300]);
 }
 
-// Until something ends, but not longer than a moment. A page that takes longer gets a frame meanwhile.
+// Until something ends, but not longer than a moment.
 function trafficChange() {
   return new native.Promise((resolve) => {
-    const late = () => {
-      orderFrame();
-      resolve();
-    };
-    const timer = apply(native.timeout, window, [late, 50]);
-    traffic.wake = () => {
-      apply(native.clearTimeout, window, [timer]);
-      resolve();
-    };
+    traffic.wake = resolve;
+    apply(native.timeout, window, [resolve, 50]);
   });
 }
 

@@ -54,15 +54,14 @@ pub struct Blank {
 
 impl AgentSettings {
     /// The script for `Page.addScriptToEvaluateOnNewDocument`.
-    /// Where the browser makes frames only to order, the agent says when it needs one.
-    pub fn script(&self, frames_to_order: bool) -> String {
+    pub fn script(&self) -> String {
         let settings = serde_json::to_string(self).expect("plain settings are JSON");
         let mut script = String::with_capacity(80_000);
-        script.push_str("((settings, framesToOrder) => {\n\"use strict\";\n");
+        script.push_str("((settings) => {\n\"use strict\";\n");
         PARTS.iter().for_each(|part| script.push_str(part));
         script.push_str("\n})(");
         script.push_str(&settings);
-        script.push_str(if frames_to_order { ", true);\n" } else { ", false);\n" });
+        script.push_str(");\n");
         script
     }
 }

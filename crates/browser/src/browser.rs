@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -117,10 +116,6 @@ pub struct OpenedTab {
     pub session: SessionId,
 }
 
-/// Held while a frame is made: two at once, even of two tabs, and the browser dies ("overlapping
-/// IssueExternalBeginFrame").
-pub(crate) type FrameLock = Arc<tokio::sync::Mutex<()>>;
-
 /// A running browser. Dropping it kills its processes and removes its profile.
 #[derive(Debug)]
 pub struct Browser {
@@ -132,7 +127,6 @@ pub struct Browser {
     window: (u32, u32),
     version: String,
     sandboxed: bool,
-    frames: Option<FrameLock>,
     swept: Swept,
 }
 
@@ -158,16 +152,9 @@ impl Browser {
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
         let (process, pipes) = Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
         let connection = Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
-        let mut browser = Self {
-            connection,
-            process,
-            profile,
-            window: settings.window,
-            version: String::new(),
-            sandboxed,
-            frames: settings.executable.is_headless_shell().then(FrameLock::default),
-            swept,
-        };
+        let version = String::new();
+        let mut browser =
+            Self { connection, process, profile, window: settings.window, version, sandboxed, swept };
         match browser.greet(settings.start_within).await {
             Ok(version) => browser.version = version,
             Err(error) => return Err(browser.failed_start(program, error).await),
@@ -234,7 +221,6 @@ impl Browser {
         let (width, height) = self.window;
         let wanted = json!({
             "url": "about:blank", "browserContextId": &context, "width": width, "height": height,
-            "enableBeginFrameControl": self.frames.is_some(),
         });
         let Created { target_id: target } =
             connection.call(None, "Target.createTarget", &wanted).read_within(ANSWER).await?;
@@ -264,11 +250,6 @@ impl Browser {
     /// Whether the browser keeps pages in its sandbox. It does unless argiope runs as root.
     pub fn is_sandboxed(&self) -> bool {
         self.sandboxed
-    }
-
-    /// There is one if the browser makes frames only to order; see `tab/frames.rs`.
-    pub(crate) fn frame_lock(&self) -> Option<&FrameLock> {
-        self.frames.as_ref()
     }
 
     /// What was found and removed before the start.

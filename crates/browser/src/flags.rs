@@ -63,16 +63,10 @@ const ALWAYS: &[&str] = &[
 ///
 /// Tried and left out: `--disable-frame-rate-limit` (an animation frame after 4 ms instead of 17, but
 /// navigations take about twice the processor time); `--disable-gpu-vsync`, `--num-raster-threads=1` and
-/// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` (pages hung).
+/// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` (pages hung);
+/// frames to order (`enableBeginFrameControl`, see decision 8).
 const DISABLED: &[&str] =
     &["RenderDocument", "BackForwardCache", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints"];
-
-/// The headless shell makes a frame only when it is told to, at once and whole. At sixty a second a page that
-/// changes all the time would spend most of its time on frames that nobody looks at.
-const FRAMES_TO_ORDER: &[&str] =
-    &["--run-all-compositor-stages-before-draw", "--disable-new-content-rendering-timeout"];
-/// Browsers with a window hide it; their frames come by themselves.
-const IN_A_WINDOW: &[&str] = &["--headless=new"];
 
 /// The arguments to start the browser with.
 pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
@@ -82,9 +76,9 @@ pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
     let mut profile = OsString::from("--user-data-dir=");
     profile.push(settings.profile);
     arguments.push(profile);
-    arguments.extend(
-        if settings.headless_shell { FRAMES_TO_ORDER } else { IN_A_WINDOW }.iter().map(OsString::from),
-    );
+    if !settings.headless_shell {
+        arguments.push("--headless=new".into());
+    }
     if !settings.sandbox {
         arguments.push(NO_SANDBOX.into());
     }

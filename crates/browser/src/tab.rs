@@ -4,21 +4,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base64::Engine as _;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::agent::{AgentSettings, Answered, Asked, Look, Point, Raw, Step};
 use crate::browser::{Browser, OpenedTab};
 use crate::connection::CallError;
 use crate::note::Noted;
 
-mod ask;
-mod frames;
 mod input;
 mod watch;
 
-use ask::parse;
-use frames::Frames;
 use watch::Watch;
 
 /// How long a call that the page takes no part in may take.
@@ -83,7 +82,6 @@ pub struct Tab {
     outside: Arc<Mutex<Outside>>,
     events: tokio::task::JoinHandle<()>,
     pointed: bool,
-    frames: Frames,
 }
 
 /// What the event task and the tab tell each other.
@@ -111,10 +109,7 @@ impl Tab {
         let session = Some(&opened.session);
         let calls = [
             ("Page.enable", json!({})),
-            (
-                "Page.addScriptToEvaluateOnNewDocument",
-                json!({"source": settings.script(browser.frame_lock().is_some())}),
-            ),
+            ("Page.addScriptToEvaluateOnNewDocument", json!({"source": settings.script()})),
             (
                 "Fetch.enable",
                 json!({"patterns": [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]}),
@@ -141,8 +136,7 @@ impl Tab {
             outside: outside.clone(),
         };
         let events = tokio::spawn(watch.run(events));
-        let frames = Frames::of(&browser, &opened);
-        Ok(Self { browser, opened, settings, outside, events, pointed: false, frames })
+        Ok(Self { browser, opened, settings, outside, events, pointed: false })
     }
 
     /// The browser it is in.
@@ -300,6 +294,79 @@ impl Tab {
         }
     }
 
+    /// A picture of what is in view, as PNG.
+    pub async fn screenshot(&self) -> Result<Vec<u8>, TabError> {
+        #[derive(Deserialize)]
+        struct Shot {
+            data: String,
+        }
+        let wanted = json!({"format": "png", "optimizeForSpeed": true});
+        let call =
+            self.browser.connection().call(Some(&self.opened.session), "Page.captureScreenshot", &wanted);
+        let shot: Shot = call.read_within(ANSWER).await?;
+        base64::engine::general_purpose::STANDARD
+            .decode(shot.data)
+            .map_err(|error| TabError::Confused(error.to_string()))
+    }
+
+    /// Calls the agent, waiting for the next document if this one goes.
+    async fn ask<T: DeserializeOwned>(&self, call: &str, steps: usize) -> Result<T, TabError> {
+        let deadline = Instant::now() + self.patience(steps);
+        loop {
+            if let Some(answer) = self.ask_once(call, steps).await? {
+                return Ok(answer);
+            }
+            if Instant::now() > deadline {
+                return Err(TabError::Hung);
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    fn patience(&self, steps: usize) -> Duration {
+        let cap = Duration::from_millis(self.settings.cap.into());
+        cap + GRACE + Duration::from_millis(100) * u32::try_from(steps).unwrap_or(u32::MAX).min(1000)
+    }
+
+    /// Calls the agent; nothing if the document went before it answered.
+    async fn ask_once<T: DeserializeOwned>(&self, call: &str, steps: usize) -> Result<Option<T>, TabError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Evaluated<T> {
+            result: Outcome<T>,
+            exception_details: Option<Thrown>,
+        }
+        #[derive(Deserialize)]
+        struct Outcome<T> {
+            value: Option<T>,
+        }
+        #[derive(Deserialize)]
+        struct Thrown {
+            text: String,
+            exception: Option<Described>,
+        }
+        #[derive(Deserialize)]
+        struct Described {
+            description: Option<String>,
+        }
+        let expression = format!("window[{:?}].{call}", self.settings.secret);
+        let wanted = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let call = self.browser.connection().call(Some(&self.opened.session), "Runtime.evaluate", &wanted);
+        match call.within(self.patience(steps)).await {
+            Err(CallError::Protocol { message, .. }) if is_gone(&message) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(answer) => {
+                let thrown: Evaluated<serde::de::IgnoredAny> = parse(answer.get())?;
+                if let Some(thrown) = thrown.exception_details {
+                    let words = thrown.exception.and_then(|described| described.description);
+                    return Err(TabError::Confused(words.unwrap_or(thrown.text)));
+                }
+                let evaluated: Evaluated<T> = parse(answer.get())?;
+                Ok(evaluated.result.value)
+            }
+        }
+    }
+
     fn outside(&self) -> std::sync::MutexGuard<'_, Outside> {
         self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -317,4 +384,21 @@ impl Drop for Tab {
             &json!({"browserContextId": self.opened.context}),
         ));
     }
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, TabError> {
+    serde_json::from_str(text).map_err(|error| TabError::Confused(error.to_string()))
+}
+
+/// The browser's words for a document that was replaced while a call was under way.
+fn is_gone(message: &str) -> bool {
+    [
+        "navigated or closed",
+        "context was destroyed",
+        "Cannot find context",
+        "Cannot find default execution context",
+        "Promise was collected",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }

@@ -1,15 +1,9 @@
 //! The browser's own input: what a page takes for a real user.
 
-use std::time::Duration;
-
 use argiope_explore::page::Kind;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{ANSWER, Arrival, Point, Step, Tab, TabError};
-
-/// How long input is waited for before another frame is ordered for it.
-const NEXT_FRAME: Duration = Duration::from_millis(20);
 
 impl Tab {
     /// One step by the browser's input: aim, act, settle.
@@ -46,23 +40,13 @@ impl Tab {
         Ok(Arrival { done: 1, ..there })
     }
 
-    async fn send_all(&mut self, calls: &[(&str, Value)]) -> Result<(), TabError> {
-        let deadline = Instant::now() + ANSWER;
+    async fn send_all(&self, calls: &[(&str, Value)]) -> Result<(), TabError> {
         let connection = self.browser.connection();
         let session = Some(&self.opened.session);
         let replies: Vec<_> =
             calls.iter().map(|(method, params)| connection.call(session, method, params)).collect();
-        // Movements of the pointer are handled with a frame.
-        self.frames.order().await;
-        for mut reply in replies {
-            let answer = loop {
-                match tokio::time::timeout(NEXT_FRAME, &mut reply).await {
-                    Ok(answer) => break answer,
-                    Err(_) if Instant::now() > deadline => return Err(TabError::Hung),
-                    Err(_) => self.frames.order().await,
-                }
-            };
-            answer?;
+        for reply in replies {
+            reply.within(ANSWER).await?;
         }
         Ok(())
     }
