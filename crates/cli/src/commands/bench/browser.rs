@@ -70,6 +70,8 @@ struct Ratios {
     one_tab_to_bare: f64,
     two_bare_to_one: f64,
     two_tabs_to_one: f64,
+    /// What two tabs could be if they kept every core busy and a step took no more work than it does alone.
+    two_tabs_at_most: f64,
     one_tab_to_usual: Option<f64>,
 }
 
@@ -324,6 +326,7 @@ impl Measured {
             one_tab_to_bare: pairs(&self.one_tab, &self.bare),
             two_bare_to_one: pairs(&self.two_bare, &self.bare),
             two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
+            two_tabs_at_most: (cores() as f64 / median(self.one_tab_cores.clone())).min(2.0),
             one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
         }
     }
@@ -332,6 +335,10 @@ impl Measured {
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn machine(load: String, browser: String) -> Machine {
@@ -343,7 +350,7 @@ fn machine(load: String, browser: String) -> Machine {
     let memory = words("/proc/meminfo", "MemTotal");
     let kilobytes: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
     Machine {
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        cores: cores(),
         processor: words("/proc/cpuinfo", "model name"),
         memory_mb: kilobytes / 1024,
         load,
@@ -374,10 +381,11 @@ fn table(all: &[Measured], args: &Args) -> String {
         );
         let _ = writeln!(
             text,
-            "  two tabs    {:>8.0}  {:.2} times one tab; {:.1} cores busy",
+            "  two tabs    {:>8.0}  {:.2} times one tab; {:.1} cores busy; {:.2} if all were and nothing were lost",
             middle(&measured.two_tabs),
             ratios.two_tabs_to_one,
-            middle(&measured.two_tabs_cores)
+            middle(&measured.two_tabs_cores),
+            ratios.two_tabs_at_most
         );
         if let (Some(usual), Some(ratio)) = (measured.usual, ratios.one_tab_to_usual) {
             let _ = writeln!(
