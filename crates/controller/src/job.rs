@@ -2,17 +2,18 @@
 //! browser, here or on another machine.
 
 use argiope_explore::id::{ActionSignature, StateKey};
+use serde::{Deserialize, Serialize};
 
 /// Which job this is; never given twice in a crawl.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
 /// Which crawler; the driver numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CrawlerId(pub u32);
 
 /// A path and one candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Job {
     /// Its number.
     pub id: JobId,
@@ -27,7 +28,7 @@ pub struct Job {
 }
 
 /// One known transition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Step {
     /// Where it begins.
     pub from: StateKey,

@@ -11,6 +11,7 @@ pub mod input;
 pub mod job;
 pub mod knowledge;
 pub mod outcome;
+pub mod peer;
 pub mod progress;
 pub mod record;
 pub mod route;

@@ -4,7 +4,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
 /// A state that a crawler stands in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Sighting {
     /// Its name.
     pub key: StateKey,
@@ -13,7 +13,7 @@ pub struct Sighting {
 }
 
 /// An action that a state offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offered {
     /// Its name.
     pub action: ActionSignature,
@@ -51,7 +51,7 @@ pub enum Outcome {
 }
 
 /// Why a job could not be finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
     /// The page did not answer before the deadline.

@@ -39,8 +39,8 @@ impl Habit {
     }
 }
 
-#[derive(Default)]
-struct Targets(Vec<Box<[u32]>>);
+#[derive(Clone, Default)]
+struct Targets(Vec<Vec<u32>>);
 
 impl Edges for Targets {
     fn targets(&self, state: usize) -> &[u32] {
@@ -49,6 +49,7 @@ impl Edges for Targets {
 }
 
 /// The anticipated model, with candidates in `N` groups.
+#[derive(Clone)]
 pub struct Anticipated<const N: usize> {
     reset_cost: f64,
     targets: Targets,
@@ -78,18 +79,26 @@ impl<const N: usize> Anticipated<N> {
 
     /// A state was seen for the first time. `of_unknown` is what is thought of an action never seen.
     pub fn discovered(&mut self, graph: &Graph, state: StateIndex, of_unknown: Opinion) {
-        self.opinions.resize(graph.actions_seen(), of_unknown);
-        self.candidates.resize_with(graph.actions_seen(), Vec::new);
         self.distances.add_state();
         self.counts.push([0; N]);
-        let actions = graph.actions(state);
-        self.targets.0.push(vec![UNEXPLORED; actions.len()].into());
-        for (index, &action) in (0..).zip(actions) {
-            let slot = Slot { state, index };
-            self.candidates[action.at()].push(slot);
-            let opinion = self.opinions[action.at()];
-            self.count(state, opinion.group, 1);
-            self.predict(slot, opinion.habit.map(|habit| habit.from(state)));
+        self.targets.0.push(Vec::new());
+        for slot in graph.slots(state) {
+            self.extended(graph, slot, of_unknown);
+        }
+    }
+
+    /// A state has one more candidate.
+    pub fn extended(&mut self, graph: &Graph, slot: Slot, of_unknown: Opinion) {
+        self.opinions.resize(graph.actions_seen(), of_unknown);
+        self.candidates.resize_with(graph.actions_seen(), Vec::new);
+        self.targets.0[slot.state.at()].push(UNEXPLORED);
+        let action = graph.action_of(slot);
+        self.candidates[action.at()].push(slot);
+        let opinion = self.opinions[action.at()];
+        self.count(slot.state, opinion.group, 1);
+        self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+        if !graph.is_free(slot) {
+            self.claimed(graph, slot);
         }
     }
 

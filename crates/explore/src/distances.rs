@@ -20,6 +20,7 @@ const FAR: u32 = u32::MAX;
 const NO_SLOT: u32 = u32::MAX;
 
 /// Distances, in actions, from every state to the nearest goal of each field.
+#[derive(Clone)]
 pub struct Distances {
     /// The states with an edge to this one. May name a state whose edge is gone, never misses one.
     incoming: Vec<Vec<u32>>,

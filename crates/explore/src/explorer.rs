@@ -7,6 +7,7 @@ use crate::job::Job;
 use crate::strategy::{Described, INITIAL, RESET_COSTS, Settings, Strategy};
 
 /// One exploration in progress.
+#[derive(Clone)]
 pub struct Explorer {
     graph: Graph,
     strategy: Box<dyn Strategy>,
@@ -46,7 +47,7 @@ impl Explorer {
     /// executed, closed or released. `None` when no free candidate can be reached from here or after a
     /// reset: if others are on their way, what they find may change that.
     pub fn next(&mut self, at: StateIndex) -> Option<Job> {
-        let job = self.strategy.choose(&self.graph, at);
+        let job = self.choose(at);
         match &job {
             Some(job) => self.claim(job.candidate),
             None => assert!(
@@ -56,6 +57,11 @@ impl Explorer {
             ),
         }
         job
+    }
+
+    /// The same without a claim.
+    pub fn choose(&mut self, at: StateIndex) -> Option<Job> {
+        self.strategy.choose(&self.graph, at)
     }
 
     /// Whether a walk from a state, or from the initial one, leads to a free candidate.
@@ -101,9 +107,20 @@ impl Explorer {
             self.strategy.discovered(&self.graph, state, Some(slot));
             state
         });
-        self.graph.record(slot, state);
-        self.strategy.executed(&self.graph, slot, state, known.is_none());
+        self.record(slot, state, known.is_none());
         Landing { state, new: known.is_none() }
+    }
+
+    /// Takes in that a candidate led to a known state. Whether that state was new then is somebody else's to say:
+    /// in a ring it may have been met before the news of the transition that found it.
+    pub fn executed_as(&mut self, slot: Slot, key: StateKey, new: bool) {
+        let state = self.graph.find(key).expect("the destination is known");
+        self.record(slot, state, new);
+    }
+
+    fn record(&mut self, slot: Slot, state: StateIndex, new: bool) {
+        self.graph.record(slot, state);
+        self.strategy.executed(&self.graph, slot, state, new);
     }
 
     /// Gives a candidate up, claimed or not.
@@ -120,6 +137,13 @@ impl Explorer {
         let state = self.graph.add_state(key, actions);
         self.strategy.discovered(&self.graph, state, None);
         Landing { state, new: true }
+    }
+
+    /// A state offers an action that it was not known to offer.
+    pub fn extend(&mut self, state: StateIndex, action: ActionSignature) -> Slot {
+        let slot = self.graph.extend(state, action);
+        self.strategy.extended(&self.graph, slot);
+        slot
     }
 
     /// Holds the candidates of a state back, or no longer.

@@ -17,7 +17,7 @@ use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
 pub const UNEXPLORED: u32 = u32::MAX;
 
 /// One action of one state: a candidate while it is unexplored, a transition afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// The state.
     pub state: StateIndex,
@@ -31,10 +31,11 @@ pub trait Edges {
     fn targets(&self, state: usize) -> &[u32];
 }
 
+#[derive(Clone)]
 struct Record {
     key: StateKey,
-    actions: Box<[ActionIndex]>,
-    targets: Box<[u32]>,
+    actions: Vec<ActionIndex>,
+    targets: Vec<u32>,
     /// How many free candidates it would have if it were not held back.
     unexplored: u32,
     /// No action before this one is a candidate that nobody claimed.
@@ -43,6 +44,7 @@ struct Record {
 }
 
 /// The graph of states and transitions that a crawl has found.
+#[derive(Clone)]
 pub struct Graph {
     seed: u64,
     states: Vec<Record>,
@@ -80,7 +82,7 @@ impl Graph {
         assert!(self.by_key.insert(key, state).is_none(), "state {key:?} is known already");
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
-        let mut indexes: Box<[ActionIndex]> =
+        let mut indexes: Vec<ActionIndex> =
             sorted.iter().map(|&signature| self.action(signature)).collect();
         assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
@@ -88,13 +90,27 @@ impl Graph {
         self.free += indexes.len();
         self.states.push(Record {
             key,
-            targets: vec![UNEXPLORED; indexes.len()].into(),
+            targets: vec![UNEXPLORED; indexes.len()],
             unexplored: indexes.len() as u32,
             cursor: 0,
             held: false,
             actions: indexes,
         });
         state
+    }
+
+    /// Adds a candidate to a state that was not known in full.
+    pub fn extend(&mut self, state: StateIndex, signature: ActionSignature) -> Slot {
+        let action = self.action(signature);
+        assert_eq!(self.slot_of(state, action), None, "{state:?} lists an action twice");
+        let record = &mut self.states[state.at()];
+        let slot = Slot { state, index: record.actions.len() as u32 };
+        record.actions.push(action);
+        record.targets.push(UNEXPLORED);
+        record.unexplored += 1;
+        self.unexplored += 1;
+        self.free += usize::from(!record.held);
+        slot
     }
 
     fn action(&mut self, signature: ActionSignature) -> ActionIndex {

@@ -8,10 +8,16 @@ use crate::id::StateIndex;
 use crate::job::Job;
 
 /// An exploration strategy. It sees the graph but never changes it.
-pub trait Strategy: Send {
+pub trait Strategy: Send + CloneStrategy {
     /// A state was seen for the first time, after the candidate `by` (none led to the initial state, or
     /// to one that was met by accident). Told before the candidate is recorded.
     fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
+
+    /// A state that was not known in full has one more candidate, which comes after its others. Only strategies
+    /// for crawls that know a part of the application (`strategies::FOR_PARTS`) are told so.
+    fn extended(&mut self, _graph: &Graph, slot: Slot) {
+        unreachable!("{slot:?} was added to a state that this strategy takes to be known in full");
+    }
 
     /// A candidate was executed, and the graph has recorded where it led.
     fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
@@ -34,6 +40,24 @@ pub trait Strategy: Send {
 
     /// What a reset costs was measured anew.
     fn reset_cost(&mut self, _cost: f64) {}
+}
+
+/// So that what holds a strategy can be cloned, as a model checker does with every step.
+pub trait CloneStrategy {
+    /// The same strategy in the same state.
+    fn clone_box(&self) -> Box<dyn Strategy>;
+}
+
+impl<T: Strategy + Clone + 'static> CloneStrategy for T {
+    fn clone_box(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Strategy> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
 }
 
 /// The reset costs that make sense: prices are counted in millionths of an action, and their sums must

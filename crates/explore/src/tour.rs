@@ -35,6 +35,7 @@ pub struct Task<'a, E> {
 }
 
 /// How often each transition has to be walked beyond the once that is required.
+#[derive(Clone)]
 pub struct Balance {
     /// The slots to take again, and how often.
     pub repeats: Vec<(Slot, u64)>,

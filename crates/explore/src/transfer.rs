@@ -15,6 +15,7 @@ use crate::strategy::{INITIAL, Settings};
 const FAR: u32 = u32::MAX;
 
 /// Finds the cheapest transfers to a target that changes now and then.
+#[derive(Clone)]
 pub struct Transfer {
     reset_cost: f64,
     incoming: Vec<Vec<u32>>,

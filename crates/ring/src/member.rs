@@ -15,7 +15,7 @@ const TRIES: u32 = 5;
 const MOST_HOPS: u32 = 300;
 
 /// A member of the ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     me: Key,
     /// How many successors it keeps, if there are so many others.
@@ -30,7 +30,7 @@ pub struct Member {
 }
 
 /// Whether it counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Standing {
     Outside,
     Inside,
@@ -38,7 +38,7 @@ enum Standing {
 }
 
 /// What an open question is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Open {
     /// Who is around my successor?
     Successor(Key),
@@ -57,7 +57,7 @@ enum Open {
 }
 
 /// Who wants to know an owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wanted {
     ByCaller(u64),
     ForFinger(u32),
@@ -154,7 +154,12 @@ impl Member {
                 self.show_place(question, newcomer, hops, effects);
             }
             Message::Place { question, successors } => self.placed(question, from, successors, effects),
-            Message::Farewell => self.bury(from, effects),
+            Message::Farewell { predecessor } => {
+                if self.predecessor == Some(from) {
+                    self.predecessor = predecessor.filter(|&before| before != self.me);
+                }
+                self.bury(from, effects);
+            }
         }
     }
 
@@ -241,19 +246,19 @@ impl Member {
             None => {}
             Some(Open::Successor(head)) => self.bury(head, effects),
             Some(Open::Candidate(nearer)) => {
-                self.fingers.forget(nearer);
+                self.lose(nearer, effects);
                 match self.successors.first() {
                     Some(&head) => effects.push(Effect::Send(head, Message::Notify)),
                     None => self.strand(effects),
                 }
             }
             Some(Open::Predecessor { present, claimant }) => {
-                self.fingers.forget(present);
+                self.lose(present, effects);
                 if self.predecessor == Some(present) {
                     self.predecessor = Some(claimant);
                 }
             }
-            Some(Open::Finger(member)) => self.fingers.forget(member),
+            Some(Open::Finger(member)) => self.lose(member, effects),
             Some(Open::Place { through }) => self.join(through, effects),
             Some(Open::Welcome { before, .. }) => self.join(before, effects),
             Some(Open::Owner { wanted: Wanted::ByCaller(tag), tries: TRIES, .. }) => {
@@ -266,6 +271,7 @@ impl Member {
 
     /// A member is dead or has left.
     fn bury(&mut self, member: Key, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Gone(member));
         self.fingers.forget(member);
         let was_head = self.successors.first() == Some(&member);
         self.successors.retain(|&other| other != member);
@@ -273,6 +279,12 @@ impl Member {
             // It is not known whether the next one is alive: it is asked, at once.
             self.stabilise(effects);
         }
+    }
+
+    /// A member that is no neighbour does not answer.
+    fn lose(&mut self, member: Key, effects: &mut Vec<Effect>) {
+        self.fingers.forget(member);
+        effects.push(Effect::Gone(member));
     }
 
     /// Nobody is left that it knows of.
@@ -289,6 +301,7 @@ impl Member {
         let mut neighbours: Vec<Key> = self.successors.iter().copied().chain(self.predecessor).collect();
         neighbours.sort();
         neighbours.dedup();
-        effects.extend(neighbours.into_iter().map(|other| Effect::Send(other, Message::Farewell)));
+        let farewell = Message::Farewell { predecessor: self.predecessor };
+        effects.extend(neighbours.into_iter().map(|other| Effect::Send(other, farewell.clone())));
     }
 }

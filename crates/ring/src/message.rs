@@ -60,7 +60,10 @@ pub enum Message {
         successors: Vec<Key>,
     },
     /// I go. Whoever counted on me need not wait until I am missed.
-    Farewell,
+    Farewell {
+        /// Whom I took for my predecessor: it is my successor's now.
+        predecessor: Option<Key>,
+    },
 }
 
 /// What a member is told.
@@ -112,6 +115,8 @@ pub enum Effect {
         /// The number of the question.
         tag: u64,
     },
+    /// A member is dead, as far as can be told, or has left.
+    Gone(Key),
     /// All members that it knew of are gone; it is not in a ring any more.
     Stranded,
 }

@@ -119,6 +119,7 @@ impl World {
                 Effect::NotFound { tag } => {
                     self.lost.insert(tag);
                 }
+                Effect::Gone(_) => {}
                 Effect::Stranded => self.stranded += 1,
             }
         }

@@ -67,6 +67,21 @@ impl<'a> World<'a> {
         self.actions[&signature]
     }
 
+    /// How many states it has.
+    pub fn states(&self) -> usize {
+        self.app.states()
+    }
+
+    /// How many transitions it has.
+    pub fn transitions(&self) -> usize {
+        self.app.transitions()
+    }
+
+    /// The actions of a state, and where they lead.
+    pub fn from(&self, state: u32) -> &[(u32, u32)] {
+        self.app.from(state)
+    }
+
     fn see(&self, state: u32) -> Sighting {
         let offered = |&(action, _): &(u32, u32)| Offered {
             action: signature_of(action),

@@ -3,6 +3,7 @@
 //! written down ([`report`]), beside what the papers printed ([`published`](mod@published)).
 
 pub mod bench;
+pub mod cluster;
 pub mod crawl;
 pub mod crawler;
 pub mod fleet;

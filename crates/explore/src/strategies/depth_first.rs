@@ -18,6 +18,7 @@ pub const DESCRIBED: Described = Described {
     make: |settings| Box::new(DepthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() }),
 };
 
+#[derive(Clone)]
 struct DepthFirst {
     transfer: Transfer,
     /// The states that may have a free candidate; their indexes are in the order of discovery.

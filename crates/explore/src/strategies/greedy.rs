@@ -16,6 +16,7 @@ pub const DESCRIBED: Described = Described {
     make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
 };
 
+#[derive(Clone)]
 struct Greedy {
     nearest: Nearest,
 }
@@ -23,6 +24,10 @@ struct Greedy {
 impl Strategy for Greedy {
     fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
         self.nearest.discovered(graph, state);
+    }
+
+    fn extended(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.extended(graph, slot);
     }
 
     fn executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
@@ -47,6 +52,7 @@ impl Strategy for Greedy {
 }
 
 /// The nearest unexplored action, by the shortest known transfer. Other strategies fall back on it.
+#[derive(Clone)]
 pub struct Nearest {
     distances: Distances,
     reset_cost: f64,
@@ -63,6 +69,13 @@ impl Nearest {
         self.distances.add_state();
         if graph.unexplored_in(state) > 0 {
             self.distances.set_goal(0, graph, state);
+        }
+    }
+
+    /// A state has one more candidate.
+    pub fn extended(&mut self, graph: &Graph, slot: Slot) {
+        if graph.is_free(slot) {
+            self.distances.set_goal(0, graph, slot.state);
         }
     }
 

@@ -64,6 +64,7 @@ const TO_STARTER: usize = 0;
 const TO_CANDIDATE: usize = 1;
 
 /// The strategy; `adaptive` uses it as long as nothing contradicts a hypercube.
+#[derive(Clone)]
 pub struct Hypercube {
     reset_cost: f64,
     vertices: Vec<Vertex>,

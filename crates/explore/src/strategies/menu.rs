@@ -58,6 +58,7 @@ impl Class {
     }
 }
 
+#[derive(Clone)]
 struct Menu {
     classes: Vec<Class>,
     anticipated: Anticipated<RANKS>,
@@ -79,6 +80,12 @@ impl Strategy for Menu {
         self.nearest.discovered(graph, state);
         self.classes.resize(graph.actions_seen(), Class::Never);
         self.anticipated.discovered(graph, state, Class::Never.opinion());
+    }
+
+    fn extended(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.extended(graph, slot);
+        self.classes.resize(graph.actions_seen(), Class::Never);
+        self.anticipated.extended(graph, slot, Class::Never.opinion());
     }
 
     fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, _: bool) {

@@ -26,6 +26,9 @@ pub const ALL: &[Described] = &[
 /// The name of the strategy that is used when none is asked for.
 pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
+/// The names of those that work where only a part of the application is known.
+pub const FOR_PARTS: &[&str] = &[greedy::DESCRIBED.name, menu::DESCRIBED.name, probability::DESCRIBED.name];
+
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {
     ALL.iter().find(|described| described.name == name)

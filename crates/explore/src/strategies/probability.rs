@@ -64,6 +64,7 @@ impl Record {
     }
 }
 
+#[derive(Clone)]
 struct Probability {
     records: Vec<Record>,
     window: VecDeque<f64>,
@@ -91,6 +92,11 @@ impl Strategy for Probability {
     fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
         self.records.resize(graph.actions_seen(), Record::default());
         self.candidates.discovered(graph, state, Record::default().opinion());
+    }
+
+    fn extended(&mut self, graph: &Graph, slot: Slot) {
+        self.records.resize(graph.actions_seen(), Record::default());
+        self.candidates.extended(graph, slot, Record::default().opinion());
     }
 
     fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {

@@ -27,6 +27,7 @@ pub const DESCRIBED: Described = Described {
     },
 };
 
+#[derive(Clone)]
 struct RandomBreadthFirst {
     transfer: Transfer,
     chance: Chance,

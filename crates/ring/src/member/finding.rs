@@ -8,9 +8,16 @@ use crate::message::{Effect, Message, Question};
 impl Member {
     /// Whether a key is this member's own, as far as it knows.
     pub fn owns(&self, key: Key) -> bool {
+        self.owns_after().is_some_and(|before| key.belongs_to(before, self.me))
+    }
+
+    /// The place after which everything up to this member is its own, as far as it knows.
+    pub fn owns_after(&self) -> Option<Key> {
         match self.predecessor {
-            Some(before) => self.is_inside() && key.belongs_to(before, self.me),
-            None => self.is_inside() && self.successors.is_empty(),
+            _ if !self.is_inside() => None,
+            Some(before) => Some(before),
+            None if self.successors.is_empty() => Some(self.me),
+            None => None,
         }
     }
 
@@ -40,15 +47,20 @@ impl Member {
         if !self.is_inside() || hops > MOST_HOPS {
             return;
         }
-        let next = match (last, self.predecessor, self.successors.first()) {
+        if let Some((next, last)) = self.next_hop(key, last) {
+            let message = Message::LookUp { question, asker, key, hops: hops + 1, last };
+            effects.push(Effect::Send(next, message));
+        }
+    }
+
+    /// Whom to hand something on to that is meant for the owner of a key, and whether that is taken to be the
+    /// owner. `last`: whoever handed it on took this member for the owner.
+    pub fn next_hop(&self, key: Key, last: bool) -> Option<(Key, bool)> {
+        match (last && self.is_inside(), self.predecessor, self.successors.first()) {
             // Somebody came in before this member, and the one that asks it has not heard of that.
             (true, Some(before), _) => Some((before, true)),
             (_, _, Some(&head)) if key.belongs_to(self.me, head) => Some((head, true)),
             _ => self.nearest_before(key).map(|next| (next, false)),
-        };
-        if let Some((next, last)) = next {
-            let message = Message::LookUp { question, asker, key, hops: hops + 1, last };
-            effects.push(Effect::Send(next, message));
         }
     }
 

@@ -50,7 +50,7 @@ impl Score {
 }
 
 /// The executions of one action.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct History {
     /// Where it led, in the order of execution.
     destinations: Vec<StateIndex>,
@@ -85,6 +85,7 @@ impl History {
 }
 
 /// What the rules have learned.
+#[derive(Clone)]
 pub struct Forecast {
     seed: u64,
     /// The transition by which each state was found.

@@ -38,6 +38,7 @@ pub const DESCRIBED: Described = Described {
     make: |settings| Box::new(Adaptive::new(settings)),
 };
 
+#[derive(Clone)]
 struct Adaptive {
     /// As long as nothing contradicts it.
     hypercube: Option<Hypercube>,

@@ -96,6 +96,7 @@ impl Record {
 }
 
 /// The candidates by how promising they are.
+#[derive(Clone)]
 pub struct Prospects {
     records: Vec<Record>,
     finds: [f64; GROUPS],

@@ -30,6 +30,7 @@ const FEWEST_BREAKS: usize = 4;
 const RESET_COST_SLACK: f64 = 0.25;
 
 /// Plans and follows tours.
+#[derive(Clone)]
 pub struct Touring {
     reset_cost: f64,
     /// What a reset cost when the plan was made.

@@ -1,0 +1,509 @@
+//! What one controller of a ring knows of the application: its own states in full, copies of its neighbours', and
+//! of all others what it has heard.
+//!
+//! A state whose actions are not known has one candidate instead: *to ask*. Asking of another's state means to
+//! send the crawler's request to its owner; asking of an own state (one that was lost and collected again) means to
+//! send a crawler there to look.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use argiope_explore::explorer::Explorer;
+use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+use argiope_explore::job::Job as Planned;
+use argiope_explore::strategy::{Described, INITIAL, Settings as Exploring};
+use argiope_ring::Key;
+use serde::{Deserialize, Serialize};
+
+use crate::job::Step;
+
+/// Known transitions from the initial state to another.
+pub type Route = Arc<[Step]>;
+
+/// The action that stands for all actions of a state that are not known. No real action has this name: signatures
+/// are hashes, and a page that hits upon it gains nothing but that this one action is not explored.
+const ASK: ActionSignature = ActionSignature(u64::MAX);
+
+/// All that is known of a state that is known in full; what is copied, handed over and kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StateRecord {
+    /// Its name.
+    pub key: StateKey,
+    /// What it offers.
+    pub actions: Vec<ActionSignature>,
+    /// How to get there.
+    pub route: Route,
+    /// What was executed, and where it led.
+    pub executed: Vec<(ActionSignature, StateKey)>,
+    /// What was given up.
+    pub closed: Vec<ActionSignature>,
+}
+
+/// Something about another's state that helps to find ways.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Fact {
+    /// A state has nothing left to be handed out; where its executed actions lead.
+    Drained(StateKey, Arc<[(ActionSignature, StateKey)]>),
+    /// A state has something to be handed out again.
+    Open(StateKey),
+    /// A transition.
+    Leads(Step),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    route: Option<Route>,
+    /// Whether its actions are known.
+    full: bool,
+    /// Whether it is this controller's.
+    own: bool,
+    /// The candidate that stands for the actions that are not known.
+    ask: Option<Slot>,
+    /// Who had it when it was last heard of.
+    owner: Option<Key>,
+}
+
+/// The knowledge of a controller.
+#[derive(Clone)]
+pub struct Atlas {
+    strategy: &'static Described,
+    exploring: Exploring,
+    /// Whether states of others are worth asking about.
+    beyond: bool,
+    explorer: Option<Explorer>,
+    entries: Vec<Entry>,
+    /// Own states with free candidates, by the length of their route; for those who know no other way.
+    by_route: BTreeSet<(usize, StateKey)>,
+    /// Own states that are not known in full.
+    awaited: BTreeSet<StateIndex>,
+    own: BTreeMap<StateKey, StateIndex>,
+    /// Free candidates in own states, the visits to awaited ones included.
+    free: usize,
+    /// Own states that ran out of free candidates or got some again.
+    turned: BTreeSet<StateIndex>,
+}
+
+impl Atlas {
+    /// Knows nothing.
+    pub fn new(strategy: &'static Described, exploring: Exploring, beyond: bool) -> Self {
+        Self {
+            strategy,
+            exploring,
+            beyond,
+            explorer: None,
+            entries: Vec::new(),
+            by_route: BTreeSet::new(),
+            awaited: BTreeSet::new(),
+            own: BTreeMap::new(),
+            free: 0,
+            turned: BTreeSet::new(),
+        }
+    }
+
+    /// Own states that ran out of free candidates or got some again since this was last asked.
+    pub fn take_turned(&mut self) -> BTreeSet<StateIndex> {
+        std::mem::take(&mut self.turned)
+    }
+
+    /// The initial state, if its name is known.
+    pub fn initial(&self) -> Option<StateKey> {
+        self.explorer.as_ref().map(|explorer| explorer.graph().key(INITIAL))
+    }
+
+    /// Takes in the name of the initial state.
+    pub fn begin(&mut self, initial: StateKey) {
+        if self.explorer.is_none() {
+            self.explorer = Some(Explorer::new(self.strategy, self.exploring, initial, &[]));
+            self.entries.push(Entry { route: Some(Arc::new([])), ..Entry::default() });
+            self.refresh_ask(INITIAL);
+        }
+    }
+
+    fn graph(&self) -> &Graph {
+        self.explorer.as_ref().expect("there is an initial state").graph()
+    }
+
+    fn explorer(&mut self) -> &mut Explorer {
+        self.explorer.as_mut().expect("there is an initial state")
+    }
+
+    /// The state with this name, if it was heard of.
+    pub fn find(&self, key: StateKey) -> Option<StateIndex> {
+        self.explorer.as_ref()?.graph().find(key)
+    }
+
+    /// The name of a state.
+    pub fn key(&self, state: StateIndex) -> StateKey {
+        self.graph().key(state)
+    }
+
+    /// Whether a state's actions are known here.
+    pub fn is_full(&self, key: StateKey) -> bool {
+        self.find(key).is_some_and(|state| self.entries[state.at()].full)
+    }
+
+    /// Whether a state is this controller's.
+    pub fn is_own(&self, state: StateIndex) -> bool {
+        self.entries[state.at()].own
+    }
+
+    /// The state with this name, which from now on was heard of.
+    fn meet(&mut self, key: StateKey) -> StateIndex {
+        let landing = self.explorer().met(key, &[]);
+        if landing.new {
+            self.entries.push(Entry::default());
+            self.refresh_ask(landing.state);
+        }
+        landing.state
+    }
+
+    /// Makes a state's ask-candidate what it should be.
+    fn refresh_ask(&mut self, state: StateIndex) {
+        let entry = &self.entries[state.at()];
+        let wanted = !entry.full && (entry.own || self.beyond);
+        if wanted && entry.ask.is_none() {
+            // An own one that was asked about before it was own, or closed, is asked about again under the same name.
+            let slot = self.explorer().extend(state, ASK);
+            self.entries[state.at()].ask = Some(slot);
+        }
+    }
+
+    /// Runs a change of a state and keeps the counts of own candidates right.
+    fn counted<T>(&mut self, state: StateIndex, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.own_free(state);
+        let listed = self.listed(state);
+        let result = change(self);
+        let after = self.own_free(state);
+        self.free = self.free + after - before;
+        if (before == 0) != (after == 0) {
+            self.turned.insert(state);
+        }
+        let list_now = self.listed(state);
+        if listed != list_now {
+            listed.map(|entry| self.by_route.remove(&entry));
+            list_now.map(|entry| self.by_route.insert(entry));
+        }
+        result
+    }
+
+    fn own_free(&self, state: StateIndex) -> usize {
+        if self.is_own(state) { self.graph().unexplored_in(state) as usize } else { 0 }
+    }
+
+    fn listed(&self, state: StateIndex) -> Option<(usize, StateKey)> {
+        let route = self.entries[state.at()].route.as_ref()?;
+        (self.own_free(state) > 0).then(|| (route.len(), self.key(state)))
+    }
+
+    /// How many candidates of own states can be handed out.
+    pub fn free(&self) -> usize {
+        self.free
+    }
+
+    /// Whether some own state is not known in full.
+    pub fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// The own states.
+    pub fn own(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
+        self.own.iter().map(|(&key, &state)| (key, state))
+    }
+
+    /// How many states it owns and knows in full.
+    pub fn own_states(&self) -> usize {
+        self.own.len() - self.awaited.len()
+    }
+
+    /// Takes in that a state is, or is not, this controller's.
+    pub fn own_it(&mut self, key: StateKey, own: bool) -> StateIndex {
+        let state = self.meet(key);
+        if self.entries[state.at()].own == own {
+            return state;
+        }
+        self.counted(state, |atlas| {
+            atlas.entries[state.at()].own = own;
+            let full = atlas.entries[state.at()].full;
+            if own {
+                atlas.own.insert(key, state);
+                if !full {
+                    atlas.awaited.insert(state);
+                }
+            } else {
+                atlas.own.remove(&key);
+                atlas.awaited.remove(&state);
+            }
+            // Candidates of others are theirs to hand out.
+            atlas.explorer().hold(state, !own && full);
+            atlas.refresh_ask(state);
+            if let Some(ask) = atlas.entries[state.at()].ask.filter(|_| own)
+                && atlas.graph().claimed().contains(&ask)
+            {
+                atlas.explorer().released(ask);
+            }
+        });
+        state
+    }
+
+    /// Takes in a route to a state, if it is shorter than the one known. Says whether it was.
+    pub fn learn_route(&mut self, state: StateIndex, route: &Route) -> bool {
+        if self.entries[state.at()].route.as_ref().is_some_and(|known| known.len() <= route.len()) {
+            return false;
+        }
+        self.counted(state, |atlas| atlas.entries[state.at()].route = Some(route.clone()));
+        true
+    }
+
+    /// How to get to a state after a reset.
+    pub fn route(&self, state: StateIndex) -> Option<&Route> {
+        self.entries[state.at()].route.as_ref()
+    }
+
+    /// Who had a state when it was last heard of.
+    pub fn owner(&self, state: StateIndex) -> Option<Key> {
+        self.entries[state.at()].owner
+    }
+
+    /// Takes in who has a state.
+    pub fn learn_owner(&mut self, state: StateIndex, owner: Key) {
+        self.entries[state.at()].owner = Some(owner);
+    }
+
+    /// Forgets that somebody has states.
+    pub fn forget_owner(&mut self, gone: Key) {
+        for entry in &mut self.entries {
+            if entry.owner == Some(gone) {
+                entry.owner = None;
+            }
+        }
+    }
+
+    /// Takes in what a state offers. Says whether that was new.
+    pub fn learn_actions(&mut self, key: StateKey, actions: &[ActionSignature]) -> bool {
+        let state = self.meet(key);
+        if self.entries[state.at()].full {
+            return false;
+        }
+        self.counted(state, |atlas| {
+            atlas.entries[state.at()].full = true;
+            atlas.awaited.remove(&state);
+            let own = atlas.entries[state.at()].own;
+            if let Some(ask) = atlas.entries[state.at()].ask.take()
+                && atlas.graph().target(ask).is_none()
+            {
+                atlas.explorer().closed(ask);
+            }
+            atlas.explorer().hold(state, !own);
+            let mut actions: Vec<ActionSignature> = actions.to_vec();
+            actions.sort_unstable();
+            actions.dedup();
+            actions.retain(|&action| action != ASK);
+            argiope_explore::chance::Chance::new(&[atlas.exploring.seed, key.0 as u64, (key.0 >> 64) as u64])
+                .shuffle(&mut actions);
+            for action in actions {
+                let known = atlas.graph().action_named(action);
+                if known.and_then(|action| atlas.graph().slot_of(state, action)).is_none() {
+                    atlas.explorer().extend(state, action);
+                }
+            }
+        });
+        true
+    }
+
+    /// Takes in where an action leads, executed here or heard of. `new`: it found that state. Says whether it was
+    /// not known.
+    pub fn learn_step(&mut self, step: Step, new: bool) -> bool {
+        let from = self.meet(step.from);
+        let slot = self.slot(step.from, step.action);
+        if slot.is_some_and(|slot| self.graph().target(slot).is_some()) {
+            return false;
+        }
+        self.meet(step.to);
+        self.counted(from, |atlas| {
+            let slot = slot.unwrap_or_else(|| {
+                // A state that is not known in full must not seem to have a candidate for what is known.
+                atlas.explorer().extend(from, step.action)
+            });
+            // The destination was met just now, so nobody asks what it offers.
+            atlas.explorer().executed_as(slot, step.to, new);
+        });
+        true
+    }
+
+    /// Takes a fact in.
+    pub fn learn(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Leads(step) => {
+                self.learn_step(*step, false);
+            }
+            Fact::Drained(key, leads) => {
+                for &(action, to) in leads.iter() {
+                    self.learn_step(Step { from: *key, action, to }, false);
+                }
+                self.drained(*key);
+            }
+            Fact::Open(key) => {
+                if let Some(ask) = self.foreign_ask(*key)
+                    && self.graph().claimed().contains(&ask)
+                {
+                    self.explorer().released(ask);
+                }
+            }
+        }
+    }
+
+    /// There is no use in asking about this state of another's.
+    pub fn drained(&mut self, key: StateKey) {
+        if let Some(ask) = self.foreign_ask(key)
+            && self.graph().is_free(ask)
+        {
+            self.explorer().claim(ask);
+        }
+    }
+
+    fn foreign_ask(&self, key: StateKey) -> Option<Slot> {
+        let state = self.find(key)?;
+        let entry = &self.entries[state.at()];
+        if entry.own || entry.full { None } else { entry.ask }
+    }
+
+    /// The slot of an action in a state, if it is known.
+    pub fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
+        let graph = self.explorer.as_ref()?.graph();
+        graph.slot_of(graph.find(state)?, graph.action_named(action)?)
+    }
+
+    /// Where an action leads, if that is known.
+    pub fn target(&self, slot: Slot) -> Option<StateKey> {
+        self.graph().target(slot).map(|to| self.key(to))
+    }
+
+    /// Whether a slot stands for asking.
+    pub fn is_ask(&self, slot: Slot) -> bool {
+        self.entries[slot.state.at()].ask == Some(slot)
+    }
+
+    /// What the strategy would have a crawler do that stands there.
+    pub fn choose(&mut self, at: StateKey) -> Option<Planned> {
+        let at = self.meet(at);
+        self.explorer.as_mut()?.choose(at)
+    }
+
+    /// A free candidate of an own state.
+    pub fn first_free(&self, state: StateIndex) -> Option<Slot> {
+        if self.is_own(state) { self.graph().first_unexplored(state) } else { None }
+    }
+
+    /// The own state with a free candidate that is the nearest after a reset.
+    pub fn nearest_by_route(&self) -> Option<StateIndex> {
+        self.by_route.first().and_then(|&(_, key)| self.find(key))
+    }
+
+    /// Sets a free candidate aside.
+    pub fn claim(&mut self, slot: Slot) {
+        self.counted(slot.state, |atlas| atlas.explorer().claim(slot));
+    }
+
+    /// A candidate that was set aside was not executed.
+    pub fn release(&mut self, slot: Slot) {
+        if self.graph().claimed().contains(&slot) {
+            self.counted(slot.state, |atlas| atlas.explorer().released(slot));
+        }
+    }
+
+    /// Gives a candidate up.
+    pub fn close(&mut self, slot: Slot) {
+        if self.graph().target(slot).is_none() {
+            self.counted(slot.state, |atlas| atlas.explorer().closed(slot));
+        }
+    }
+
+    /// A slot in names.
+    pub fn step(&self, slot: Slot) -> Step {
+        let graph = self.graph();
+        let from = graph.key(slot.state);
+        let to = graph.target(slot).map_or(from, |to| graph.key(to));
+        Step { from, action: graph.signature(graph.action_of(slot)), to }
+    }
+
+    /// How many free candidates an own state has.
+    pub fn free_in(&self, state: StateIndex) -> usize {
+        self.own_free(state)
+    }
+
+    /// Where the executed actions of a state lead, those that were given up left out.
+    pub fn leads(&self, state: StateIndex) -> Vec<(ActionSignature, StateKey)> {
+        let graph = self.graph();
+        let executed = graph.slots(state).filter(|slot| !graph.closed().contains(slot));
+        let led = executed.filter_map(|slot| {
+            Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?)))
+        });
+        led.collect()
+    }
+
+    /// Everything about a state that is known in full.
+    pub fn record(&self, state: StateIndex) -> Option<StateRecord> {
+        let entry = &self.entries[state.at()];
+        if !entry.full {
+            return None;
+        }
+        let graph = self.graph();
+        let name = |slot: Slot| graph.signature(graph.action_of(slot));
+        let mut actions: Vec<ActionSignature> =
+            graph.slots(state).map(name).filter(|&action| action != ASK).collect();
+        actions.sort_unstable();
+        let mut closed: Vec<ActionSignature> = graph
+            .slots(state)
+            .filter(|slot| graph.closed().contains(slot))
+            .map(name)
+            .filter(|&action| action != ASK)
+            .collect();
+        closed.sort_unstable();
+        let mut executed = self.leads(state);
+        executed.sort_unstable();
+        let route = entry.route.clone().unwrap_or_default();
+        Some(StateRecord { key: graph.key(state), actions, route, executed, closed })
+    }
+
+    /// Takes in all that somebody knew of a state.
+    pub fn merge(&mut self, record: &StateRecord) -> bool {
+        if let Some(first) = record.route.first() {
+            self.begin(first.from);
+        } else {
+            self.begin(record.key);
+        }
+        let mut new = self.learn_actions(record.key, &record.actions);
+        let state = self.meet(record.key);
+        self.learn_route(state, &record.route);
+        for step in record.route.iter() {
+            self.learn_step(*step, false);
+        }
+        for &(action, to) in &record.executed {
+            new |= self.learn_step(Step { from: record.key, action, to }, false);
+        }
+        for &action in &record.closed {
+            if let Some(slot) = self.slot(record.key, action) {
+                self.close(slot);
+            }
+        }
+        new
+    }
+
+    /// All states that were heard of.
+    pub fn all(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
+        (0..self.entries.len() as u32).map(StateIndex).map(|state| (self.key(state), state))
+    }
+
+    /// Whether everything that a state offers was executed or given up.
+    pub fn is_done_with(&self, state: StateIndex) -> bool {
+        let graph = self.graph();
+        self.entries[state.at()].full && graph.slots(state).all(|slot| graph.target(slot).is_some())
+    }
+
+    /// All states that are known in full, own or not.
+    pub fn full(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
+        let states = (0..self.entries.len() as u32).map(StateIndex);
+        states.filter(|state| self.entries[state.at()].full).map(|state| (self.key(state), state))
+    }
+}

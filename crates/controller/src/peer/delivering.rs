@@ -1,0 +1,186 @@
+//! How messages get to where they belong: to a member, or handed on to whoever owns a state.
+
+use argiope_explore::id::StateKey;
+use argiope_ring as ring;
+use argiope_ring::Key;
+
+use super::atlas::Fact;
+use super::message::{Effect, Envelope, Message, Report};
+use super::schemes::{Hears, Looks};
+use super::{Peer, place};
+
+/// So many facts go with one message at most.
+const MOST_FACTS: usize = 64;
+/// What was handed on more often goes round in circles.
+const MOST_HOPS: u32 = 300;
+
+impl Peer {
+    /// Whether a state is this controller's to look after.
+    pub fn owns(&self, state: StateKey) -> bool {
+        self.ranges.after.is_some_and(|after| place(state).belongs_to(after, self.me))
+    }
+
+    /// Sends a message to a controller.
+    pub(super) fn send(&mut self, to: Key, message: Message, out: &mut Vec<Effect>) {
+        self.send_with(to, None, Vec::new(), message, out);
+    }
+
+    /// Sends a message to the owner of a state: to `hint`, if somebody is known to have had it.
+    pub(super) fn send_to_owner(
+        &mut self,
+        state: StateKey,
+        hint: Option<Key>,
+        message: Message,
+        out: &mut Vec<Effect>,
+    ) {
+        self.send_to_owner_with(state, hint, Vec::new(), message, out);
+    }
+
+    pub(super) fn send_to_owner_with(
+        &mut self,
+        state: StateKey,
+        hint: Option<Key>,
+        facts: Vec<Fact>,
+        message: Message,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(hint) = hint.filter(|&hint| hint != self.me && !self.owns(state)) {
+            self.send_with(hint, Some(state), facts, message, out);
+            return;
+        }
+        let envelope = Envelope { facts, ..letter(Some(state), message) };
+        if self.owns(state) {
+            self.inbox.push_back((self.me, envelope));
+        } else {
+            self.hand_on(self.me, envelope, out);
+        }
+    }
+
+    pub(super) fn send_with(
+        &mut self,
+        to: Key,
+        key: Option<StateKey>,
+        mut facts: Vec<Fact>,
+        message: Message,
+        out: &mut Vec<Effect>,
+    ) {
+        if to == self.me {
+            self.inbox.push_back((self.me, Envelope { facts, ..letter(key, message) }));
+            return;
+        }
+        if self.settings.scheme.hears == Hears::Everything && !matches!(message, Message::Ring(_)) {
+            let told = self.told_to.entry(to).or_default();
+            let until = self.told.len().min(*told + MOST_FACTS);
+            facts.extend(self.told[*told..until].iter().cloned());
+            *told = until;
+        }
+        let initial = self.atlas.initial();
+        out.push(Effect::Send(to, Envelope { initial, facts, ..letter(key, message) }));
+    }
+
+    /// Tells everybody what is new, if that is how the scheme works.
+    pub(super) fn broadcast(&mut self, out: &mut Vec<Effect>) {
+        if self.settings.scheme.hears == Hears::Broadcast && !self.told.is_empty() {
+            out.push(Effect::Broadcast(std::mem::take(&mut self.told)));
+        }
+    }
+
+    pub(super) fn receive(&mut self, from: Key, envelope: Envelope, out: &mut Vec<Effect>) {
+        if let Some(initial) = envelope.initial {
+            self.atlas.begin(initial);
+        }
+        if self.atlas.initial().is_some() && self.settings.scheme.looks == Looks::Known {
+            for fact in &envelope.facts {
+                self.atlas.learn(fact);
+            }
+        }
+        match envelope.key {
+            Some(key) if !self.owns(key) => {
+                if let (Hears::Passing, Message::Reached(report)) =
+                    (self.settings.scheme.hears, &envelope.message)
+                {
+                    self.hear(report);
+                }
+                self.hand_on(from, envelope, out);
+            }
+            _ => self.take(from, envelope, out),
+        }
+    }
+
+    /// Hands something on that is for the owner of a state; keeps it if that may be this controller, soon.
+    fn hand_on(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<Effect>) {
+        let Some(key) = envelope.key else { return };
+        let soon = !self.ranges.granted && self.member.owns(place(key));
+        let next = self.member.next_hop(place(key), envelope.last);
+        match next.filter(|&(next, _)| !soon && next != self.me) {
+            Some((next, last)) if envelope.hops < MOST_HOPS => {
+                envelope.hops += 1;
+                envelope.initial = envelope.initial.or(self.atlas.initial());
+                envelope.last = last;
+                out.push(Effect::Send(next, envelope));
+            }
+            // It goes round in circles: whoever waits for it will ask again.
+            Some(_) => {}
+            None => self.ranges.held.push((from, envelope)),
+        }
+    }
+
+    fn take(&mut self, from: Key, envelope: Envelope, out: &mut Vec<Effect>) {
+        match envelope.message {
+            Message::Ring(message) => {
+                self.ring(
+                    |member, effects| member.handle(ring::Input::Received(from, message), effects),
+                    out,
+                );
+            }
+            Message::Reached(report) => self.reached(report, out),
+            Message::Done(done) => self.done(done, out),
+            Message::Missed(answer, reason) => self.missed(answer, reason, out),
+            Message::Seek(seek) => self.sought(seek, envelope.facts, out),
+            Message::Search(search) => self.search_on(search, out),
+            Message::Remember(root, search) => {
+                self.remembered.insert(root, search);
+            }
+            Message::Idle(asking, starter, left) => self.idle(asking, starter, left, out),
+            Message::Learned => {}
+            Message::Marker(marker) => self.marker(from, marker, out),
+            Message::Finish(leader) => self.finish(leader, out),
+            Message::Collect(collect) => self.collect(collect, out),
+            Message::Copy(number, parts) => {
+                self.keep_copies(parts);
+                self.send(from, Message::Taken(number), out);
+            }
+            Message::HandOff(number, settled, records) => {
+                self.handed_over(settled, &records, out);
+                self.send(from, Message::Taken(number), out);
+            }
+            Message::Exists { number, asker, state, route } => {
+                self.exists(state, &route);
+                self.send(asker, Message::Taken(number), out);
+            }
+            Message::Taken(number) => self.taken(number, out),
+        }
+    }
+
+    /// Learns from what a crawler tells of its way.
+    pub(super) fn hear(&mut self, report: &Report) {
+        if matches!(self.settings.scheme.looks, Looks::OwnByReset | Looks::Everywhere { .. }) {
+            return;
+        }
+        let Some(at) = &report.at else { return };
+        let route = report.route.iter().flat_map(|route| route.iter());
+        let initial = report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
+        if let Some(initial) = initial {
+            self.atlas.begin(initial);
+        }
+        if self.atlas.initial().is_some() {
+            for step in route.chain(&report.walked) {
+                self.atlas.learn_step(*step, false);
+            }
+        }
+    }
+}
+
+pub(super) fn letter(key: Option<StateKey>, message: Message) -> Envelope {
+    Envelope { key, hops: 0, last: false, initial: None, facts: Vec::new(), message }
+}

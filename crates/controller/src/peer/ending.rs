@@ -1,0 +1,150 @@
+//! Is everything done? Misra's marker goes round the ring twice. Whoever has something to do, or waits for something,
+//! keeps it until that is over. It asserts the end if every controller that it visits the second time has not become
+//! busy since the first, and if those that it visited are all there are: each owns exactly what lies between the one
+//! before it and itself.
+
+use argiope_ring::Key;
+
+use super::Peer;
+use super::message::{Effect, Marker, Message, Timer, ToCrawler};
+
+/// What a controller knows about the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Ending {
+    /// How often it became busy, or what it owns changed.
+    busy: u64,
+    idle: bool,
+    owned_after: Option<Key>,
+    /// A marker that waits here, and who sent it.
+    waiting: Option<(Key, Marker)>,
+    /// The marker that it sent off, if it leads.
+    sent: Option<u64>,
+    pub(super) finished: bool,
+}
+
+impl Peer {
+    /// Whether it has nothing to do and waits for nothing.
+    pub(super) fn is_idle(&self) -> bool {
+        self.atlas.free() == 0
+            && self.leases.is_empty()
+            && !self.is_keeping()
+            && !self.is_unsettled()
+            && self.atlas.initial().is_some()
+    }
+
+    fn leads(&self) -> bool {
+        self.member.is_inside() && self.member.successors().first().is_none_or(|&next| next < self.me)
+    }
+
+    pub(super) fn look_for_the_end(&mut self, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            return;
+        }
+        let idle = self.is_idle();
+        if (self.ending.idle && !idle) || self.ending.owned_after != self.ranges.after {
+            self.ending.busy += 1;
+        }
+        self.ending.idle = idle;
+        self.ending.owned_after = self.ranges.after;
+        if !idle {
+            return;
+        }
+        if let Some((from, marker)) = self.ending.waiting.take() {
+            self.pass_marker(from, marker, out);
+        } else if self.leads() && self.ending.sent.is_none() {
+            self.send_marker(out);
+        }
+    }
+
+    fn send_marker(&mut self, out: &mut Vec<Effect>) {
+        let number = self.number();
+        let marker =
+            Marker { leader: self.me, number, seen: vec![(self.me, self.ending.busy)], again: 0 };
+        self.ending.sent = Some(number);
+        out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
+        match self.member.successors().first().copied() {
+            Some(next) => self.send(next, Message::Marker(marker), out),
+            None => self.finish_all(out),
+        }
+    }
+
+    /// The marker did not come back: somebody who had it is gone, or keeps it because there is something to do.
+    pub(super) fn marker_overdue(&mut self, out: &mut Vec<Effect>) {
+        if self.ending.finished || self.ending.sent.is_none() {
+            return;
+        }
+        self.ending.sent = None;
+        self.look_for_the_end(out);
+        if self.ending.sent.is_none() {
+            // Busy now; when it is idle again it sends the next one.
+            self.ending.waiting = None;
+        }
+    }
+
+    pub(super) fn marker(&mut self, from: Key, marker: Marker, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            // Whoever sent it has not heard.
+            self.send(marker.leader, Message::Finish(self.me), out);
+            return;
+        }
+        if marker.leader == self.me && self.ending.sent != Some(marker.number) {
+            return; // An old one.
+        }
+        self.ending.waiting = Some((from, marker));
+    }
+
+    fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<Effect>) {
+        let here = (self.me, self.ending.busy);
+        // Somebody between the two was not visited, or what lies between is nobody's.
+        let complete = self.ranges.after == Some(from);
+        let led = marker.leader == self.me;
+        if led && marker.again == 0 && complete {
+            // Round once. The second round compares.
+            if marker.seen[0] != here {
+                self.send_marker(out);
+                return;
+            }
+            marker.again = 1;
+        } else if led {
+            if complete && marker.again == marker.seen.len() && marker.seen[0] == here {
+                self.finish_all(out);
+            } else {
+                self.send_marker(out);
+            }
+            return;
+        } else if !complete {
+            return; // The leader will miss it.
+        } else if marker.again == 0 {
+            marker.seen.push(here);
+        } else if marker.seen.get(marker.again) == Some(&here) {
+            marker.again += 1;
+        } else {
+            // Not again the same: the leader hears of it by getting back a marker that is not complete.
+            let leader = marker.leader;
+            marker.again = usize::MAX;
+            self.send(leader, Message::Marker(marker), out);
+            return;
+        }
+        if let Some(next) = self.member.successors().first().copied() {
+            self.send(next, Message::Marker(marker), out);
+        }
+    }
+
+    fn finish_all(&mut self, out: &mut Vec<Effect>) {
+        self.finish(self.me, out);
+    }
+
+    /// The crawl is over; the next one is told.
+    pub(super) fn finish(&mut self, leader: Key, out: &mut Vec<Effect>) {
+        if std::mem::replace(&mut self.ending.finished, true) {
+            return;
+        }
+        out.push(Effect::Finished);
+        for crawler in std::mem::take(&mut self.parked).into_keys() {
+            out.push(Effect::Tell(crawler, ToCrawler::Finished));
+        }
+        if let Some(next) = self.member.successors().first().copied() {
+            self.send(next, Message::Finish(leader), out);
+        }
+    }
+}

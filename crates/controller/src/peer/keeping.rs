@@ -1,0 +1,243 @@
+//! What must not be lost: copies on other controllers, and messages that are repeated until they are taken in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_ring::Key;
+
+use super::Peer;
+use super::message::{Done, Effect, Message, Part, Timer};
+use super::settings::Recovery;
+
+/// What is under way to be kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Keeping {
+    /// The controllers that have copies of all that is own.
+    pub(super) copies_on: Vec<Key>,
+    /// Messages that were not taken in yet.
+    owed: BTreeMap<u64, Owed>,
+    /// What waits until all copies of it are there.
+    waiting: BTreeMap<u64, (BTreeSet<u64>, Then)>,
+    /// What is to be copied the next time.
+    gathered: Vec<Part>,
+    copying: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Owed {
+    /// To a member, or to whoever owns a state.
+    to: To,
+    message: Message,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum To {
+    Member(Key),
+    Owner(StateKey),
+}
+
+/// What to do once something is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Then {
+    Acknowledge(Option<Done>),
+    Executed(Done),
+    GivenUp(StateKey, ActionSignature),
+    Leave,
+}
+
+impl Peer {
+    /// The controllers that should have copies.
+    pub(super) fn backups(&self) -> Vec<Key> {
+        let many = match self.settings.recovery {
+            Recovery::Retry => 0,
+            Recovery::Redundancy | Recovery::Combined { .. } | Recovery::Adaptive => self.settings.backups,
+        };
+        self.member.successors().iter().copied().take(many).collect()
+    }
+
+    /// Whether something is not where it should be yet.
+    pub(super) fn is_keeping(&self) -> bool {
+        !self.keeping.owed.is_empty() || !self.keeping.waiting.is_empty()
+    }
+
+    /// Sees to it that something is kept, then goes on.
+    pub(super) fn keep(&mut self, part: Part, then: Then, out: &mut Vec<Effect>) {
+        let at_once = match self.settings.recovery {
+            Recovery::Redundancy => true,
+            Recovery::Adaptive => !self.is_overloaded(),
+            Recovery::Retry | Recovery::Combined { .. } => false,
+        };
+        if self.keeping.copies_on.is_empty() {
+            self.then(then, out);
+        } else if at_once {
+            self.copy(vec![part], Some(then), out);
+        } else {
+            self.keeping.gathered.push(part);
+            if !std::mem::replace(&mut self.keeping.copying, true) {
+                out.push(Effect::Wake(Timer::Copies, self.copy_period()));
+            }
+            self.then(then, out);
+        }
+    }
+
+    /// How long it is between two copies (equation 6.6: 2 sqrt(c / lambda)).
+    fn copy_period(&self) -> u64 {
+        match self.settings.recovery {
+            Recovery::Combined { period: Some(period) } => period,
+            _ => self.settings.times.stabilise,
+        }
+    }
+
+    /// Whether messages wait so long that copies should not add to them.
+    fn is_overloaded(&self) -> bool {
+        false
+    }
+
+    /// Copies what was gathered.
+    pub(super) fn copy_now(&mut self, out: &mut Vec<Effect>) {
+        self.keeping.copying = false;
+        let parts = std::mem::take(&mut self.keeping.gathered);
+        if !parts.is_empty() {
+            self.copy(parts, None, out);
+        }
+    }
+
+    fn copy(&mut self, parts: Vec<Part>, then: Option<Then>, out: &mut Vec<Effect>) {
+        let mut numbers = BTreeSet::new();
+        for to in self.keeping.copies_on.clone() {
+            numbers.insert(self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out));
+        }
+        match then {
+            Some(then) if numbers.is_empty() => self.then(then, out),
+            Some(then) => {
+                let number = self.number();
+                self.keeping.waiting.insert(number, (numbers, then));
+            }
+            None => {}
+        }
+    }
+
+    /// Sends everything to controllers that should have copies and have none.
+    pub(super) fn look_at_backups(&mut self, out: &mut Vec<Effect>) {
+        let wanted = self.backups();
+        if wanted == self.keeping.copies_on {
+            return;
+        }
+        let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
+        let new: Vec<Key> = wanted.into_iter().filter(|key| !before.contains(key)).collect();
+        if new.is_empty() {
+            return;
+        }
+        let states: Vec<_> = self.atlas.own().map(|(_, state)| state).collect();
+        let records = states.into_iter().filter_map(|state| self.atlas.record(state));
+        let parts: Vec<Part> = records.map(Part::State).collect();
+        if parts.is_empty() {
+            return;
+        }
+        for to in new {
+            self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out);
+        }
+    }
+
+    /// Somebody else's things are kept here.
+    pub(super) fn keep_copies(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            match part {
+                Part::State(record) => {
+                    self.atlas.merge(&record);
+                    self.own_or_not(record.key);
+                }
+                Part::Step(step) if self.atlas.initial().is_some() => {
+                    self.atlas.learn_step(step, false);
+                }
+                Part::Closed(state, action) => {
+                    if let Some(slot) = self.atlas.slot(state, action) {
+                        self.atlas.close(slot);
+                    }
+                }
+                Part::Step(_) => {}
+            }
+        }
+    }
+
+    /// Hands states over to another controller; then goes on.
+    pub(super) fn hand_over(
+        &mut self,
+        to: Key,
+        settled: bool,
+        records: Vec<super::atlas::StateRecord>,
+        then: Option<Then>,
+        out: &mut Vec<Effect>,
+    ) {
+        let message = |number| Message::HandOff(number, settled, records.clone());
+        let number = self.owe(To::Member(to), message, out);
+        if let Some(then) = then {
+            let group = self.number();
+            self.keeping.waiting.insert(group, (BTreeSet::from([number]), then));
+        }
+    }
+
+    /// Tells the owner of a state that it is there.
+    pub(super) fn owe_existence(&mut self, state: StateKey, route: super::atlas::Route, out: &mut Vec<Effect>) {
+        let asker = self.me;
+        let message = |number| Message::Exists { number, asker, state, route: route.clone() };
+        self.owe(To::Owner(state), message, out);
+    }
+
+    /// Sends a message until it is taken in.
+    fn owe(&mut self, to: To, message: impl FnOnce(u64) -> Message, out: &mut Vec<Effect>) -> u64 {
+        let number = self.number();
+        self.keeping.owed.insert(number, Owed { to, message: message(number) });
+        self.resend(number, out);
+        number
+    }
+
+    pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
+        let Some(Owed { to, message }) = self.keeping.owed.get(&number).cloned() else { return };
+        match to {
+            To::Member(to) => self.send(to, message, out),
+            To::Owner(state) => self.send_to_owner(state, None, message, out),
+        }
+        out.push(Effect::Wake(Timer::Resend(number), self.settings.times.resend));
+    }
+
+    /// A message was taken in, or nobody is there any more to do so.
+    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<Effect>) {
+        if self.keeping.owed.remove(&number).is_none() {
+            return;
+        }
+        let mut complete = Vec::new();
+        for (&group, (numbers, _)) in &mut self.keeping.waiting {
+            if numbers.remove(&number) && numbers.is_empty() {
+                complete.push(group);
+            }
+        }
+        for group in complete {
+            if let Some((_, then)) = self.keeping.waiting.remove(&group) {
+                self.then(then, out);
+            }
+        }
+    }
+
+    fn then(&mut self, then: Then, out: &mut Vec<Effect>) {
+        match then {
+            Then::Acknowledge(done) => self.acknowledge(done, out),
+            Then::Executed(done) => self.executed(done, out),
+            Then::GivenUp(state, action) => {
+                if let Some(slot) = self.atlas.slot(state, action) {
+                    self.atlas.close(slot);
+                }
+            }
+            Then::Leave => self.left(out),
+        }
+    }
+
+    /// A member is gone: nothing is owed to it any more.
+    pub(super) fn owe_nothing(&mut self, gone: Key, out: &mut Vec<Effect>) {
+        let owed = self.keeping.owed.iter().filter(|(_, owed)| owed.to == To::Member(gone));
+        let numbers: Vec<u64> = owed.map(|(&number, _)| number).collect();
+        for number in numbers {
+            self.taken(number, out);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! A controller that shares a crawl with others: it owns the states whose keys the ring gives it, hands out what is
+//! to be done in them, and finds something elsewhere for crawlers that stand where nothing is left. Pure, like the
+//! lone [`Controller`](crate::Controller): `handle(input)` gives effects.
+//!
+//! Facts about the application only ever grow (a state is there, an action leads somewhere), so whatever two
+//! controllers know can be put together in any order and any number of times. Everything else (who works on what)
+//! may be lost, repeated or wrong without harm but to the time it takes.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::StateKey;
+use argiope_ring as ring;
+use argiope_ring::{Key, Member};
+
+use crate::job::{CrawlerId, JobId};
+
+pub mod atlas;
+mod delivering;
+mod ending;
+mod keeping;
+pub mod message;
+mod ranges;
+mod reporting;
+pub mod schemes;
+pub mod search;
+mod seeking;
+pub mod settings;
+
+use atlas::{Atlas, Fact};
+use ending::Ending;
+use keeping::Keeping;
+use message::{Asking, Effect, Envelope, Input, Message, Timer};
+use ranges::Ranges;
+use schemes::{Hears, Looks};
+use search::Search;
+use settings::Settings;
+
+/// Where a state is on the ring.
+pub fn place(state: StateKey) -> Key {
+    Key(state.0)
+}
+
+/// A controller of a ring.
+#[derive(Clone)]
+pub struct Peer {
+    settings: Settings,
+    me: Key,
+    now: u64,
+    member: Member,
+    atlas: Atlas,
+    /// Messages to itself.
+    inbox: VecDeque<(Key, Envelope)>,
+    leases: BTreeMap<JobId, Lease>,
+    /// How often a candidate failed.
+    failures: BTreeMap<Slot, u32>,
+    next_number: u64,
+    /// The longest that a unit of work took, in microseconds.
+    slowest: u64,
+    /// Crawlers without a job.
+    parked: BTreeMap<CrawlerId, Asking>,
+    /// How long to wait before they ask round again; none if they are not waiting.
+    waiting: Option<u64>,
+    patience: u64,
+    /// Where the last searches from own states stopped.
+    remembered: BTreeMap<StateKey, Search>,
+    /// What others may want to know, and how much of it each was told.
+    told: Vec<Fact>,
+    told_to: BTreeMap<Key, usize>,
+    ranges: Ranges,
+    keeping: Keeping,
+    ending: Ending,
+}
+
+/// A task in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Lease {
+    slot: Slot,
+    crawler: CrawlerId,
+    since: u64,
+    /// How much work it is, in actions.
+    units: u64,
+}
+
+/// A candidate that failed so often is given up.
+const MOST_FAILURES: u32 = 2;
+
+impl Peer {
+    /// One of those that a ring begins with, or (without others) a lone one.
+    pub fn founder(settings: Settings, me: Key, founders: &[Key]) -> Self {
+        let member = Member::founder(me, founders, settings.successors);
+        let ranges = Ranges::whole(&member);
+        Self::with(settings, member, ranges)
+    }
+
+    /// One that is to join a ring.
+    pub fn newcomer(settings: Settings, me: Key) -> Self {
+        Self::with(settings, Member::outside(me, settings.successors), Ranges::default())
+    }
+
+    fn with(settings: Settings, member: Member, ranges: Ranges) -> Self {
+        let beyond = settings.scheme.looks == Looks::Known;
+        let mut peer = Self {
+            settings,
+            me: member.key(),
+            now: 0,
+            member,
+            atlas: Atlas::new(settings.strategy, settings.exploring, beyond),
+            inbox: VecDeque::new(),
+            leases: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            next_number: 0,
+            slowest: settings.times.task,
+            parked: BTreeMap::new(),
+            waiting: None,
+            patience: settings.times.idle,
+            remembered: BTreeMap::new(),
+            told: Vec::new(),
+            told_to: BTreeMap::new(),
+            ranges,
+            keeping: Keeping::default(),
+            ending: Ending::default(),
+        };
+        peer.keeping.copies_on = peer.backups();
+        peer
+    }
+
+    /// Where it is on the ring.
+    pub fn key(&self) -> Key {
+        self.me
+    }
+
+    /// Its place in the ring.
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// What it knows.
+    pub fn atlas(&self) -> &Atlas {
+        &self.atlas
+    }
+
+    /// Whether it has said that the crawl is over.
+    pub fn is_finished(&self) -> bool {
+        self.ending.finished
+    }
+
+    /// How many tasks it has given out that are not done.
+    pub fn leases(&self) -> usize {
+        self.leases.len()
+    }
+
+    /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
+    pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
+        self.now = now;
+        match input {
+            Input::Start => self.ring(|member, effects| member.start(effects), out),
+            Input::Join(through) => {
+                self.ring(|member, effects| member.handle(ring::Input::Join(through), effects), out);
+            }
+            Input::Leave => self.leave(out),
+            Input::Received(from, envelope) => self.inbox.push_back((from, envelope)),
+            Input::Report(report) => self.report(report, out),
+            Input::Returned(answer) => {
+                if answer.by == self.me {
+                    self.take_back(answer.job);
+                }
+            }
+            Input::Woken(timer) => self.woken(timer, out),
+        }
+        self.settle(out);
+    }
+
+    /// Goes on until there is nothing more to do at once.
+    fn settle(&mut self, out: &mut Vec<Effect>) {
+        loop {
+            while let Some((from, envelope)) = self.inbox.pop_front() {
+                self.receive(from, envelope, out);
+            }
+            self.look_at_ring(out);
+            self.note_turns();
+            if !self.employ_parked(out) && self.inbox.is_empty() {
+                break;
+            }
+        }
+        self.broadcast(out);
+        self.look_for_the_end(out);
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Lets the ring do something and carries out what it asks for.
+    fn ring(&mut self, doing: impl FnOnce(&mut Member, &mut Vec<ring::Effect>), out: &mut Vec<Effect>) {
+        let mut effects = Vec::new();
+        doing(&mut self.member, &mut effects);
+        let times = self.settings.times;
+        for effect in effects {
+            match effect {
+                ring::Effect::Send(to, message) => self.send(to, Message::Ring(message), out),
+                ring::Effect::Await(question) => {
+                    out.push(Effect::Wake(Timer::Silent(question), times.answer));
+                }
+                ring::Effect::Wake(ring::Timer::Stabilise) => {
+                    out.push(Effect::Wake(Timer::Stabilise, times.stabilise));
+                }
+                ring::Effect::Wake(ring::Timer::Fingers) => {
+                    out.push(Effect::Wake(Timer::Fingers, times.stabilise));
+                }
+                ring::Effect::Gone(member) => self.gone(member, out),
+                // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
+                ring::Effect::Found { .. } | ring::Effect::NotFound { .. } | ring::Effect::Stranded => {}
+            }
+        }
+    }
+
+    fn woken(&mut self, timer: Timer, out: &mut Vec<Effect>) {
+        let woken = |timer| ring::Input::Woken(timer);
+        match timer {
+            Timer::Stabilise => {
+                self.ring(|member, effects| member.handle(woken(ring::Timer::Stabilise), effects), out);
+            }
+            Timer::Fingers => {
+                self.ring(|member, effects| member.handle(woken(ring::Timer::Fingers), effects), out);
+            }
+            Timer::Silent(question) => {
+                self.ring(|member, effects| member.handle(ring::Input::Silent(question), effects), out);
+            }
+            Timer::Lease(job) => self.take_back(job),
+            Timer::Resend(number) => self.resend(number, out),
+            Timer::Grant => self.grant(None, out),
+            Timer::Collect(number) => self.collect_again(number, out),
+            Timer::Idle => self.ask_round(out),
+            Timer::Marker => self.marker_overdue(out),
+            Timer::Copies => self.copy_now(out),
+        }
+    }
+
+    /// A task is not under way any more, and was not done.
+    fn take_back(&mut self, job: JobId) {
+        if let Some(lease) = self.leases.remove(&job) {
+            self.atlas.release(lease.slot);
+        }
+    }
+
+    /// Notes which own states ran out of candidates or got some again, for those who want to know.
+    fn note_turns(&mut self) {
+        let shares = matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast);
+        for state in self.atlas.take_turned() {
+            if shares && self.atlas.is_own(state) {
+                let fact = self.fact(state);
+                self.told.push(fact);
+            }
+        }
+    }
+
+    /// How an own state stands.
+    fn fact(&self, state: argiope_explore::id::StateIndex) -> Fact {
+        let key = self.atlas.key(state);
+        if self.atlas.free_in(state) > 0 {
+            Fact::Open(key)
+        } else {
+            Fact::Drained(key, self.atlas.leads(state).into())
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Which states are this controller's: it takes over, hands over, and looks for what was lost.
+
+use argiope_explore::id::{StateIndex, StateKey};
+use argiope_ring as ring;
+use argiope_ring::{Key, Member};
+
+use super::atlas::{Route, StateRecord};
+use super::keeping::Then;
+use super::message::{Collect, Effect, Envelope, Message, Timer};
+use super::{Peer, place};
+use crate::job::Step;
+
+/// What it owns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Ranges {
+    /// Everything after this place up to its own; nothing, if there is none.
+    pub(super) after: Option<Key>,
+    /// Whether it was given what is its own. A newcomer is not, at first.
+    pub(super) granted: bool,
+    /// Whether it waits for that.
+    expects: bool,
+    /// Messages for states that may be its own soon.
+    pub(super) held: Vec<(Key, Envelope)>,
+    /// The collection under way: its number, and after which place.
+    collecting: Option<(u64, Key)>,
+    /// The collections heard of: of what, and by whom.
+    pub(super) heard: Vec<(Key, Key)>,
+    leaving: bool,
+}
+
+impl Ranges {
+    /// Of a founder.
+    pub(super) fn whole(member: &Member) -> Self {
+        Self { after: member.owns_after(), granted: true, ..Self::default() }
+    }
+}
+
+impl Peer {
+    /// Whether it may lack something that is its own.
+    pub(super) fn is_unsettled(&self) -> bool {
+        !self.ranges.granted
+            || self.ranges.collecting.is_some()
+            || !self.ranges.held.is_empty()
+            || self.ranges.leaving
+    }
+
+    /// Where its own states begin, for checkers.
+    pub fn owns_after(&self) -> Option<Key> {
+        self.ranges.after
+    }
+
+    /// Takes in what the ring has become.
+    pub(super) fn look_at_ring(&mut self, out: &mut Vec<Effect>) {
+        if self.member.is_inside() && !self.ranges.granted && !self.ranges.expects {
+            self.ranges.expects = true;
+            out.push(Effect::Wake(Timer::Grant, self.settings.times.round));
+        }
+        let now = if self.ranges.granted && !self.ranges.leaving { self.member.owns_after() } else { None };
+        if now != self.ranges.after && !self.ranges.leaving {
+            self.move_to(now, out);
+        }
+        self.look_at_backups(out);
+    }
+
+    fn move_to(&mut self, now: Option<Key>, out: &mut Vec<Effect>) {
+        let before = std::mem::replace(&mut self.ranges.after, now);
+        let mut given: Vec<StateRecord> = Vec::new();
+        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        for (key, state) in states {
+            let owned = self.atlas.is_own(state);
+            if owned && !self.owns(key) {
+                given.extend(self.atlas.record(state));
+            }
+            self.own_or_not(key);
+        }
+        let (Some(after), true) = (now, self.member.is_inside()) else { return };
+        if before.is_some_and(|before| after != self.me && after.is_between(before, self.me)) {
+            // Somebody came in before this controller; also if there is nothing to give it must hear of it.
+            let settled = self.ranges.collecting.is_none();
+            self.hand_over(after, settled, given, None, out);
+        } else {
+            self.start_collecting(after, out);
+        }
+        let held = std::mem::take(&mut self.ranges.held);
+        self.inbox.extend(held);
+    }
+
+    /// A state is own or not, by its place.
+    pub(super) fn own_or_not(&mut self, key: StateKey) {
+        let own = self.owns(key);
+        self.atlas.own_it(key, own);
+    }
+
+    /// States were handed over to this controller.
+    pub(super) fn handed_over(&mut self, settled: bool, records: &[StateRecord], out: &mut Vec<Effect>) {
+        for record in records {
+            self.atlas.merge(record);
+            self.own_or_not(record.key);
+        }
+        self.grant(Some(settled), out);
+    }
+
+    /// A newcomer may begin. Without having been given anything it looks for it itself.
+    pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<Effect>) {
+        if self.ranges.granted || !self.member.is_inside() {
+            return;
+        }
+        self.ranges.granted = true;
+        self.ranges.after = self.member.owns_after();
+        let states: Vec<StateKey> = self.atlas.all().map(|(key, _)| key).collect();
+        for key in states {
+            self.own_or_not(key);
+        }
+        if given != Some(true)
+            && let Some(after) = self.ranges.after
+        {
+            self.start_collecting(after, out);
+        }
+        let held = std::mem::take(&mut self.ranges.held);
+        self.inbox.extend(held);
+    }
+
+    /// Asks everybody for what is own and may be lost.
+    fn start_collecting(&mut self, after: Key, out: &mut Vec<Effect>) {
+        let number = self.number();
+        self.ranges.collecting = Some((number, after));
+        self.ranges.heard.retain(|&(_, by)| by != self.me);
+        self.ranges.heard.push((after, self.me));
+        let collect = Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new() };
+        self.add_to(collect, out);
+        out.push(Effect::Wake(Timer::Collect(number), self.settings.times.round));
+    }
+
+    pub(super) fn collect_again(&mut self, number: u64, out: &mut Vec<Effect>) {
+        if self.ranges.collecting.is_some_and(|(current, _)| current == number)
+            && let Some(after) = self.ranges.after
+        {
+            self.start_collecting(after, out);
+        }
+    }
+
+    /// Adds what is known here and hands a collection on; or it is back.
+    pub(super) fn collect(&mut self, collect: Collect, out: &mut Vec<Effect>) {
+        if collect.by == self.me {
+            if self.ranges.collecting.is_some_and(|(number, _)| number == collect.number) {
+                self.collected(collect, out);
+            }
+            return;
+        }
+        let known = (collect.after, collect.by);
+        if !self.ranges.heard.contains(&known) {
+            self.ranges.heard.push(known);
+        }
+        self.add_to(collect, out);
+    }
+
+    fn add_to(&mut self, mut collect: Collect, out: &mut Vec<Effect>) {
+        let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
+        let mut seen: std::collections::BTreeMap<StateKey, Route> = collect.seen.drain(..).collect();
+        for (key, state) in self.atlas.full() {
+            if wanted(key) {
+                collect.records.extend(self.atlas.record(state));
+            }
+            // What lies behind copies is told by whoever they are copies of, or was lost with it.
+            for (action, to) in self.atlas.leads(state) {
+                if wanted(to) {
+                    let step = Step { from: key, action, to };
+                    if let Some(route) = self.route_over(state, step)
+                        && seen.get(&to).is_none_or(|known| known.len() > route.len())
+                    {
+                        seen.insert(to, route);
+                    }
+                }
+            }
+        }
+        collect.seen = seen.into_iter().collect();
+        match self.member.successors().first().copied() {
+            Some(next) => self.send(next, Message::Collect(collect), out),
+            None => self.collected(collect, out),
+        }
+    }
+
+    fn collected(&mut self, collect: Collect, out: &mut Vec<Effect>) {
+        self.ranges.collecting = None;
+        for record in &collect.records {
+            self.atlas.merge(record);
+            self.own_or_not(record.key);
+        }
+        for (key, route) in collect.seen {
+            if self.owns(key) {
+                self.exists(key, &route);
+            } else {
+                self.owe_existence(key, route, out);
+            }
+        }
+        // The initial state has to be somebody's, even if nothing leads there.
+        if let Some(initial) = self.atlas.initial().filter(|&initial| self.owns(initial)) {
+            self.atlas.own_it(initial, true);
+        }
+    }
+
+    /// There is an own state, which may have been lost.
+    pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
+        self.atlas.begin(route.first().map_or(key, |step| step.from));
+        let state = self.atlas.own_it(key, self.owns(key));
+        self.atlas.learn_route(state, route);
+        for step in route.iter() {
+            self.atlas.learn_step(*step, false);
+        }
+    }
+
+    /// How one gets to where a step leads.
+    pub(super) fn route_over(&self, from: StateIndex, step: Step) -> Option<Route> {
+        let route = self.atlas.route(from)?;
+        Some(route.iter().copied().chain([step]).collect())
+    }
+
+    /// A member is gone.
+    pub(super) fn gone(&mut self, member: Key, out: &mut Vec<Effect>) {
+        self.atlas.forget_owner(member);
+        self.told_to.remove(&member);
+        self.owe_nothing(member, out);
+    }
+
+    /// Hands everything over and leaves.
+    pub(super) fn leave(&mut self, out: &mut Vec<Effect>) {
+        if self.ranges.leaving || !self.member.is_inside() {
+            return;
+        }
+        let Some(&heir) = self.member.successors().first() else {
+            self.left(out);
+            return;
+        };
+        let settled = self.ranges.granted && self.ranges.collecting.is_none();
+        let states: Vec<StateIndex> = self.atlas.own().map(|(_, state)| state).collect();
+        let records: Vec<StateRecord> =
+            states.iter().filter_map(|&state| self.atlas.record(state)).collect();
+        self.ranges.leaving = true;
+        self.ranges.after = None;
+        let keys: Vec<StateKey> = self.atlas.own().map(|(key, _)| key).collect();
+        for key in keys {
+            self.atlas.own_it(key, false);
+        }
+        self.hand_over(heir, settled, records, Some(Then::Leave), out);
+    }
+
+    /// Everything is handed over.
+    pub(super) fn left(&mut self, out: &mut Vec<Effect>) {
+        self.ring(|member, effects| member.handle(ring::Input::Leave, effects), out);
+        out.push(Effect::Left);
+    }
+}

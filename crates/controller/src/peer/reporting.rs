@@ -1,0 +1,146 @@
+//! What becomes of what crawlers report.
+
+use super::atlas::Fact;
+use super::keeping::Then;
+use super::message::{Answer, Asking, Done, Effect, Message, Part, Report};
+use super::schemes::Hears;
+use super::{MOST_FAILURES, Peer, place};
+use crate::job::Step;
+use crate::outcome::Failure;
+
+impl Peer {
+    /// A crawler reports here: what it says is passed on to the owner of the state that it stands in.
+    pub(super) fn report(&mut self, report: Report, out: &mut Vec<Effect>) {
+        self.parked.remove(&report.crawler);
+        match &report.at {
+            Some(at) => {
+                let key = at.key;
+                if self.settings.scheme.hears == Hears::Passing {
+                    self.hear(&report);
+                }
+                self.send_to_owner(key, None, Message::Reached(report), out);
+            }
+            None => {
+                if let (Some(task), Some(reason)) = (report.task, report.failed) {
+                    self.send(task.by, Message::Missed(task, reason), out);
+                }
+                let asking = Asking { crawler: report.crawler, number: report.number, at: None };
+                self.employ(asking, out);
+            }
+        }
+    }
+
+    /// A crawler stands in an own state.
+    pub(super) fn reached(&mut self, report: Report, out: &mut Vec<Effect>) {
+        let Some(at) = report.at.clone() else { return };
+        let initial = match &report.route {
+            Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
+            None => self.atlas.initial(),
+        };
+        // A crawler that knows neither how it came here nor how others do cannot be told where to go.
+        let Some(initial) = initial else { return };
+        self.atlas.begin(initial);
+        self.hear(&report);
+        let state = self.atlas.own_it(at.key, true);
+        if let Some(route) = &report.route {
+            self.atlas.learn_route(state, route);
+        }
+        let actions: Option<Vec<_>> =
+            at.offers.map(|offers| offers.iter().map(|offered| offered.action).collect());
+        let new = actions.is_some_and(|actions| self.atlas.learn_actions(at.key, &actions));
+        let done = match (report.task, report.executed) {
+            (Some(task), Some((from, action))) => {
+                let step = Step { from, action, to: at.key };
+                Some(Done { task, step, new, kept_by: self.me })
+            }
+            _ => None,
+        };
+        if let (Some(task), Some(reason)) = (report.task, report.failed) {
+            self.send(task.by, Message::Missed(task, reason), out);
+        }
+        if new && let Some(record) = self.atlas.record(state) {
+            self.keep(Part::State(record), Then::Acknowledge(done), out);
+        } else {
+            self.acknowledge(done, out);
+        }
+        let asking = Asking { crawler: report.crawler, number: report.number, at: Some(at.key) };
+        self.employ(asking, out);
+    }
+
+    /// Says that a task was done, now that what it led to is kept.
+    pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<Effect>) {
+        if let Some(done) = done {
+            self.send(done.task.by, Message::Done(done), out);
+        }
+    }
+
+    /// A task was done that was given out here, or one in a state that is owned here now.
+    pub(super) fn done(&mut self, done: Done, out: &mut Vec<Effect>) {
+        if done.task.by == self.me
+            && let Some(lease) = self.leases.remove(&done.task.job)
+        {
+            let took = (self.now - lease.since) / lease.units.max(1);
+            // What was expected at first gives way to what was measured; then the longest counts.
+            let first = self.slowest == self.settings.times.task;
+            self.slowest = if first { took.max(1) } else { self.slowest.max(took) };
+            if self.atlas.is_ask(lease.slot) {
+                self.atlas.release(lease.slot);
+            }
+        }
+        if self.atlas.initial().is_none() {
+            return;
+        }
+        if !self.owns(done.step.from) {
+            self.send_to_owner(done.step.from, None, Message::Done(done), out);
+            return;
+        }
+        if let Some(state) = self.atlas.find(done.step.to) {
+            self.atlas.learn_owner(state, done.kept_by);
+        }
+        let slot = self.atlas.slot(done.step.from, done.step.action);
+        if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
+            self.keep(Part::Step(done.step), Then::Executed(done), out);
+        }
+    }
+
+    /// A transition is kept, wherever it is to be kept.
+    pub(super) fn executed(&mut self, done: Done, out: &mut Vec<Effect>) {
+        if !self.atlas.learn_step(done.step, done.new) {
+            return;
+        }
+        let Step { from, to, .. } = done.step;
+        if let Some(state) = self.atlas.find(to) {
+            self.atlas.learn_owner(state, done.kept_by);
+        }
+        let state = self.atlas.find(from);
+        if let Some(state) = state.filter(|&state| self.atlas.free_in(state) == 0)
+            && matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast)
+            && self.atlas.is_own(state)
+        {
+            self.told.push(Fact::Leads(done.step));
+        }
+        // Whoever kept the state may be gone, and those that took over may have asked here before this was known.
+        let moved = self.ranges.heard.iter().any(|&(after, by)| {
+            place(to).belongs_to(after, by) && by != done.kept_by
+        });
+        if moved && let Some(route) = state.and_then(|state| self.route_over(state, done.step)) {
+            self.owe_existence(to, route, out);
+        }
+    }
+
+    /// A task was not done.
+    pub(super) fn missed(&mut self, answer: Answer, reason: Failure, out: &mut Vec<Effect>) {
+        if answer.by != self.me {
+            return;
+        }
+        let Some(lease) = self.leases.remove(&answer.job) else { return };
+        let count = self.failures.entry(lease.slot).or_default();
+        *count += u32::from(!matches!(reason, Failure::Lost | Failure::NotLoaded));
+        if *count >= MOST_FAILURES && !self.atlas.is_ask(lease.slot) {
+            let step = self.atlas.step(lease.slot);
+            self.keep(Part::Closed(step.from, step.action), Then::GivenUp(step.from, step.action), out);
+        } else {
+            self.atlas.release(lease.slot);
+        }
+    }
+}

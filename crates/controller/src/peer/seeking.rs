@@ -1,0 +1,317 @@
+//! How something to do is found for a crawler: here, over known ways, or elsewhere.
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::{StateIndex, StateKey};
+use argiope_ring::Key;
+
+use super::atlas::{Fact, Route};
+use super::message::{Answer, Asking, Effect, Message, Seek, Task, Timer, ToCrawler};
+use super::schemes::{Hears, Looks};
+use super::search::Search;
+use super::{Lease, Peer};
+use crate::job::{Job, JobId, Step};
+
+/// A search that was sent on more often has outlived what it knew.
+const MOST_DRAINED: usize = 64;
+/// Nobody's ring is longer.
+const LONGEST_ROUND: u32 = 10_000;
+/// The longest that crawlers wait before they ask round again, in times of the first wait.
+const MOST_PATIENCE: u64 = 16;
+
+/// A way to a state: after a reset or not, and the transitions.
+struct Way {
+    reset: bool,
+    walk: Vec<Step>,
+}
+
+impl Peer {
+    /// Finds something to do for a crawler, or lets it wait.
+    pub(super) fn employ(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            out.push(Effect::Tell(asking.crawler, ToCrawler::Finished));
+        } else if !self.find(asking, self.me, Vec::new(), Vec::new(), out) {
+            self.go_round(asking, out);
+        }
+    }
+
+    /// Whether something was found, or is being looked for elsewhere.
+    fn find(
+        &mut self,
+        asking: Asking,
+        origin: Key,
+        drained: Vec<StateKey>,
+        facts: Vec<Fact>,
+        out: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(initial) = self.atlas.initial() else {
+            return self.start(asking, out);
+        };
+        match self.settings.scheme.looks {
+            Looks::OwnByReset => self.find_by_reset(asking, out),
+            Looks::Own => self.find_planned(asking, initial, origin, drained, facts, out),
+            Looks::Known => {
+                drained.len() <= MOST_DRAINED
+                    && self.find_planned(asking, initial, origin, drained, facts, out)
+            }
+            Looks::Everywhere { .. } => {
+                let remembered = asking.at.and_then(|at| self.remembered.get(&at).cloned());
+                let search = match remembered {
+                    Some(search) => search.resume(asking, self.me),
+                    None => Search::new(asking, self.me, initial),
+                };
+                self.search_on(search, out);
+                true
+            }
+        }
+    }
+
+    /// Nothing is known: the crawler loads the URL. One that stands somewhere waits until it is known where.
+    fn start(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+        if asking.at.is_some() {
+            return false;
+        }
+        let id = Answer { by: self.me, job: JobId(self.number()) };
+        let task = Task { id, number: asking.number, job: None, route: Route::default() };
+        out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
+        true
+    }
+
+    fn find_by_reset(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+        let here = asking.at.and_then(|at| self.atlas.find(at)).and_then(|at| self.atlas.first_free(at));
+        if let Some(slot) = here.filter(|&slot| !self.atlas.is_ask(slot)) {
+            self.atlas.claim(slot);
+            self.assign(asking, slot, Way { reset: false, walk: Vec::new() }, out);
+            return true;
+        }
+        let Some(state) = self.atlas.nearest_by_route() else { return false };
+        let Some(slot) = self.atlas.first_free(state) else { return false };
+        self.atlas.claim(slot);
+        self.assign(asking, slot, self.way_by_route(state), out);
+        true
+    }
+
+    fn way_by_route(&self, state: StateIndex) -> Way {
+        let walk = self.atlas.route(state).map(|route| route.to_vec()).unwrap_or_default();
+        Way { reset: true, walk }
+    }
+
+    /// By the strategy, over what is known.
+    fn find_planned(
+        &mut self,
+        asking: Asking,
+        initial: StateKey,
+        origin: Key,
+        drained: Vec<StateKey>,
+        facts: Vec<Fact>,
+        out: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(planned) = self.atlas.choose(asking.at.unwrap_or(initial)) else { return false };
+        let walk = planned.walk.iter().map(|&slot| self.atlas.step(slot)).collect();
+        let way = Way { reset: planned.reset || asking.at.is_none(), walk };
+        let state = planned.candidate.state;
+        if self.atlas.is_own(state) {
+            self.atlas.claim(planned.candidate);
+            self.assign(asking, planned.candidate, way, out);
+            self.tell_origin(origin, &drained, facts, out);
+            return true;
+        }
+        let goal = self.atlas.key(state);
+        let seek = Seek { asking, goal, reset: way.reset, walk: way.walk, origin, drained };
+        self.send_to_owner_with(goal, self.atlas.owner(state), facts, Message::Seek(seek), out);
+        true
+    }
+
+    /// A crawler is to be sent to an own state.
+    pub(super) fn sought(&mut self, mut seek: Seek, mut facts: Vec<Fact>, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            out.push(Effect::Tell(seek.asking.crawler, ToCrawler::Finished));
+            return;
+        }
+        if self.atlas.initial().is_none() {
+            return; // The crawler will ask again.
+        }
+        for step in &seek.walk {
+            self.atlas.learn_step(*step, false);
+        }
+        let state = self.atlas.own_it(seek.goal, true);
+        if let Some(slot) = self.atlas.first_free(state) {
+            self.atlas.claim(slot);
+            self.assign(seek.asking, slot, Way { reset: seek.reset, walk: seek.walk }, out);
+            self.tell_origin(seek.origin, &seek.drained, facts, out);
+            return;
+        }
+        facts.push(self.fact(state));
+        seek.drained.push(seek.goal);
+        if !self.find(seek.asking, seek.origin, seek.drained, facts, out) {
+            self.go_round(seek.asking, out);
+        }
+    }
+
+    /// Tells whoever sought first what was found to be done with.
+    fn tell_origin(
+        &mut self,
+        origin: Key,
+        drained: &[StateKey],
+        facts: Vec<Fact>,
+        out: &mut Vec<Effect>,
+    ) {
+        let shares = self.settings.scheme.hears == Hears::Searches;
+        if shares && origin != self.me && !drained.is_empty() {
+            self.send_with(origin, None, facts, Message::Learned, out);
+        }
+    }
+
+    /// Goes on with a search that travels.
+    pub(super) fn search_on(&mut self, mut search: Search, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            out.push(Effect::Tell(search.asking.crawler, ToCrawler::Finished));
+            return;
+        }
+        let Some(initial) = self.atlas.initial() else { return };
+        while let Some(next) = search.next() {
+            if !self.owns(next) {
+                let hint = self.atlas.find(next).and_then(|state| self.atlas.owner(state));
+                self.send_to_owner(next, hint, Message::Search(search), out);
+                return;
+            }
+            let state = self.atlas.own_it(next, true);
+            if let Some(slot) = self.atlas.first_free(state) {
+                let (reset, walk) = search.way();
+                self.atlas.claim(slot);
+                self.assign(search.asking, slot, Way { reset, walk }, out);
+                let remembers = self.settings.scheme.looks == Looks::Everywhere { remembers: true };
+                if remembers && search.visited() > 0 && search.asking.at.is_some() {
+                    let root = search.root();
+                    self.send_to_owner(
+                        root,
+                        Some(search.origin),
+                        Message::Remember(root, search.stopped()),
+                        out,
+                    );
+                }
+                return;
+            }
+            let certain = self.atlas.is_done_with(state);
+            search.pass(self.atlas.leads(state), certain, initial, self.settings.exploring.reset_cost);
+        }
+        self.go_round(search.asking, out);
+    }
+
+    /// Gives a crawler a task: to go to a state and to execute a candidate of it, which is claimed.
+    fn assign(&mut self, asking: Asking, slot: Slot, way: Way, out: &mut Vec<Effect>) {
+        let Way { mut reset, mut walk } = way;
+        let id = JobId(self.number());
+        let state = slot.state;
+        let mut step = self.atlas.step(slot);
+        let mut route = self.atlas.route(state).cloned().unwrap_or_default();
+        if self.atlas.is_ask(slot) {
+            // To see what the state offers a crawler only has to go there: the last step of the way is the job.
+            if walk.is_empty() && !reset {
+                Way { reset, walk } = self.way_by_route(state);
+            }
+            let Some(last) = walk.pop() else {
+                let units = self.settings.exploring.reset_cost.ceil() as u64;
+                self.lease(id, slot, asking, units, None, Route::default(), out);
+                return;
+            };
+            step = last;
+            route = route.iter().copied().take(route.len().saturating_sub(1)).collect();
+        }
+        let resets = if reset { self.settings.exploring.reset_cost.ceil() as u64 } else { 0 };
+        let units = resets + walk.len() as u64 + 1;
+        let job = Job { id, reset, walk, state: step.from, action: step.action };
+        self.lease(id, slot, asking, units, Some(job), route, out);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of it is the task")]
+    fn lease(
+        &mut self,
+        id: JobId,
+        slot: Slot,
+        asking: Asking,
+        units: u64,
+        job: Option<Job>,
+        route: Route,
+        out: &mut Vec<Effect>,
+    ) {
+        self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
+        // Twice the longest that so much work ever took (the thesis: 2 (c + e_max)).
+        let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
+        out.push(Effect::Wake(Timer::Lease(id), deadline));
+        let id = Answer { by: self.me, job: id };
+        let task = Task { id, number: asking.number, job, route };
+        out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
+        self.patience = self.settings.times.idle;
+    }
+
+    /// Nothing was found here: everybody is asked in turn.
+    fn go_round(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+        match self.member.successors().first().copied() {
+            Some(next) if self.waiting.is_none() => {
+                self.send(next, Message::Idle(asking, self.me, LONGEST_ROUND), out);
+            }
+            // Somebody went round just now.
+            _ => self.park(asking, out),
+        }
+    }
+
+    /// A crawler without a job has come round to this controller.
+    pub(super) fn idle(&mut self, asking: Asking, starter: Key, left: u32, out: &mut Vec<Effect>) {
+        if self.ending.finished {
+            out.push(Effect::Tell(asking.crawler, ToCrawler::Finished));
+            return;
+        }
+        if starter == self.me || left == 0 {
+            self.park(asking, out);
+            return;
+        }
+        if self.atlas.free() > 0 && self.find_by_reset_or_walk(asking, out) {
+            return;
+        }
+        match self.member.successors().first().copied() {
+            Some(next) => self.send(next, Message::Idle(asking, starter, left - 1), out),
+            None => self.park(asking, out),
+        }
+    }
+
+    /// Something in an own state.
+    fn find_by_reset_or_walk(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+        match (self.settings.scheme.looks, self.atlas.initial()) {
+            (Looks::Own | Looks::Known, Some(initial)) => {
+                self.find_planned(asking, initial, self.me, Vec::new(), Vec::new(), out)
+            }
+            (Looks::OwnByReset | Looks::Everywhere { .. }, Some(_)) => self.find_by_reset(asking, out),
+            (_, None) => false,
+        }
+    }
+
+    fn park(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+        self.parked.insert(asking.crawler, asking);
+        if self.waiting.is_none() {
+            self.waiting = Some(self.patience);
+            out.push(Effect::Wake(Timer::Idle, self.patience));
+            self.patience = (self.patience * 2).min(self.settings.times.idle * MOST_PATIENCE);
+        }
+    }
+
+    /// One of the crawlers that wait asks everybody again. If it finds something, the next one does.
+    pub(super) fn ask_round(&mut self, out: &mut Vec<Effect>) {
+        self.waiting = None;
+        if let Some((_, asking)) = self.parked.pop_first() {
+            self.employ(asking, out);
+        }
+    }
+
+    /// Gives those that wait what there is to do by now. Says whether anything was done.
+    pub(super) fn employ_parked(&mut self, out: &mut Vec<Effect>) -> bool {
+        if self.ending.finished || self.atlas.free() == 0 {
+            return false;
+        }
+        let Some((_, asking)) = self.parked.pop_first() else { return false };
+        if self.find_by_reset_or_walk(asking, out) {
+            return true;
+        }
+        self.parked.insert(asking.crawler, asking);
+        false
+    }
+}

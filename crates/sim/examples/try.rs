@@ -1,0 +1,19 @@
+use argiope_sim::{cluster::{Cluster, checks, scenario::*}, crawler::World, testbeds};
+use argiope_controller::peer::schemes;
+fn main() {
+    let a: Vec<String> = std::env::args().collect();
+    let m0 = match testbeds::find(&a[1]).unwrap() { testbeds::Spec::Made(r) => r.model(), _ => panic!() }; let rc = m0.reset_cost; let bed = (m0, rc);
+    let n: usize = a[2].parse().unwrap();
+    let m: usize = a[3].parse().unwrap();
+    for name in a[4].split(',') {
+        let mut sc = Scenario::new(n, m, bed.1, 1);
+        sc.scheme = schemes::find(name).unwrap();
+        let world = World::new(&bed.0);
+        let t = std::time::Instant::now();
+        let mut c = Cluster::new(&world, sc);
+        c.run();
+        let k = c.counts();
+        println!("{name:15} wrong {:?} model {:?} cost {:.0} resets {} msgs {} per {:.2} sim_ms {} idle {:.3} wall {:.1}", c.wrong(), checks::model(&c), k.spent.cost(bed.1), k.spent.resets, k.total(), k.total() as f64 / world.transitions() as f64, k.ended / 1000, k.idle as f64 / (k.ended as f64 * m as f64), t.elapsed().as_secs_f64());
+        println!("   {:?} reex {} depths {:?} by_reset {}", k.messages, k.reexecuted, &k.depths[..k.depths.len().min(12)], k.by_reset);
+    }
+}

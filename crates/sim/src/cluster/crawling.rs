@@ -1,0 +1,176 @@
+//! Crawlers of a simulated ring: perform tasks, report, and ask again when nobody answers.
+
+use argiope_controller::job::{CrawlerId, Step};
+use argiope_controller::outcome::Outcome;
+use argiope_controller::peer::atlas::Route;
+use argiope_controller::peer::message::{Report, Task, ToCrawler};
+
+use super::{Cluster, Event, FromCrawler};
+use crate::crawler::SimulatedCrawler;
+
+/// A crawler asks again after so many times the time of an action.
+const PATIENCE: u64 = 200;
+
+/// A crawler.
+pub(super) struct Crawling {
+    simulated: SimulatedCrawler,
+    /// The controller that it is attached to.
+    home: usize,
+    /// What it said last.
+    report: Report,
+    /// What it is doing.
+    task: Option<Task>,
+    /// Since when it has had nothing to do.
+    idle_since: u64,
+}
+
+impl Crawling {
+    /// The controller that it is attached to leaves.
+    pub(super) fn leave_home(&mut self, gone: usize, other: Option<usize>) {
+        if let Some(other) = other.filter(|_| self.home == gone) {
+            self.home = other;
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// A crawler comes and attaches itself to some controller.
+    pub(super) fn add_crawler(&mut self) {
+        let number = self.crawlers.keys().next_back().map_or(0, |last| last.0 + 1);
+        let crawler = CrawlerId(number);
+        let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
+        let home = up[number as usize % up.len()];
+        let report = Report {
+            crawler,
+            number: 0,
+            at: None,
+            route: None,
+            task: None,
+            executed: None,
+            walked: Vec::new(),
+            failed: None,
+        };
+        let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, u64::from(number)]);
+        let crawling = Crawling { simulated, home, report, task: None, idle_since: self.clock.now() };
+        self.crawlers.insert(crawler, crawling);
+        self.send_report(crawler);
+    }
+
+    /// Sends what there is to say, and waits for an answer.
+    fn send_report(&mut self, crawler: CrawlerId) {
+        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
+        crawling.report.number += 1;
+        let report = crawling.report.clone();
+        if !self.nodes[crawling.home].up {
+            let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
+            crawling.home = up[self.chance.below(up.len())];
+        }
+        let home = crawling.home;
+        let to = match &report.at {
+            Some(at) if self.scenario.scheme.direct => self.owner(at.key).unwrap_or(home),
+            _ => home,
+        };
+        self.count("reached");
+        let number = report.number;
+        let time = self.scenario.latency.draw(&mut self.chance);
+        self.clock.after(time, Event::Reported(to, FromCrawler::Report(report)));
+        self.clock.after(PATIENCE * self.scenario.action, Event::Waited(crawler, number));
+    }
+
+    pub(super) fn waited(&mut self, crawler: CrawlerId, number: u64) {
+        let Some(crawling) = self.crawlers.get(&crawler) else { return };
+        if crawling.report.number == number && crawling.task.is_none() && !self.finished {
+            self.send_report(crawler);
+        }
+    }
+
+    pub(super) fn told(&mut self, crawler: CrawlerId, told: ToCrawler) {
+        let ToCrawler::Task(task) = told else { return };
+        let now = self.clock.now();
+        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
+        if task.number != crawling.report.number || crawling.task.is_some() {
+            if let Some(&by) = self.places.get(&task.id.by) {
+                self.count("returned");
+                let time = self.scenario.latency.draw(&mut self.chance);
+                self.clock.after(time, Event::Reported(by, FromCrawler::Returned(task.id)));
+            }
+            return;
+        }
+        self.counts.idle += now - crawling.idle_since;
+        let (resets, actions) =
+            task.job.as_ref().map_or((1, 0), |job| (u64::from(job.reset), job.walk.len() as u64 + 1));
+        match &task.job {
+            Some(job) if !job.reset => {
+                let depth = job.walk.len();
+                self.counts.depths.resize(self.counts.depths.len().max(depth + 1), 0);
+                self.counts.depths[depth] += 1;
+            }
+            Some(_) => self.counts.by_reset += 1,
+            None => {}
+        }
+        let cost = (resets as f64 * self.scenario.reset_cost + actions as f64) * self.scenario.action as f64;
+        crawling.task = Some(task);
+        let number = crawling.report.number;
+        self.clock.after(cost as u64, Event::Performed(crawler, number));
+    }
+
+    pub(super) fn performed(&mut self, crawler: CrawlerId, number: u64) {
+        let now = self.clock.now();
+        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
+        if crawling.report.number != number {
+            return;
+        }
+        let Some(task) = crawling.task.take() else { return };
+        crawling.idle_since = now;
+        let id = task.id;
+        let mut report = Report {
+            crawler,
+            number,
+            at: None,
+            route: None,
+            task: Some(id),
+            executed: None,
+            walked: Vec::new(),
+            failed: None,
+        };
+        match &task.job {
+            None => {
+                report.at = Some(crawling.simulated.load(self.world));
+                report.route = Some(Route::default());
+                self.counts.spent.resets += 1;
+            }
+            Some(job) => {
+                let (outcome, spent) = crawling.simulated.perform(self.world, job);
+                self.counts.spent = self.counts.spent.plus(spent);
+                report.walked = job.walk.clone();
+                match outcome {
+                    Outcome::Done { at, .. } => {
+                        let step = Step { from: job.state, action: job.action, to: at.key };
+                        report.route = Some(task.route.iter().copied().chain([step]).collect());
+                        report.executed = Some((job.state, job.action));
+                        report.at = Some(at);
+                        if !self.executed.insert((job.state, job.action)) {
+                            self.counts.reexecuted += 1;
+                        }
+                    }
+                    Outcome::Elsewhere { at, .. } => {
+                        report.at = Some(at);
+                        report.failed = Some(argiope_controller::outcome::Failure::Missing);
+                    }
+                    Outcome::Failed { reason, .. } => report.failed = Some(reason),
+                }
+            }
+        }
+        crawling.report = report;
+        self.send_report(crawler);
+    }
+
+    /// A crawler fails, if more than one is left.
+    pub(super) fn lose_crawler(&mut self) {
+        if self.crawlers.len() > 1 {
+            let at = self.chance.below(self.crawlers.len());
+            let crawler = *self.crawlers.keys().nth(at).expect("there are more than one");
+            self.crawlers.remove(&crawler);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What befalls the controllers of a simulated ring.
+
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::Input;
+use argiope_ring::Key;
+
+use super::scenario::Happening;
+use super::{Cluster, Event, Node};
+
+/// So many microseconds are an hour.
+const HOUR: f64 = 3.6e9;
+
+impl Cluster<'_> {
+    /// When a controller will fail by chance.
+    pub(super) fn schedule_failure(&mut self, at: usize) {
+        if self.scenario.failures_per_hour > 0.0 {
+            let uniform = (self.chance.word() >> 11) as f64 / (1u64 << 53) as f64;
+            let time = -(1.0 - uniform).ln() * HOUR / self.scenario.failures_per_hour;
+            self.clock.after(time as u64, Event::Fails(at));
+        }
+    }
+
+    pub(super) fn befall(&mut self, happening: Happening) {
+        let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
+        let one = up[self.chance.below(up.len())];
+        match happening {
+            Happening::Fail(many) => {
+                let mut neighbours = up.clone();
+                let first = self.nodes[one].key;
+                neighbours.sort_by_key(|&at| first.distance(self.nodes[at].key));
+                for at in neighbours.into_iter().take(many) {
+                    self.fail(at);
+                }
+            }
+            Happening::Freeze(time) => {
+                if self.nodes[one].frozen.is_none() {
+                    self.nodes[one].frozen = Some(Vec::new());
+                    self.clock.after(time, Event::Thaws(one));
+                }
+            }
+            Happening::Part(time) => {
+                let half = up.len() / 2;
+                let first = self.nodes[one].key;
+                let mut around = up;
+                around.sort_by_key(|&at| first.distance(self.nodes[at].key));
+                for at in around.into_iter().take(half) {
+                    self.nodes[at].part = 1;
+                }
+                self.clock.after(time, Event::Heals);
+            }
+            Happening::Join => {
+                let key = Key(u128::from(self.chance.word()) << 64 | u128::from(self.chance.word()));
+                let peer = Peer::newcomer(self.scenario.settings(), key);
+                let at = self.nodes.len();
+                self.nodes.push(Node { key, peer, up: true, frozen: None, part: 0, busy_until: 0 });
+                self.places.insert(key, at);
+                let through = self.nodes[one].key;
+                self.tell(at, Input::Join(through));
+            }
+            Happening::Leave => {
+                if up.len() > 1 {
+                    self.tell(one, Input::Leave);
+                }
+            }
+            Happening::LoseCrawler => self.lose_crawler(),
+            Happening::AddCrawler => self.add_crawler(),
+        }
+    }
+
+    /// A controller fails, unless it is the last.
+    pub(super) fn fail(&mut self, at: usize) {
+        let left = self.nodes.iter().filter(|node| node.up).count();
+        if self.nodes[at].up && left > 1 {
+            self.nodes[at].up = false;
+            self.counts.failures += 1;
+        }
+    }
+
+    pub(super) fn thaw(&mut self, at: usize) {
+        for event in self.nodes[at].frozen.take().unwrap_or_default() {
+            self.happen(event);
+        }
+    }
+
+    /// A controller that has left in order passes on what still comes for a while; its crawlers go elsewhere.
+    pub(super) fn depart(&mut self, at: usize) {
+        let other = (0..self.nodes.len()).find(|&other| other != at && self.nodes[other].up);
+        for crawling in self.crawlers.values_mut() {
+            crawling.leave_home(at, other);
+        }
+    }
+}

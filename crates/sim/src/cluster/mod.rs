@@ -1,0 +1,328 @@
+//! A ring of controllers and their crawlers, simulated: discrete events, one trace per seed. The controllers are the
+//! real ones; messages, time, failures and the application are made up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use argiope_controller::job::CrawlerId;
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::{
+    Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler,
+};
+use argiope_controller::peer::place;
+use argiope_controller::spent::Spent;
+use argiope_explore::chance::Chance;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_ring::Key;
+
+use crate::crawler::World;
+
+pub mod checks;
+pub mod clock;
+mod crawling;
+mod happening;
+pub mod scenario;
+
+use clock::Clock;
+use crawling::Crawling;
+use scenario::{Happening, Scenario};
+
+/// A simulation is given up after so many events for each transition of the application.
+const EVENTS_PER_TRANSITION: u64 = 3_000;
+
+/// Something that happens.
+enum Event {
+    /// A message arrives at a controller.
+    Arrives(usize, Key, Envelope),
+    /// A controller has worked through what came before and takes a message in.
+    Takes(usize, Input),
+    /// A controller's timer goes off.
+    Woken(usize, Timer),
+    /// A crawler is told something.
+    Told(CrawlerId, ToCrawler),
+    /// A crawler is done with a task.
+    Performed(CrawlerId, u64),
+    /// A crawler has waited long enough for an answer to this report.
+    Waited(CrawlerId, u64),
+    /// A crawler's word arrives at a controller.
+    Reported(usize, FromCrawler),
+    /// A controller fails by chance.
+    Fails(usize),
+    /// A frozen controller goes on.
+    Thaws(usize),
+    /// Two parts of the ring hear each other again.
+    Heals,
+}
+
+/// What a crawler sends.
+#[derive(Clone, Debug)]
+enum FromCrawler {
+    Report(Report),
+    Returned(Answer),
+}
+
+/// A controller.
+struct Node {
+    key: Key,
+    peer: Peer,
+    up: bool,
+    /// What it will take in when it is thawed.
+    frozen: Option<Vec<Event>>,
+    /// In which part of a ring that fell apart it is.
+    part: u8,
+    /// When it is done with what came before, in nanoseconds.
+    busy_until: u64,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Messages by kind.
+    pub messages: BTreeMap<&'static str, u64>,
+    /// How far from the crawler the tasks were, in actions; those that began with a reset apart.
+    pub depths: Vec<u64>,
+    /// Tasks that began with a reset.
+    pub by_reset: u64,
+    /// What crawlers executed.
+    pub spent: Spent,
+    /// Transitions executed as a task more than once.
+    pub reexecuted: u64,
+    /// Controllers that failed.
+    pub failures: u64,
+    /// The time that crawlers waited, in microseconds.
+    pub idle: u64,
+    /// The time when the crawl was over, in microseconds.
+    pub ended: u64,
+}
+
+impl Counts {
+    /// All messages but those that keep the ring together.
+    pub fn total(&self) -> u64 {
+        self.messages.iter().filter(|&(&kind, _)| kind != "ring").map(|(_, count)| count).sum()
+    }
+}
+
+/// A simulation in progress.
+pub struct Cluster<'a> {
+    world: &'a World<'a>,
+    scenario: Scenario,
+    clock: Clock<Event>,
+    nodes: Vec<Node>,
+    places: BTreeMap<Key, usize>,
+    crawlers: BTreeMap<CrawlerId, Crawling>,
+    chance: Chance,
+    executed: BTreeSet<(StateKey, ActionSignature)>,
+    transitions: usize,
+    happenings: Vec<(f64, Happening)>,
+    counts: Counts,
+    events: u64,
+    finished: bool,
+    /// A check that failed.
+    wrong: Option<String>,
+}
+
+impl<'a> Cluster<'a> {
+    /// Begins.
+    pub fn new(world: &'a World<'a>, scenario: Scenario) -> Self {
+        let mut chance = Chance::new(&[scenario.seed, 0xC105]);
+        let many = scenario.controllers.max(1);
+        let turn = u128::from(chance.word()) << 64;
+        // Evenly spread, so that each has its share.
+        let key = |at: usize| Key((u128::MAX / many as u128).wrapping_mul(at as u128).wrapping_add(turn));
+        let keys: Vec<Key> = (0..many).map(key).collect();
+        let settings = scenario.settings();
+        let node = |&key: &Key| Node {
+            key,
+            peer: Peer::founder(settings, key, &keys),
+            up: true,
+            frozen: None,
+            part: 0,
+            busy_until: 0,
+        };
+        let mut happenings = scenario.happenings.clone();
+        happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut cluster = Self {
+            world,
+            clock: Clock::default(),
+            nodes: keys.iter().map(node).collect(),
+            places: keys.iter().copied().zip(0..).collect(),
+            crawlers: BTreeMap::new(),
+            chance,
+            executed: BTreeSet::new(),
+            transitions: world.transitions(),
+            happenings,
+            counts: Counts::default(),
+            events: 0,
+            finished: false,
+            wrong: None,
+            scenario,
+        };
+        for at in 0..many {
+            cluster.tell(at, Input::Start);
+            cluster.schedule_failure(at);
+        }
+        for _ in 0..cluster.scenario.crawlers {
+            cluster.add_crawler();
+        }
+        cluster
+    }
+
+    /// Lets the next thing happen; false when the crawl is over.
+    pub fn step(&mut self) -> bool {
+        let limit = EVENTS_PER_TRANSITION * self.transitions as u64 + 1_000_000;
+        if self.finished || self.wrong.is_some() {
+            return false;
+        }
+        self.events += 1;
+        let Some(event) = self.clock.next().filter(|_| self.events < limit) else {
+            self.wrong = Some("it does not end".to_owned());
+            return false;
+        };
+        self.happen(event);
+        while let Some(&(share, happening)) = self.happenings.last()
+            && self.executed.len() as f64 >= share * self.transitions as f64
+        {
+            self.happenings.pop();
+            self.befall(happening);
+        }
+        true
+    }
+
+    /// To the end.
+    pub fn run(&mut self) {
+        while self.step() {}
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// What went wrong, if anything did.
+    pub fn wrong(&self) -> Option<&str> {
+        self.wrong.as_deref()
+    }
+
+    /// The controllers that are up.
+    pub fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.nodes.iter().filter(|node| node.up).map(|node| &node.peer)
+    }
+
+    fn happen(&mut self, event: Event) {
+        let at = match &event {
+            Event::Arrives(at, ..) | Event::Takes(at, _) | Event::Woken(at, _) | Event::Reported(at, _) => {
+                Some(*at)
+            }
+            _ => None,
+        };
+        if let Some(at) = at {
+            let node = &mut self.nodes[at];
+            if !node.up {
+                return;
+            }
+            if let Some(frozen) = &mut node.frozen {
+                frozen.push(event);
+                return;
+            }
+        }
+        match event {
+            Event::Arrives(at, from, envelope) => {
+                let apart = self.places.get(&from).is_some_and(|&other| {
+                    self.nodes[other].part != self.nodes[at].part
+                });
+                if !apart {
+                    self.enqueue(at, Input::Received(from, envelope));
+                }
+            }
+            Event::Reported(at, FromCrawler::Report(report)) => self.enqueue(at, Input::Report(report)),
+            Event::Reported(at, FromCrawler::Returned(answer)) => {
+                self.enqueue(at, Input::Returned(answer));
+            }
+            Event::Takes(at, input) => self.tell(at, input),
+            Event::Woken(at, timer) => self.tell(at, Input::Woken(timer)),
+            Event::Told(crawler, told) => self.told(crawler, told),
+            Event::Performed(crawler, number) => self.performed(crawler, number),
+            Event::Waited(crawler, number) => self.waited(crawler, number),
+            Event::Fails(at) => {
+                self.fail(at);
+            }
+            Event::Thaws(at) => self.thaw(at),
+            Event::Heals => self.nodes.iter_mut().for_each(|node| node.part = 0),
+        }
+    }
+
+    /// A message waits until a controller has worked through those before it.
+    fn enqueue(&mut self, at: usize, input: Input) {
+        if self.scenario.processing == 0 {
+            self.tell(at, input);
+            return;
+        }
+        let now = self.clock.now() * 1000;
+        let node = &mut self.nodes[at];
+        node.busy_until = node.busy_until.max(now) + self.scenario.processing;
+        let wait = (node.busy_until - now) / 1000;
+        self.clock.after(wait, Event::Takes(at, input));
+    }
+
+    fn tell(&mut self, at: usize, input: Input) {
+        let mut effects = Vec::new();
+        self.nodes[at].peer.handle(self.clock.now(), input, &mut effects);
+        for effect in effects {
+            self.carry_out(at, effect);
+        }
+        if let Some(wrong) = checks::always(self) {
+            self.wrong.get_or_insert(wrong);
+        }
+    }
+
+    fn carry_out(&mut self, at: usize, effect: Effect) {
+        match effect {
+            Effect::Send(to, envelope) => {
+                self.count(envelope.message.kind());
+                if let Some(&other) = self.places.get(&to) {
+                    let time = self.scenario.latency.draw(&mut self.chance);
+                    self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));
+                }
+            }
+            Effect::Broadcast(facts) => {
+                let from = self.nodes[at].key;
+                let others: Vec<usize> =
+                    (0..self.nodes.len()).filter(|&other| other != at && self.nodes[other].up).collect();
+                for other in others {
+                    self.count("learned");
+                    let initial = self.nodes[at].peer.atlas().initial();
+                    let envelope = Envelope {
+                        key: None,
+                        hops: 0,
+                        last: false,
+                        initial,
+                        facts: facts.clone(),
+                        message: Message::Learned,
+                    };
+                    // For comparison only: as if everybody knew at once.
+                    self.clock.after(0, Event::Takes(other, Input::Received(from, envelope)));
+                }
+            }
+            Effect::Tell(crawler, told) => {
+                self.count("job");
+                let time = self.scenario.latency.draw(&mut self.chance);
+                self.clock.after(time, Event::Told(crawler, told));
+            }
+            Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
+            Effect::Left => self.depart(at),
+            Effect::Finished => {
+                self.counts.ended = self.clock.now();
+                self.finished = true;
+            }
+        }
+    }
+
+    fn count(&mut self, kind: &'static str) {
+        *self.counts.messages.entry(kind).or_default() += 1;
+    }
+
+    /// The controller that owns a state, as one sees it from outside.
+    fn owner(&self, state: StateKey) -> Option<usize> {
+        let up = self.nodes.iter().enumerate().filter(|(_, node)| node.up && node.peer.member().is_inside());
+        up.min_by_key(|(_, node)| place(state).distance(node.key)).map(|(at, _)| at)
+    }
+}

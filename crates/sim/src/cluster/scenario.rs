@@ -1,0 +1,143 @@
+//! What a simulated ring is like and what happens to it.
+
+use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_explore::chance::Chance;
+use argiope_explore::strategies;
+use argiope_explore::strategy::{Described, Settings as Exploring};
+
+/// How long a message takes, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Latency {
+    /// Always the same.
+    Constant(u64),
+    /// Anything between the two.
+    Uniform(u64, u64),
+    /// Mostly this, but one in twenty takes ten times as long, and one in four hundred a hundred times.
+    HeavyTail(u64),
+}
+
+impl Latency {
+    /// Of one message.
+    pub fn draw(self, chance: &mut Chance) -> u64 {
+        match self {
+            Self::Constant(time) => time,
+            Self::Uniform(from, to) => from + chance.below((to - from) as usize + 1) as u64,
+            Self::HeavyTail(usual) => match chance.below(400) {
+                0 => usual * 100,
+                1..=19 => usual * 10,
+                _ => usual / 2 + chance.below(usual as usize + 1) as u64,
+            },
+        }
+    }
+}
+
+/// When controllers (or crawlers) fail.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failures {
+    /// Never.
+    None,
+    /// Each controller so often per hour, on average.
+    Poisson(f64),
+    /// A random controller when so much of the transitions is done.
+    At(Vec<f64>),
+    /// So many neighbours at once when so much is done.
+    Neighbours(usize, f64),
+    /// A random crawler when so much is done.
+    Crawlers(Vec<f64>),
+}
+
+/// Something that happens at a time, by the share of the transitions that are done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Happening {
+    /// So many neighbouring controllers fail.
+    Fail(usize),
+    /// A controller is silent for so many microseconds, then goes on as if nothing had been.
+    Freeze(u64),
+    /// The controllers fall into two parts that do not hear each other, for so many microseconds.
+    Part(u64),
+    /// A controller joins.
+    Join,
+    /// A controller leaves in order.
+    Leave,
+    /// A crawler fails; it is not replaced.
+    LoseCrawler,
+    /// A crawler comes.
+    AddCrawler,
+}
+
+/// What a simulated crawl is like.
+#[derive(Clone)]
+pub struct Scenario {
+    /// How many controllers begin.
+    pub controllers: usize,
+    /// How many crawlers begin.
+    pub crawlers: usize,
+    /// The knowledge scheme.
+    pub scheme: &'static Scheme,
+    /// The strategy.
+    pub strategy: &'static Described,
+    /// What becomes of what a lost controller knew.
+    pub recovery: Recovery,
+    /// On how many other controllers there are copies.
+    pub backups: usize,
+    /// How long messages take.
+    pub latency: Latency,
+    /// How long an action takes, in microseconds.
+    pub action: u64,
+    /// What a reset costs, in actions.
+    pub reset_cost: f64,
+    /// How long a controller works on one message, in nanoseconds.
+    pub processing: u64,
+    /// What happens, by the share of the transitions that are done.
+    pub happenings: Vec<(f64, Happening)>,
+    /// How often a controller fails, per hour.
+    pub failures_per_hour: f64,
+    /// How long things take, as controllers are told.
+    pub times: Times,
+    /// Decides everything that is left to chance.
+    pub seed: u64,
+}
+
+impl Scenario {
+    /// With so many of each, and everything else as usual.
+    pub fn new(controllers: usize, crawlers: usize, reset_cost: f64, seed: u64) -> Self {
+        let (latency, action) = (1_000, 10_000);
+        Self {
+            controllers,
+            crawlers,
+            scheme: schemes::find(schemes::DEFAULT).expect("the default is there"),
+            strategy: strategies::find("greedy").expect("greedy is there"),
+            recovery: Recovery::Retry,
+            backups: 1,
+            latency: Latency::Constant(latency),
+            action,
+            reset_cost,
+            processing: 0,
+            happenings: Vec::new(),
+            failures_per_hour: 0.0,
+            times: Times {
+                task: 20 * action,
+                stabilise: 100 * latency,
+                answer: 50 * latency,
+                resend: 100 * latency,
+                idle: 4 * action,
+                round: 500 * latency,
+            },
+            seed,
+        }
+    }
+
+    /// What controllers are told.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            scheme: self.scheme,
+            strategy: self.strategy,
+            exploring: Exploring { reset_cost: self.reset_cost, seed: self.seed },
+            recovery: self.recovery,
+            backups: self.backups,
+            successors: (self.backups + 1).max(3),
+            times: self.times,
+        }
+    }
+}
