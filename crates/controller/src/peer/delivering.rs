@@ -33,22 +33,11 @@ impl Peer {
         message: Message,
         out: &mut Vec<Effect>,
     ) {
-        self.send_to_owner_with(state, hint, Vec::new(), message, out);
-    }
-
-    pub(super) fn send_to_owner_with(
-        &mut self,
-        state: StateKey,
-        hint: Option<Key>,
-        facts: Vec<Fact>,
-        message: Message,
-        out: &mut Vec<Effect>,
-    ) {
         if let Some(hint) = hint.filter(|&hint| hint != self.me && !self.owns(state)) {
-            self.send_with(hint, Some(state), facts, message, out);
+            self.send_with(hint, Some(state), Vec::new(), message, out);
             return;
         }
-        let envelope = Envelope { facts, ..letter(Some(state), message) };
+        let envelope = letter(Some(state), message);
         if self.owns(state) {
             self.inbox.push_back((self.me, envelope));
         } else {
@@ -75,7 +64,16 @@ impl Peer {
             *told = until;
         }
         let initial = self.atlas.initial();
-        out.push(Effect::Send(to, Envelope { initial, facts, ..letter(key, message) }));
+        let done = self.later.remove(&to).unwrap_or_default();
+        out.push(Effect::Send(to, Envelope { initial, facts, done, ..letter(key, message) }));
+    }
+
+    /// Sends by themselves what found no message to go with.
+    pub(super) fn tell_later(&mut self, out: &mut Vec<Effect>) {
+        self.telling_later = false;
+        while let Some((&to, _)) = self.later.first_key_value() {
+            self.send(to, Message::Learned, out);
+        }
     }
 
     /// Tells everybody what is new, if that is how the scheme works.
@@ -85,7 +83,7 @@ impl Peer {
         }
     }
 
-    pub(super) fn receive(&mut self, from: Key, envelope: Envelope, out: &mut Vec<Effect>) {
+    pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<Effect>) {
         if let Some(initial) = envelope.initial {
             self.atlas.begin(initial);
         }
@@ -93,6 +91,9 @@ impl Peer {
             for fact in &envelope.facts {
                 self.atlas.learn(fact);
             }
+        }
+        for done in std::mem::take(&mut envelope.done) {
+            self.done(done, out);
         }
         match envelope.key {
             Some(key) if !self.owns(key) => {
@@ -136,7 +137,7 @@ impl Peer {
             Message::Reached(report) => self.reached(report, out),
             Message::Done(done) => self.done(done, out),
             Message::Missed(answer, reason) => self.missed(answer, reason, out),
-            Message::Seek(seek) => self.sought(seek, envelope.facts, out),
+            Message::Seek(seek) => self.sought(seek, out),
             Message::Search(search) => self.search_on(search, out),
             Message::Remember(root, search) => {
                 self.remembered.insert(root, search);
@@ -182,5 +183,5 @@ impl Peer {
 }
 
 pub(super) fn letter(key: Option<StateKey>, message: Message) -> Envelope {
-    Envelope { key, hops: 0, last: false, initial: None, facts: Vec::new(), message }
+    Envelope { key, hops: 0, last: false, initial: None, facts: Vec::new(), done: Vec::new(), message }
 }

@@ -24,6 +24,8 @@ pub struct Envelope {
     pub initial: Option<StateKey>,
     /// What the sender tells by the way.
     pub facts: Vec<Fact>,
+    /// Tasks that were done, told by the way.
+    pub done: Vec<Done>,
     /// The message.
     pub message: Message,
 }
@@ -154,7 +156,7 @@ pub struct Seek {
     /// Who sought first.
     pub origin: Key,
     /// The states that had nothing to do, found on the way.
-    pub drained: Vec<StateKey>,
+    pub drained: Vec<Fact>,
 }
 
 /// Termination's marker.
@@ -249,6 +251,8 @@ pub enum Timer {
     Marker,
     /// Transitions are copied now and then.
     Copies,
+    /// What is told by the way has waited long enough for a message to go with.
+    Later,
 }
 
 /// What a controller asks for.

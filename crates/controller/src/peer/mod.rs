@@ -30,7 +30,7 @@ pub mod settings;
 use atlas::{Atlas, Fact};
 use ending::Ending;
 use keeping::Keeping;
-use message::{Asking, Effect, Envelope, Input, Message, Timer};
+use message::{Asking, Done, Effect, Envelope, Input, Message, Timer};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
 use search::Search;
@@ -67,6 +67,10 @@ pub struct Peer {
     /// What others may want to know, and how much of it each was told.
     told: Vec<Fact>,
     told_to: BTreeMap<Key, usize>,
+    /// Tasks that were done, to be told by the way.
+    later: BTreeMap<Key, Vec<Done>>,
+    /// Whether a timer runs for them.
+    telling_later: bool,
     ranges: Ranges,
     keeping: Keeping,
     ending: Ending,
@@ -117,6 +121,8 @@ impl Peer {
             remembered: BTreeMap::new(),
             told: Vec::new(),
             told_to: BTreeMap::new(),
+            later: BTreeMap::new(),
+            telling_later: false,
             ranges,
             keeping: Keeping::default(),
             ending: Ending::default(),
@@ -235,6 +241,7 @@ impl Peer {
             Timer::Idle => self.ask_round(out),
             Timer::Marker => self.marker_overdue(out),
             Timer::Copies => self.copy_now(out),
+            Timer::Later => self.tell_later(out),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::atlas::Fact;
 use super::keeping::Then;
-use super::message::{Answer, Asking, Done, Effect, Message, Part, Report};
+use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer};
 use super::schemes::Hears;
 use super::{MOST_FAILURES, Peer, place};
 use crate::job::Step;
@@ -69,8 +69,15 @@ impl Peer {
 
     /// Says that a task was done, now that what it led to is kept.
     pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<Effect>) {
-        if let Some(done) = done {
-            self.send(done.task.by, Message::Done(done), out);
+        let Some(done) = done else { return };
+        let by = done.task.by;
+        if self.settings.scheme.hears != Hears::Everything || by == self.me {
+            self.send(by, Message::Done(done), out);
+            return;
+        }
+        self.later.entry(by).or_default().push(done);
+        if !std::mem::replace(&mut self.telling_later, true) {
+            out.push(Effect::Wake(Timer::Later, self.settings.times.later));
         }
     }
 

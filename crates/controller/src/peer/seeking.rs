@@ -29,7 +29,7 @@ impl Peer {
     pub(super) fn employ(&mut self, asking: Asking, out: &mut Vec<Effect>) {
         if self.ending.finished {
             out.push(Effect::Tell(asking.crawler, ToCrawler::Finished));
-        } else if !self.find(asking, self.me, Vec::new(), Vec::new(), out) {
+        } else if !self.find(asking, self.me, Vec::new(), out) {
             self.go_round(asking, out);
         }
     }
@@ -39,8 +39,7 @@ impl Peer {
         &mut self,
         asking: Asking,
         origin: Key,
-        drained: Vec<StateKey>,
-        facts: Vec<Fact>,
+        drained: Vec<Fact>,
         out: &mut Vec<Effect>,
     ) -> bool {
         let Some(initial) = self.atlas.initial() else {
@@ -48,10 +47,10 @@ impl Peer {
         };
         match self.settings.scheme.looks {
             Looks::OwnByReset => self.find_by_reset(asking, out),
-            Looks::Own => self.find_planned(asking, initial, origin, drained, facts, out),
+            Looks::Own => self.find_planned(asking, initial, origin, drained, out),
             Looks::Known => {
                 drained.len() <= MOST_DRAINED
-                    && self.find_planned(asking, initial, origin, drained, facts, out)
+                    && self.find_planned(asking, initial, origin, drained, out)
             }
             Looks::Everywhere { .. } => {
                 let remembered = asking.at.and_then(|at| self.remembered.get(&at).cloned());
@@ -101,8 +100,7 @@ impl Peer {
         asking: Asking,
         initial: StateKey,
         origin: Key,
-        drained: Vec<StateKey>,
-        facts: Vec<Fact>,
+        drained: Vec<Fact>,
         out: &mut Vec<Effect>,
     ) -> bool {
         let Some(planned) = self.atlas.choose(asking.at.unwrap_or(initial)) else { return false };
@@ -112,17 +110,17 @@ impl Peer {
         if self.atlas.is_own(state) {
             self.atlas.claim(planned.candidate);
             self.assign(asking, planned.candidate, way, out);
-            self.tell_origin(origin, &drained, facts, out);
+            self.tell_origin(origin, drained, out);
             return true;
         }
         let goal = self.atlas.key(state);
         let seek = Seek { asking, goal, reset: way.reset, walk: way.walk, origin, drained };
-        self.send_to_owner_with(goal, self.atlas.owner(state), facts, Message::Seek(seek), out);
+        self.send_to_owner(goal, self.atlas.owner(state), Message::Seek(seek), out);
         true
     }
 
     /// A crawler is to be sent to an own state.
-    pub(super) fn sought(&mut self, mut seek: Seek, mut facts: Vec<Fact>, out: &mut Vec<Effect>) {
+    pub(super) fn sought(&mut self, mut seek: Seek, out: &mut Vec<Effect>) {
         if self.ending.finished {
             out.push(Effect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
@@ -133,31 +131,27 @@ impl Peer {
         for step in &seek.walk {
             self.atlas.learn_step(*step, false);
         }
+        for fact in &seek.drained {
+            self.atlas.learn(fact);
+        }
         let state = self.atlas.own_it(seek.goal, true);
         if let Some(slot) = self.atlas.first_free(state) {
             self.atlas.claim(slot);
             self.assign(seek.asking, slot, Way { reset: seek.reset, walk: seek.walk }, out);
-            self.tell_origin(seek.origin, &seek.drained, facts, out);
+            self.tell_origin(seek.origin, seek.drained, out);
             return;
         }
-        facts.push(self.fact(state));
-        seek.drained.push(seek.goal);
-        if !self.find(seek.asking, seek.origin, seek.drained, facts, out) {
+        seek.drained.push(self.fact(state));
+        if !self.find(seek.asking, seek.origin, seek.drained, out) {
             self.go_round(seek.asking, out);
         }
     }
 
     /// Tells whoever sought first what was found to be done with.
-    fn tell_origin(
-        &mut self,
-        origin: Key,
-        drained: &[StateKey],
-        facts: Vec<Fact>,
-        out: &mut Vec<Effect>,
-    ) {
+    fn tell_origin(&mut self, origin: Key, drained: Vec<Fact>, out: &mut Vec<Effect>) {
         let shares = self.settings.scheme.hears == Hears::Searches;
         if shares && origin != self.me && !drained.is_empty() {
-            self.send_with(origin, None, facts, Message::Learned, out);
+            self.send_with(origin, None, drained, Message::Learned, out);
         }
     }
 
@@ -278,7 +272,7 @@ impl Peer {
     fn find_by_reset_or_walk(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
         match (self.settings.scheme.looks, self.atlas.initial()) {
             (Looks::Own | Looks::Known, Some(initial)) => {
-                self.find_planned(asking, initial, self.me, Vec::new(), Vec::new(), out)
+                self.find_planned(asking, initial, self.me, Vec::new(), out)
             }
             (Looks::OwnByReset | Looks::Everywhere { .. }, Some(_)) => self.find_by_reset(asking, out),
             (_, None) => false,

@@ -52,6 +52,8 @@ pub struct Times {
     pub resend: u64,
     /// Crawlers without a job ask round so often.
     pub idle: u64,
+    /// What is told by the way waits so long for a message to go with.
+    pub later: u64,
     /// Something that goes round the ring is lost if it is not back by then.
     pub round: u64,
 }
@@ -64,6 +66,7 @@ impl Default for Times {
             answer: 1_000_000,
             resend: 2_000_000,
             idle: 200_000,
+            later: 50_000,
             round: 5_000_000,
         }
     }

@@ -296,6 +296,7 @@ impl<'a> Cluster<'a> {
                         last: false,
                         initial,
                         facts: facts.clone(),
+                        done: Vec::new(),
                         message: Message::Learned,
                     };
                     // For comparison only: as if everybody knew at once.

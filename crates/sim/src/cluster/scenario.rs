@@ -122,6 +122,7 @@ impl Scenario {
                 answer: 50 * latency,
                 resend: 100 * latency,
                 idle: 4 * action,
+                later: action,
                 round: 500 * latency,
             },
             seed,
