@@ -259,7 +259,8 @@ impl Peer {
             self.park(asking, out);
             return;
         }
-        if self.atlas.free() > 0 && self.find_by_reset_or_walk(asking, out) {
+        // Whoever asks round takes what is there: something nearer was looked for before.
+        if self.atlas.free() > 0 && self.find_own(asking, out) {
             return;
         }
         match self.member.successors().first().copied() {
@@ -268,13 +269,11 @@ impl Peer {
         }
     }
 
-    /// Something in an own state.
-    fn find_by_reset_or_walk(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+    /// Something in an own state, by any way.
+    fn find_own(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
         match (self.settings.scheme.looks, self.atlas.initial()) {
-            (Looks::Own | Looks::Known, Some(initial)) => {
-                self.find_planned(asking, initial, self.me, Vec::new(), out)
-            }
-            (Looks::OwnByReset | Looks::Everywhere { .. }, Some(_)) => self.find_by_reset(asking, out),
+            (Looks::Own, Some(initial)) => self.find_planned(asking, initial, self.me, Vec::new(), out),
+            (_, Some(_)) => self.find_by_reset(asking, out),
             (_, None) => false,
         }
     }
@@ -302,7 +301,13 @@ impl Peer {
             return false;
         }
         let Some((_, asking)) = self.parked.pop_first() else { return false };
-        if self.find_by_reset_or_walk(asking, out) {
+        let found = match (self.settings.scheme.looks, self.atlas.initial()) {
+            (Looks::Known, Some(initial)) => {
+                self.find_planned(asking, initial, self.me, Vec::new(), out)
+            }
+            _ => self.find_own(asking, out),
+        };
+        if found {
             return true;
         }
         self.parked.insert(asking.crawler, asking);

@@ -56,12 +56,21 @@ impl Member {
     /// Whom to hand something on to that is meant for the owner of a key, and whether that is taken to be the
     /// owner. `last`: whoever handed it on took this member for the owner.
     pub fn next_hop(&self, key: Key, last: bool) -> Option<(Key, bool)> {
-        match (last && self.is_inside(), self.predecessor, self.successors.first()) {
+        match (last && self.is_inside(), self.predecessor) {
             // Somebody came in before this member, and the one that asks it has not heard of that.
-            (true, Some(before), _) => Some((before, true)),
-            (_, _, Some(&head)) if key.belongs_to(self.me, head) => Some((head, true)),
-            _ => self.nearest_before(key).map(|next| (next, false)),
+            (true, Some(before)) => Some((before, true)),
+            _ => match self.owner_nearby(key) {
+                Some(owner) => Some((owner, true)),
+                None => self.nearest_before(key).map(|next| (next, false)),
+            },
         }
+    }
+
+    /// The member after this one that a key belongs to, as far as the list of successors tells.
+    fn owner_nearby(&self, key: Key) -> Option<Key> {
+        let before = std::iter::once(&self.me).chain(&self.successors);
+        let mut pairs = before.zip(&self.successors);
+        pairs.find(|&(&before, &owner)| key.belongs_to(before, owner)).map(|(_, &owner)| owner)
     }
 
     /// The farthest known member that is not beyond the key.
