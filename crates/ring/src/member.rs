@@ -1,6 +1,6 @@
 //! One member of the ring: joins, keeps its neighbourhood right while others come and go, and finds owners.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::fingers::Fingers;
 use crate::key::Key;
@@ -14,6 +14,9 @@ const TRIES: u32 = 5;
 /// A question that was handed on more often than this goes round in circles.
 const MOST_HOPS: u32 = 300;
 
+/// So many members that did not answer are asked again from time to time.
+const MOST_LOST: usize = 8;
+
 /// A member of the ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
@@ -25,6 +28,8 @@ pub struct Member {
     successors: Vec<Key>,
     predecessor: Option<Key>,
     fingers: Fingers,
+    /// Members that did not answer, the longest silent first: they may have been cut off, not dead.
+    lost: VecDeque<Key>,
     open: BTreeMap<Question, Open>,
     next_question: Question,
 }
@@ -46,6 +51,8 @@ enum Open {
     Candidate(Key),
     /// Is my predecessor alive? This one would take its place.
     Predecessor { present: Key, claimant: Key },
+    /// Is this member back, which did not answer once?
+    Lost(Key),
     /// Is this far member alive?
     Finger(Key),
     /// Where is my place? Asked of this member.
@@ -73,6 +80,7 @@ impl Member {
             successors: Vec::new(),
             predecessor: None,
             fingers: Fingers::default(),
+            lost: VecDeque::new(),
             open: BTreeMap::new(),
             next_question: 0,
         }
@@ -122,7 +130,10 @@ impl Member {
             Input::Woken(timer) if self.is_inside() => {
                 effects.push(Effect::Wake(timer));
                 match timer {
-                    Timer::Stabilise => self.stabilise(effects),
+                    Timer::Stabilise => {
+                        self.stabilise(effects);
+                        self.ask_lost(effects);
+                    }
                     Timer::Fingers => self.refresh_finger(effects),
                 }
             }
@@ -158,7 +169,11 @@ impl Member {
                 if self.predecessor == Some(from) {
                     self.predecessor = predecessor.filter(|&before| before != self.me);
                 }
+                let had_others = !self.successors.is_empty();
                 self.bury(from, effects);
+                if self.is_inside() && had_others && self.successors.is_empty() && self.predecessor.is_none() {
+                    effects.push(Effect::Stranded);
+                }
             }
         }
     }
@@ -201,7 +216,7 @@ impl Member {
                     _ => effects.push(Effect::Send(head, Message::Notify)),
                 }
             }
-            Open::Candidate(nearer) => {
+            Open::Candidate(nearer) | Open::Lost(nearer) => {
                 let head = self.successors.first().copied().unwrap_or(self.me);
                 if nearer.is_between(self.me, head) {
                     self.follow(nearer, after);
@@ -244,7 +259,11 @@ impl Member {
     fn silent(&mut self, question: Question, effects: &mut Vec<Effect>) {
         match self.open.remove(&question) {
             None => {}
-            Some(Open::Successor(head)) => self.bury(head, effects),
+            Some(Open::Successor(head)) => {
+                self.note_lost(head);
+                self.bury(head, effects);
+            }
+            Some(Open::Lost(member)) => self.note_lost(member),
             Some(Open::Candidate(nearer)) => {
                 self.lose(nearer, effects);
                 match self.successors.first() {
@@ -266,6 +285,25 @@ impl Member {
             }
             Some(Open::Owner { wanted: Wanted::ForFinger(_), .. }) => {}
             Some(Open::Owner { key, wanted, tries }) => self.look_up(key, wanted, tries + 1, effects),
+        }
+    }
+
+    /// A member that was cut off from this one has gone on in a ring of its own. Each member asks those that it lost
+    /// whether they are back, one at a time; those that come after it are its successors again.
+    fn ask_lost(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(member) = self.lost.pop_front()
+            && !self.successors.contains(&member)
+        {
+            self.ask(member, Open::Lost(member), effects);
+        }
+    }
+
+    fn note_lost(&mut self, member: Key) {
+        if !self.lost.contains(&member) {
+            self.lost.push_back(member);
+            if self.lost.len() > MOST_LOST {
+                self.lost.pop_front();
+            }
         }
     }
 

@@ -201,6 +201,11 @@ impl Atlas {
         self.free
     }
 
+    /// Own states of which neither the actions nor a way there are known.
+    pub fn awaited_without_route(&self) -> Vec<StateIndex> {
+        self.awaited.iter().copied().filter(|state| self.entries[state.at()].route.is_none()).collect()
+    }
+
     /// Whether some own state is not known in full.
     pub fn awaits(&self) -> bool {
         !self.awaited.is_empty()
@@ -235,7 +240,8 @@ impl Atlas {
                 atlas.awaited.remove(&state);
             }
             // Candidates of others are theirs to hand out.
-            atlas.explorer().hold(state, !own && full);
+            let beyond = atlas.beyond;
+            atlas.explorer().hold(state, !own && (full || !beyond));
             atlas.refresh_ask(state);
             if let Some(ask) = atlas.entries[state.at()].ask.filter(|_| own)
                 && atlas.graph().claimed().contains(&ask)
@@ -255,6 +261,40 @@ impl Atlas {
         true
     }
 
+    /// The shortest known ways from the initial state to all others: by which transition each is entered.
+    pub fn ways(&self) -> Vec<Option<Slot>> {
+        let mut entered_by = vec![None; self.entries.len()];
+        let mut queue = std::collections::VecDeque::from([INITIAL]);
+        while let Some(state) = queue.pop_front() {
+            for slot in self.graph().slots(state) {
+                if let Some(to) = self.graph().target(slot)
+                    && to != INITIAL
+                    && entered_by[to.at()].is_none()
+                {
+                    entered_by[to.at()] = Some(slot);
+                    queue.push_back(to);
+                }
+            }
+        }
+        entered_by
+    }
+
+    /// How to get to a state: by its route, or over known ways.
+    pub fn route_by(&self, state: StateIndex, ways: &[Option<Slot>]) -> Option<Route> {
+        if let Some(route) = self.route(state) {
+            return Some(route.clone());
+        }
+        let mut steps = Vec::new();
+        let mut at = state;
+        while at != INITIAL {
+            let slot = ways[at.at()]?;
+            steps.push(self.step(slot));
+            at = slot.state;
+        }
+        steps.reverse();
+        Some(steps.into())
+    }
+
     /// How to get to a state after a reset.
     pub fn route(&self, state: StateIndex) -> Option<&Route> {
         self.entries[state.at()].route.as_ref()
@@ -268,6 +308,13 @@ impl Atlas {
     /// Takes in who has a state.
     pub fn learn_owner(&mut self, state: StateIndex, owner: Key) {
         self.entries[state.at()].owner = Some(owner);
+    }
+
+    /// Forgets who has which state: the ring will find them.
+    pub fn forget_owners(&mut self) {
+        for entry in &mut self.entries {
+            entry.owner = None;
+        }
     }
 
     /// Forgets that somebody has states.
@@ -331,15 +378,25 @@ impl Atlas {
         true
     }
 
+    /// Takes in a transition that somebody mentioned. Of own states only what was reported counts: whoever reports
+    /// has seen to it that the destination is kept.
+    pub fn hear(&mut self, step: Step) {
+        let own = self.find(step.from).is_some_and(|from| {
+            let entry = &self.entries[from.at()];
+            entry.own && entry.full
+        });
+        if !own {
+            self.learn_step(step, false);
+        }
+    }
+
     /// Takes a fact in.
     pub fn learn(&mut self, fact: &Fact) {
         match fact {
-            Fact::Leads(step) => {
-                self.learn_step(*step, false);
-            }
+            Fact::Leads(step) => self.hear(*step),
             Fact::Drained(key, leads) => {
                 for &(action, to) in leads.iter() {
-                    self.learn_step(Step { from: *key, action, to }, false);
+                    self.hear(Step { from: *key, action, to });
                 }
                 self.drained(*key);
             }
@@ -477,7 +534,7 @@ impl Atlas {
         let state = self.meet(record.key);
         self.learn_route(state, &record.route);
         for step in record.route.iter() {
-            self.learn_step(*step, false);
+            self.hear(*step);
         }
         for &(action, to) in &record.executed {
             new |= self.learn_step(Step { from: record.key, action, to }, false);
@@ -488,6 +545,12 @@ impl Atlas {
             }
         }
         new
+    }
+
+    /// Candidates of own states that are set aside.
+    pub fn claimed_own(&self) -> impl Iterator<Item = Slot> + '_ {
+        let claimed = self.explorer.iter().flat_map(|explorer| explorer.graph().claimed());
+        claimed.copied().filter(|slot| self.is_own(slot.state))
     }
 
     /// All states that were heard of.

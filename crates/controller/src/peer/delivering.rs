@@ -176,7 +176,7 @@ impl Peer {
         }
         if self.atlas.initial().is_some() {
             for step in route.chain(&report.walked) {
-                self.atlas.learn_step(*step, false);
+                self.atlas.hear(*step);
             }
         }
     }

@@ -32,6 +32,16 @@ impl Peer {
             && self.atlas.initial().is_some()
     }
 
+    /// A candidate that nobody works on and that nobody will be given, for checkers.
+    pub fn leaked(&self) -> Option<String> {
+        if self.is_keeping() {
+            return None;
+        }
+        let leased: std::collections::BTreeSet<_> = self.leases.values().map(|lease| lease.slot).collect();
+        let leaked = self.atlas.claimed_own().find(|slot| !leased.contains(slot))?;
+        Some(format!("{:?} of {:?}: {:?} is claimed without a lease", leaked, self.me, self.atlas.step(leaked)))
+    }
+
     fn leads(&self) -> bool {
         self.member.is_inside() && self.member.successors().first().is_none_or(|&next| next < self.me)
     }
@@ -146,5 +156,33 @@ impl Peer {
         if let Some(next) = self.member.successors().first().copied() {
             self.send(next, Message::Finish(leader), out);
         }
+    }
+}
+
+/// What a controller waits for, for people who wonder why a crawl does not end.
+impl std::fmt::Display for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:02x}: owns {} states, free {}, leases {}, parked {}, {}, {}, marker here {}, sent {}, \
+             busy {}, after {:?}, predecessor {:?}, successors {:?}",
+            self.me.0 >> 120,
+            self.atlas.own_states(),
+            self.atlas.free(),
+            self.leases.len(),
+            self.parked.len(),
+            if self.is_keeping() { "keeping" } else { "kept" },
+            if self.is_unsettled() { "unsettled" } else { "settled" },
+            self.ending.waiting.is_some(),
+            self.ending.sent.is_some(),
+            self.ending.busy,
+            self.ranges.after.map(|key| key.0 >> 120),
+            self.member.predecessor().map(|key| key.0 >> 120),
+            self.member.successors().iter().map(|key| key.0 >> 120).collect::<Vec<_>>(),
+        )?;
+        for (key, state) in self.atlas.own().filter(|&(_, state)| self.atlas.free_in(state) > 0) {
+            write!(f, "; {:?} free {} full {} route {:?}", key, self.atlas.free_in(state), self.atlas.is_full(key), self.atlas.route(state).map(|r| r.len()))?;
+        }
+        Ok(())
     }
 }

@@ -124,6 +124,9 @@ impl Peer {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
+        for &gone in before.iter().filter(|key| !wanted.contains(key)) {
+            self.owe_nothing(gone, |message| matches!(message, Message::Copy(..)), out);
+        }
         let new: Vec<Key> = wanted.into_iter().filter(|key| !before.contains(key)).collect();
         if new.is_empty() {
             return;
@@ -232,9 +235,26 @@ impl Peer {
         }
     }
 
-    /// A member is gone: nothing is owed to it any more.
-    pub(super) fn owe_nothing(&mut self, gone: Key, out: &mut Vec<Effect>) {
-        let owed = self.keeping.owed.iter().filter(|(_, owed)| owed.to == To::Member(gone));
+    /// What was to be handed over on leaving goes to another heir.
+    pub(super) fn change_heir(&mut self, heir: Key, out: &mut Vec<Effect>) {
+        let waiting = self.keeping.waiting.values().find(|(_, then)| *then == Then::Leave);
+        let number = waiting.and_then(|(numbers, _)| numbers.first().copied());
+        if let Some(number) = number
+            && let Some(owed) = self.keeping.owed.get_mut(&number)
+            && owed.to != To::Member(heir)
+        {
+            owed.to = To::Member(heir);
+            self.resend(number, out);
+        }
+    }
+
+    /// Some of what is owed to a member need not be taken in any more.
+    pub(super) fn owe_nothing(&mut self, gone: Key, what: impl Fn(&Message) -> bool, out: &mut Vec<Effect>) {
+        let owed = self
+            .keeping
+            .owed
+            .iter()
+            .filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
         let numbers: Vec<u64> = owed.map(|(&number, _)| number).collect();
         for number in numbers {
             self.taken(number, out);

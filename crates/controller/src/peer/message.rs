@@ -116,6 +116,8 @@ pub struct Report {
     pub walked: Vec<Step>,
     /// Why the task was not done, if it was not.
     pub failed: Option<Failure>,
+    /// It was said before, and nobody answered.
+    pub again: bool,
 }
 
 /// A crawler that wants something to do.
@@ -196,8 +198,8 @@ pub struct Task {
     pub number: u64,
     /// What to do; to load the URL, if there is none.
     pub job: Option<Job>,
-    /// How one gets to the job's state after a reset.
-    pub route: Route,
+    /// How one gets to the job's state after a reset, if that is known.
+    pub route: Option<Route>,
 }
 
 /// From a controller to a crawler.

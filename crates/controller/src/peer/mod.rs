@@ -234,7 +234,10 @@ impl Peer {
             Timer::Silent(question) => {
                 self.ring(|member, effects| member.handle(ring::Input::Silent(question), effects), out);
             }
-            Timer::Lease(job) => self.take_back(job),
+            Timer::Lease(job) => {
+                self.take_back(job);
+                self.look_for_routes(out);
+            }
             Timer::Resend(number) => self.resend(number, out),
             Timer::Grant => self.grant(None, out),
             Timer::Collect(number) => self.collect_again(number, out),

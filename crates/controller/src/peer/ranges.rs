@@ -59,11 +59,19 @@ impl Peer {
         if now != self.ranges.after && !self.ranges.leaving {
             self.move_to(now, out);
         }
+        match self.member.successors().first().copied() {
+            Some(heir) if self.ranges.leaving && self.member.is_inside() => self.change_heir(heir, out),
+            None if self.ranges.leaving && self.member.is_inside() => self.left(out),
+            _ => {}
+        }
         self.look_at_backups(out);
     }
 
     fn move_to(&mut self, now: Option<Key>, out: &mut Vec<Effect>) {
         let before = std::mem::replace(&mut self.ranges.after, now);
+        if let Some(before) = before.filter(|&before| Some(before) != now) {
+            self.owe_nothing(before, |message| matches!(message, Message::HandOff(..)), out);
+        }
         let mut given: Vec<StateRecord> = Vec::new();
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
         for (key, state) in states {
@@ -139,6 +147,30 @@ impl Peer {
         }
     }
 
+    /// Whoever kept the destination of a transition of an own state may be gone, and those that took over may have
+    /// asked here before the transition was known: they are told.
+    pub(super) fn assure(&mut self, step: Step, kept_by: Option<Key>, out: &mut Vec<Effect>) {
+        let moved = self
+            .ranges
+            .heard
+            .iter()
+            .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != Some(by));
+        let state = if moved { self.atlas.find(step.from) } else { None };
+        if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
+            self.owe_existence(step.to, route, out);
+        }
+    }
+
+    /// Somebody must know how to get to a state that is awaited here.
+    pub(super) fn look_for_routes(&mut self, out: &mut Vec<Effect>) {
+        if let Some(after) = self.ranges.after
+            && self.ranges.collecting.is_none()
+            && !self.atlas.awaited_without_route().is_empty()
+        {
+            self.start_collecting(after, out);
+        }
+    }
+
     /// Adds what is known here and hands a collection on; or it is back.
     pub(super) fn collect(&mut self, collect: Collect, out: &mut Vec<Effect>) {
         if collect.by == self.me {
@@ -157,19 +189,21 @@ impl Peer {
     fn add_to(&mut self, mut collect: Collect, out: &mut Vec<Effect>) {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
         let mut seen: std::collections::BTreeMap<StateKey, Route> = collect.seen.drain(..).collect();
-        for (key, state) in self.atlas.full() {
+        let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
+        for (key, state) in self.atlas.all() {
             if wanted(key) {
                 collect.records.extend(self.atlas.record(state));
             }
-            // What lies behind copies is told by whoever they are copies of, or was lost with it.
-            for (action, to) in self.atlas.leads(state) {
-                if wanted(to) {
+            let leads: Vec<_> =
+                self.atlas.leads(state).into_iter().filter(|&(_, to)| wanted(to)).collect();
+            if leads.is_empty() {
+                continue;
+            }
+            let Some(route) = self.atlas.route_by(state, &ways) else { continue };
+            for (action, to) in leads {
+                if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
                     let step = Step { from: key, action, to };
-                    if let Some(route) = self.route_over(state, step)
-                        && seen.get(&to).is_none_or(|known| known.len() > route.len())
-                    {
-                        seen.insert(to, route);
-                    }
+                    seen.insert(to, route.iter().copied().chain([step]).collect());
                 }
             }
         }
@@ -193,6 +227,10 @@ impl Peer {
                 self.owe_existence(key, route, out);
             }
         }
+        // If nothing that was executed leads to a state, it is found again by what will be.
+        for state in self.atlas.awaited_without_route() {
+            self.atlas.own_it(self.atlas.key(state), false);
+        }
         // The initial state has to be somebody's, even if nothing leads there.
         if let Some(initial) = self.atlas.initial().filter(|&initial| self.owns(initial)) {
             self.atlas.own_it(initial, true);
@@ -205,7 +243,7 @@ impl Peer {
         let state = self.atlas.own_it(key, self.owns(key));
         self.atlas.learn_route(state, route);
         for step in route.iter() {
-            self.atlas.learn_step(*step, false);
+            self.atlas.hear(*step);
         }
     }
 
@@ -219,7 +257,12 @@ impl Peer {
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<Effect>) {
         self.atlas.forget_owner(member);
         self.told_to.remove(&member);
-        self.owe_nothing(member, out);
+        if self.ranges.leaving {
+            // Its heir may be gone; then there is another.
+            self.owe_nothing(member, |message| matches!(message, Message::Copy(..)), out);
+        } else {
+            self.owe_nothing(member, |_| true, out);
+        }
     }
 
     /// Hands everything over and leaves.

@@ -4,7 +4,7 @@ use super::atlas::Fact;
 use super::keeping::Then;
 use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer};
 use super::schemes::Hears;
-use super::{MOST_FAILURES, Peer, place};
+use super::{MOST_FAILURES, Peer};
 use crate::job::Step;
 use crate::outcome::Failure;
 
@@ -41,6 +41,10 @@ impl Peer {
         let Some(initial) = initial else { return };
         self.atlas.begin(initial);
         self.hear(&report);
+        if report.again {
+            // What was sent to find it something to do may have gone to somebody who is not there any more.
+            self.atlas.forget_owners();
+        }
         let state = self.atlas.own_it(at.key, true);
         if let Some(route) = &report.route {
             self.atlas.learn_route(state, route);
@@ -57,6 +61,12 @@ impl Peer {
         };
         if let (Some(task), Some(reason)) = (report.task, report.failed) {
             self.send(task.by, Message::Missed(task, reason), out);
+        }
+        if new && !self.ranges.heard.is_empty() {
+            // It was known before, perhaps, and lost: then where it leads was heard of.
+            for (action, to) in self.atlas.leads(state) {
+                self.assure(Step { from: at.key, action, to }, None, out);
+            }
         }
         if new && let Some(record) = self.atlas.record(state) {
             self.keep(Part::State(record), Then::Acknowledge(done), out);
@@ -90,7 +100,8 @@ impl Peer {
             // What was expected at first gives way to what was measured; then the longest counts.
             let first = self.slowest == self.settings.times.task;
             self.slowest = if first { took.max(1) } else { self.slowest.max(took) };
-            if self.atlas.is_ask(lease.slot) {
+            // If it was executed, that is noted below; a visit, or what is not own any more, is free again.
+            if self.atlas.is_ask(lease.slot) || !self.owns(done.step.from) {
                 self.atlas.release(lease.slot);
             }
         }
@@ -126,13 +137,7 @@ impl Peer {
         {
             self.told.push(Fact::Leads(done.step));
         }
-        // Whoever kept the state may be gone, and those that took over may have asked here before this was known.
-        let moved = self.ranges.heard.iter().any(|&(after, by)| {
-            place(to).belongs_to(after, by) && by != done.kept_by
-        });
-        if moved && let Some(route) = state.and_then(|state| self.route_over(state, done.step)) {
-            self.owe_existence(to, route, out);
-        }
+        self.assure(done.step, Some(done.kept_by), out);
     }
 
     /// A task was not done.

@@ -47,7 +47,7 @@ impl Peer {
         };
         match self.settings.scheme.looks {
             Looks::OwnByReset => self.find_by_reset(asking, out),
-            Looks::Own => self.find_planned(asking, initial, origin, drained, out),
+            Looks::Own => self.find_own(asking, out),
             Looks::Known => {
                 drained.len() <= MOST_DRAINED
                     && self.find_planned(asking, initial, origin, drained, out)
@@ -70,7 +70,7 @@ impl Peer {
             return false;
         }
         let id = Answer { by: self.me, job: JobId(self.number()) };
-        let task = Task { id, number: asking.number, job: None, route: Route::default() };
+        let task = Task { id, number: asking.number, job: None, route: None };
         out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
         true
     }
@@ -129,7 +129,7 @@ impl Peer {
             return; // The crawler will ask again.
         }
         for step in &seek.walk {
-            self.atlas.learn_step(*step, false);
+            self.atlas.hear(*step);
         }
         for fact in &seek.drained {
             self.atlas.learn(fact);
@@ -197,7 +197,6 @@ impl Peer {
         let id = JobId(self.number());
         let state = slot.state;
         let mut step = self.atlas.step(slot);
-        let mut route = self.atlas.route(state).cloned().unwrap_or_default();
         if self.atlas.is_ask(slot) {
             // To see what the state offers a crawler only has to go there: the last step of the way is the job.
             if walk.is_empty() && !reset {
@@ -205,12 +204,16 @@ impl Peer {
             }
             let Some(last) = walk.pop() else {
                 let units = self.settings.exploring.reset_cost.ceil() as u64;
-                self.lease(id, slot, asking, units, None, Route::default(), out);
+                self.lease(id, slot, asking, units, None, None, out);
                 return;
             };
             step = last;
-            route = route.iter().copied().take(route.len().saturating_sub(1)).collect();
         }
+        let route = if reset {
+            Some(walk.as_slice().into())
+        } else {
+            self.atlas.find(step.from).and_then(|state| self.atlas.route(state).cloned())
+        };
         let resets = if reset { self.settings.exploring.reset_cost.ceil() as u64 } else { 0 };
         let units = resets + walk.len() as u64 + 1;
         let job = Job { id, reset, walk, state: step.from, action: step.action };
@@ -225,7 +228,7 @@ impl Peer {
         asking: Asking,
         units: u64,
         job: Option<Job>,
-        route: Route,
+        route: Option<Route>,
         out: &mut Vec<Effect>,
     ) {
         self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
@@ -272,7 +275,10 @@ impl Peer {
     /// Something in an own state, by any way.
     fn find_own(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
         match (self.settings.scheme.looks, self.atlas.initial()) {
-            (Looks::Own, Some(initial)) => self.find_planned(asking, initial, self.me, Vec::new(), out),
+            (Looks::Own, Some(initial)) => {
+                self.find_planned(asking, initial, self.me, Vec::new(), out)
+                    || self.find_by_reset(asking, out)
+            }
             (_, Some(_)) => self.find_by_reset(asking, out),
             (_, None) => false,
         }

@@ -3,15 +3,15 @@
 use super::Cluster;
 
 /// What is wrong now, if anything.
-pub fn always(_cluster: &Cluster<'_>) -> Option<String> {
-    None
+pub fn always(cluster: &Cluster<'_>) -> Option<String> {
+    cluster.peers().find_map(argiope_controller::peer::Peer::leaked)
 }
 
 /// What is wrong with what was found, once the crawl is over.
 pub fn model(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.world;
     let mut found = vec![None; world.states()];
-    for peer in cluster.peers() {
+    for peer in cluster.finishers() {
         for (key, state) in peer.atlas().own() {
             let Some(record) = peer.atlas().record(state) else {
                 return Some(format!("{key:?} is awaited by {:?}", peer.key()));

@@ -33,6 +33,16 @@ impl Crawling {
     }
 }
 
+/// How one gets to where a task has led: as its controller knows, or as the crawler itself came there.
+fn route_to(here: Option<&Route>, task: &Task, step: Step) -> Route {
+    let walk = task.job.iter().flat_map(|job| job.walk.iter());
+    match (&task.route, here) {
+        (Some(route), _) => route.iter().copied().chain([step]).collect(),
+        (None, Some(here)) => here.iter().chain(walk).copied().chain([step]).collect(),
+        (None, None) => walk.copied().chain([step]).collect(),
+    }
+}
+
 impl Cluster<'_> {
     /// A crawler comes and attaches itself to some controller.
     pub(super) fn add_crawler(&mut self) {
@@ -49,6 +59,7 @@ impl Cluster<'_> {
             executed: None,
             walked: Vec::new(),
             failed: None,
+            again: false,
         };
         let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, u64::from(number)]);
         let crawling = Crawling { simulated, home, report, task: None, idle_since: self.clock.now() };
@@ -78,8 +89,9 @@ impl Cluster<'_> {
     }
 
     pub(super) fn waited(&mut self, crawler: CrawlerId, number: u64) {
-        let Some(crawling) = self.crawlers.get(&crawler) else { return };
-        if crawling.report.number == number && crawling.task.is_none() && !self.finished {
+        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
+        if crawling.report.number == number && crawling.task.is_none() && self.finished_by.is_none() {
+            crawling.report.again = true;
             self.send_report(crawler);
         }
     }
@@ -132,6 +144,7 @@ impl Cluster<'_> {
             executed: None,
             walked: Vec::new(),
             failed: None,
+            again: false,
         };
         match &task.job {
             None => {
@@ -146,7 +159,7 @@ impl Cluster<'_> {
                 match outcome {
                     Outcome::Done { at, .. } => {
                         let step = Step { from: job.state, action: job.action, to: at.key };
-                        report.route = Some(task.route.iter().copied().chain([step]).collect());
+                        report.route = Some(route_to(crawling.report.route.as_ref(), &task, step));
                         report.executed = Some((job.state, job.action));
                         report.at = Some(at);
                         if !self.executed.insert((job.state, job.action)) {

@@ -115,7 +115,8 @@ pub struct Cluster<'a> {
     happenings: Vec<(f64, Happening)>,
     counts: Counts,
     events: u64,
-    finished: bool,
+    /// Who said first that the crawl is over.
+    finished_by: Option<usize>,
     /// A check that failed.
     wrong: Option<String>,
 }
@@ -152,7 +153,7 @@ impl<'a> Cluster<'a> {
             happenings,
             counts: Counts::default(),
             events: 0,
-            finished: false,
+            finished_by: None,
             wrong: None,
             scenario,
         };
@@ -169,7 +170,7 @@ impl<'a> Cluster<'a> {
     /// Lets the next thing happen; false when the crawl is over.
     pub fn step(&mut self) -> bool {
         let limit = EVENTS_PER_TRANSITION * self.transitions as u64 + 1_000_000;
-        if self.finished || self.wrong.is_some() {
+        if self.finished_by.is_some() || self.wrong.is_some() {
             return false;
         }
         self.events += 1;
@@ -205,6 +206,19 @@ impl<'a> Cluster<'a> {
     /// The controllers that are up.
     pub fn peers(&self) -> impl Iterator<Item = &Peer> {
         self.nodes.iter().filter(|node| node.up).map(|node| &node.peer)
+    }
+
+    /// The controllers in the ring of whoever said that the crawl is over.
+    pub fn finishers(&self) -> Vec<&Peer> {
+        let mut ring: Vec<usize> = Vec::new();
+        let mut next = self.finished_by;
+        while let Some(at) = next.filter(|at| !ring.contains(at)) {
+            ring.push(at);
+            let successors = self.nodes[at].peer.member().successors();
+            let live = successors.iter().filter_map(|key| self.places.get(key));
+            next = live.copied().find(|&other| self.nodes[other].up);
+        }
+        ring.into_iter().map(|at| &self.nodes[at].peer).collect()
     }
 
     fn happen(&mut self, event: Event) {
@@ -312,7 +326,7 @@ impl<'a> Cluster<'a> {
             Effect::Left => self.depart(at),
             Effect::Finished => {
                 self.counts.ended = self.clock.now();
-                self.finished = true;
+                self.finished_by.get_or_insert(at);
             }
         }
     }
