@@ -310,13 +310,6 @@ impl Atlas {
         self.entries[state.at()].owner = Some(owner);
     }
 
-    /// Forgets who has which state: the ring will find them.
-    pub fn forget_owners(&mut self) {
-        for entry in &mut self.entries {
-            entry.owner = None;
-        }
-    }
-
     /// Forgets that somebody has states.
     pub fn forget_owner(&mut self, gone: Key) {
         for entry in &mut self.entries {

@@ -155,7 +155,10 @@ impl Peer {
                 self.handed_over(settled, &records, out);
                 self.send(from, Message::Taken(number), out);
             }
-            Message::Exists { number, asker, state, route } => {
+            Message::Exists { number, asker, state, route, record } => {
+                if let Some(record) = record {
+                    self.atlas.merge(&record);
+                }
                 self.exists(state, &route);
                 self.send(asker, Message::Taken(number), out);
             }

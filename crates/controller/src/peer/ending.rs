@@ -74,7 +74,9 @@ impl Peer {
         out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, Message::Marker(marker), out),
-            None => self.finish_all(out),
+            None if self.is_alone() => self.finish_all(out),
+            // It has lost its successors and will find others; then the marker is overdue.
+            None => {}
         }
     }
 

@@ -6,6 +6,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
 use super::Peer;
+use super::atlas::{Route, StateRecord};
 use super::message::{Done, Effect, Message, Part, Timer};
 use super::settings::Recovery;
 
@@ -168,7 +169,7 @@ impl Peer {
         &mut self,
         to: Key,
         settled: bool,
-        records: Vec<super::atlas::StateRecord>,
+        records: Vec<StateRecord>,
         then: Option<Then>,
         out: &mut Vec<Effect>,
     ) {
@@ -181,9 +182,16 @@ impl Peer {
     }
 
     /// Tells the owner of a state that it is there.
-    pub(super) fn owe_existence(&mut self, state: StateKey, route: super::atlas::Route, out: &mut Vec<Effect>) {
+    pub(super) fn owe_existence(&mut self, state: StateKey, route: Route, out: &mut Vec<Effect>) {
         let asker = self.me;
-        let message = |number| Message::Exists { number, asker, state, route: route.clone() };
+        let message = |number| Message::Exists { number, asker, state, route, record: None };
+        self.owe(To::Owner(state), message, out);
+    }
+
+    /// Passes on what was meant for the owner of a state.
+    pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<Effect>) {
+        let (asker, state, route) = (self.me, record.key, record.route.clone());
+        let message = |number| Message::Exists { number, asker, state, route, record: Some(record) };
         self.owe(To::Owner(state), message, out);
     }
 

@@ -72,6 +72,8 @@ pub enum Message {
         state: StateKey,
         /// How to get there.
         route: Route,
+        /// All about it, if the sender knows.
+        record: Option<StateRecord>,
     },
     /// The message with this number was taken in.
     Taken(u64),
@@ -129,6 +131,8 @@ pub struct Asking {
     pub number: u64,
     /// Where it stands.
     pub at: Option<StateKey>,
+    /// It has asked before, and nobody answered: somebody who is remembered to own something may be gone.
+    pub again: bool,
 }
 
 /// A task was done.

@@ -226,6 +226,7 @@ impl Peer {
         let woken = |timer| ring::Input::Woken(timer);
         match timer {
             Timer::Stabilise => {
+                self.try_held();
                 self.ring(|member, effects| member.handle(woken(ring::Timer::Stabilise), effects), out);
             }
             Timer::Fingers => {

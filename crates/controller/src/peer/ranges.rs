@@ -28,6 +28,26 @@ pub(super) struct Ranges {
     leaving: bool,
 }
 
+/// What is handed over.
+#[derive(Default)]
+struct Given {
+    /// Nothing is missing.
+    settled: bool,
+    records: Vec<StateRecord>,
+    /// States that are only known to be there.
+    awaited: Vec<(StateKey, Route)>,
+}
+
+impl Given {
+    fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
+        match (peer.atlas.record(state), peer.atlas.route(state)) {
+            (Some(record), _) => self.records.push(record),
+            (None, Some(route)) => self.awaited.push((key, route.clone())),
+            (None, None) => self.settled = false,
+        }
+    }
+}
+
 impl Ranges {
     /// Of a founder.
     pub(super) fn whole(member: &Member) -> Self {
@@ -42,6 +62,11 @@ impl Peer {
             || self.ranges.collecting.is_some()
             || !self.ranges.held.is_empty()
             || self.ranges.leaving
+    }
+
+    /// Whether everything is its own.
+    pub(super) fn is_alone(&self) -> bool {
+        self.ranges.after == Some(self.me)
     }
 
     /// Where its own states begin, for checkers.
@@ -72,25 +97,33 @@ impl Peer {
         if let Some(before) = before.filter(|&before| Some(before) != now) {
             self.owe_nothing(before, |message| matches!(message, Message::HandOff(..)), out);
         }
-        let mut given: Vec<StateRecord> = Vec::new();
+        let mut given = Given { settled: self.ranges.collecting.is_none(), ..Given::default() };
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
         for (key, state) in states {
-            let owned = self.atlas.is_own(state);
-            if owned && !self.owns(key) {
-                given.extend(self.atlas.record(state));
+            if self.atlas.is_own(state) && !self.owns(key) {
+                given.add(self, key, state);
             }
             self.own_or_not(key);
         }
         let (Some(after), true) = (now, self.member.is_inside()) else { return };
         if before.is_some_and(|before| after != self.me && after.is_between(before, self.me)) {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
-            let settled = self.ranges.collecting.is_none();
-            self.hand_over(after, settled, given, None, out);
+            self.hand_over(after, given.settled, given.records, None, out);
+            for (key, route) in given.awaited {
+                self.owe_existence(key, route, out);
+            }
         } else {
             self.start_collecting(after, out);
         }
-        let held = std::mem::take(&mut self.ranges.held);
-        self.inbox.extend(held);
+        self.try_held();
+    }
+
+    /// What could not be handed on is tried again.
+    pub(super) fn try_held(&mut self) {
+        if self.ranges.granted {
+            let held = std::mem::take(&mut self.ranges.held);
+            self.inbox.extend(held);
+        }
     }
 
     /// A state is own or not, by its place.
@@ -106,6 +139,12 @@ impl Peer {
             self.own_or_not(record.key);
         }
         self.grant(Some(settled), out);
+        // When two rings become one, what a member gives up was not its new predecessor's alone.
+        for record in records {
+            if self.ranges.granted && !self.owns(record.key) {
+                self.pass_on(record.clone(), out);
+            }
+        }
     }
 
     /// A newcomer may begin. Without having been given anything it looks for it itself.
@@ -124,8 +163,7 @@ impl Peer {
         {
             self.start_collecting(after, out);
         }
-        let held = std::mem::take(&mut self.ranges.held);
-        self.inbox.extend(held);
+        self.try_held();
     }
 
     /// Asks everybody for what is own and may be lost.
@@ -210,7 +248,9 @@ impl Peer {
         collect.seen = seen.into_iter().collect();
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, Message::Collect(collect), out),
-            None => self.collected(collect, out),
+            None if self.is_alone() => self.collected(collect, out),
+            // It has lost its successors and will find others. Who collects will try again.
+            None => {}
         }
     }
 
@@ -275,16 +315,18 @@ impl Peer {
             return;
         };
         let settled = self.ranges.granted && self.ranges.collecting.is_none();
-        let states: Vec<StateIndex> = self.atlas.own().map(|(_, state)| state).collect();
-        let records: Vec<StateRecord> =
-            states.iter().filter_map(|&state| self.atlas.record(state)).collect();
+        let mut given = Given { settled, ..Given::default() };
         self.ranges.leaving = true;
         self.ranges.after = None;
-        let keys: Vec<StateKey> = self.atlas.own().map(|(key, _)| key).collect();
-        for key in keys {
+        let own: Vec<(StateKey, StateIndex)> = self.atlas.own().collect();
+        for (key, state) in own {
+            given.add(self, key, state);
             self.atlas.own_it(key, false);
         }
-        self.hand_over(heir, settled, records, Some(Then::Leave), out);
+        self.hand_over(heir, given.settled, given.records, Some(Then::Leave), out);
+        for (key, route) in given.awaited {
+            self.owe_existence(key, route, out);
+        }
     }
 
     /// Everything is handed over.

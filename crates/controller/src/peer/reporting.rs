@@ -24,7 +24,7 @@ impl Peer {
                 if let (Some(task), Some(reason)) = (report.task, report.failed) {
                     self.send(task.by, Message::Missed(task, reason), out);
                 }
-                let asking = Asking { crawler: report.crawler, number: report.number, at: None };
+                let asking = Asking { crawler: report.crawler, number: report.number, at: None, again: report.again };
                 self.employ(asking, out);
             }
         }
@@ -41,10 +41,6 @@ impl Peer {
         let Some(initial) = initial else { return };
         self.atlas.begin(initial);
         self.hear(&report);
-        if report.again {
-            // What was sent to find it something to do may have gone to somebody who is not there any more.
-            self.atlas.forget_owners();
-        }
         let state = self.atlas.own_it(at.key, true);
         if let Some(route) = &report.route {
             self.atlas.learn_route(state, route);
@@ -73,7 +69,12 @@ impl Peer {
         } else {
             self.acknowledge(done, out);
         }
-        let asking = Asking { crawler: report.crawler, number: report.number, at: Some(at.key) };
+        let asking = Asking {
+            crawler: report.crawler,
+            number: report.number,
+            at: Some(at.key),
+            again: report.again,
+        };
         self.employ(asking, out);
     }
 

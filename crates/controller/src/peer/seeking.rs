@@ -115,7 +115,8 @@ impl Peer {
         }
         let goal = self.atlas.key(state);
         let seek = Seek { asking, goal, reset: way.reset, walk: way.walk, origin, drained };
-        self.send_to_owner(goal, self.atlas.owner(state), Message::Seek(seek), out);
+        let hint = self.atlas.owner(state).filter(|_| !asking.again);
+        self.send_to_owner(goal, hint, Message::Seek(seek), out);
         true
     }
 
@@ -165,6 +166,7 @@ impl Peer {
         while let Some(next) = search.next() {
             if !self.owns(next) {
                 let hint = self.atlas.find(next).and_then(|state| self.atlas.owner(state));
+                let hint = hint.filter(|_| !search.asking.again);
                 self.send_to_owner(next, hint, Message::Search(search), out);
                 return;
             }

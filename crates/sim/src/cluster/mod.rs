@@ -193,6 +193,11 @@ impl<'a> Cluster<'a> {
         while self.step() {}
     }
 
+    /// What time it is, in microseconds.
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
     /// What was counted.
     pub fn counts(&self) -> &Counts {
         &self.counts
