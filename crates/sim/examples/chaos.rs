@@ -6,7 +6,7 @@ fn main() {
     let m0 = match testbeds::find(&a[1]).unwrap() { testbeds::Spec::Made(r) => r.model(), _ => panic!() };
     let seeds: Vec<u64> = a[2].split("..").map(|x| x.parse().unwrap()).collect();
     let only = a.get(3).cloned().unwrap_or_default();
-    let recoveries = [("retry", Recovery::Retry), ("redundancy", Recovery::Redundancy), ("combined", Recovery::Combined{period: Some(300_000)})];
+    let recoveries = [("retry", Recovery::Retry), ("redundancy", Recovery::Redundancy), ("combined", Recovery::Combined{period: Some(300_000)}), ("adaptive", Recovery::Adaptive)];
     let plans: Vec<(&str, usize, Vec<(f64, Happening)>)> = vec![
         ("none", 1, vec![]),
         ("fail", 1, vec![(0.2, Happening::Fail(1)), (0.5, Happening::Fail(1)), (0.8, Happening::Fail(1))]),
@@ -30,12 +30,12 @@ fn main() {
           for seed in seeds[0]..seeds[1] {
             let mut sc = Scenario::new(5, 8, m0.reset_cost, seed);
             sc.scheme = scheme; sc.recovery = r; sc.backups = *backups; sc.happenings = happenings.clone();
-            sc.latency = Latency::Uniform(300, 3000);
+            sc.latency = Latency::Uniform(300, 3000); sc.checked = true;
             let mut c = Cluster::new(&world, sc);
             c.run();
             runs += 1;
             reex += c.counts().reexecuted;
-            if let Some(w) = c.wrong().map(str::to_owned).or_else(|| checks::model(&c)) { failed += 1; bad += 1; if first.is_empty() { first = format!("seed {seed}: {w}"); if a.len() > 4 { println!("{:?} {:?}", c.counts().messages, c.counts().spent); for p in c.peers() { println!("   {p}"); } } } }
+            if let Some(w) = checks::in_the_end(&c) { failed += 1; bad += 1; if first.is_empty() { first = format!("seed {seed}: {w}"); if a.len() > 4 { println!("{:?} {:?}", c.counts().messages, c.counts().spent); for p in c.peers() { println!("   {p}"); } } } }
           }
           if failed > 0 || a.len() > 4 { println!("{tag:40} failed {failed} reex {reex} {first}"); }
         }

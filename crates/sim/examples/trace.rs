@@ -25,5 +25,5 @@ fn main() {
         if now != last || ranges != lastr { println!("{:9} {now}   {ranges}", c.now()); last = now; lastr = ranges; }
     }
     for p in c.peers() { println!("{p}"); }
-    println!("{:?} {:?}", c.wrong(), checks::model(&c));
+    println!("{:?} {:?}", c.wrong(), checks::in_the_end(&c));
 }

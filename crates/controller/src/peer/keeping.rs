@@ -19,6 +19,13 @@ pub(super) struct Keeping {
     owed: BTreeMap<u64, Owed>,
     /// What waits until all copies of it are there.
     waiting: BTreeMap<u64, (BTreeSet<u64>, Then)>,
+    /// How long it takes until a copy is confirmed, in microseconds: lately, and at best.
+    delay: u64,
+    least_delay: u64,
+    /// Members that were found to be gone.
+    gone: u64,
+    /// States that came to be own otherwise than by being found: they have no copies yet.
+    taken_over: Vec<StateKey>,
     /// What is to be copied the next time.
     gathered: Vec<Part>,
     copying: bool,
@@ -29,6 +36,7 @@ struct Owed {
     /// To a member, or to whoever owns a state.
     to: To,
     message: Message,
+    since: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +54,24 @@ pub(super) enum Then {
     Leave,
 }
 
+/// Copies that take so many times as long as at best have waited in a queue.
+const OVERLOADED: u64 = 8;
+/// What was found is copied at least so often and at most so often, in microseconds.
+const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
+
+/// The time between two copies that costs the least (equation 6.6: 2 sqrt(c / lambda)), from the delay of a message and
+/// the rate at which a controller fails.
+fn best_period(delay: u64, failure_rate: f64) -> u64 {
+    let period = 2.0 * (delay.max(1) as f64 / failure_rate).sqrt();
+    (period as u64).clamp(*PERIODS.start(), *PERIODS.end())
+}
+
 impl Peer {
+    /// A member was found to be gone.
+    pub(super) fn note_failure(&mut self) {
+        self.keeping.gone += 1;
+    }
+
     /// The controllers that should have copies.
     pub(super) fn backups(&self) -> Vec<Key> {
         let many = match self.settings.recovery {
@@ -81,17 +106,32 @@ impl Peer {
         }
     }
 
-    /// How long it is between two copies (equation 6.6: 2 sqrt(c / lambda)).
+    /// How long it is between two copies.
     fn copy_period(&self) -> u64 {
         match self.settings.recovery {
             Recovery::Combined { period: Some(period) } => period,
-            _ => self.settings.times.stabilise,
+            Recovery::Retry | Recovery::Redundancy | Recovery::Combined { period: None } | Recovery::Adaptive => {
+                best_period(self.keeping.delay / 2, self.failure_rate())
+            }
         }
+    }
+
+    /// How often a controller fails, per microsecond: as often as those that it watches did, and half a time more,
+    /// for none may have failed yet.
+    fn failure_rate(&self) -> f64 {
+        let watched = self.member.successors().len().max(1) as f64;
+        (self.keeping.gone as f64 + 0.5) / (watched * self.now.max(1) as f64)
     }
 
     /// Whether messages wait so long that copies should not add to them.
     fn is_overloaded(&self) -> bool {
-        false
+        self.keeping.delay > OVERLOADED * self.keeping.least_delay.max(1)
+    }
+
+    fn measure_delay(&mut self, took: u64) {
+        let keeping = &mut self.keeping;
+        keeping.least_delay = if keeping.least_delay == 0 { took } else { keeping.least_delay.min(took) };
+        keeping.delay = if keeping.delay == 0 { took } else { (7 * keeping.delay + took) / 8 };
     }
 
     /// Copies what was gathered.
@@ -118,8 +158,20 @@ impl Peer {
         }
     }
 
-    /// Sends everything to controllers that should have copies and have none.
+    /// A state that somebody else had has come to be own.
+    pub(super) fn came_to_own(&mut self, key: StateKey) {
+        self.keeping.taken_over.push(key);
+    }
+
+    /// Sends everything to controllers that should have copies and have none, and what was taken over to all.
     pub(super) fn look_at_backups(&mut self, out: &mut Vec<Effect>) {
+        let taken_over = std::mem::take(&mut self.keeping.taken_over);
+        if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
+            let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
+            let records = states.filter_map(|state| self.atlas.record(state));
+            let parts: Vec<Part> = records.map(Part::State).collect();
+            self.copy(parts, None, out);
+        }
         let wanted = self.backups();
         if wanted == self.keeping.copies_on {
             return;
@@ -198,13 +250,13 @@ impl Peer {
     /// Sends a message until it is taken in.
     fn owe(&mut self, to: To, message: impl FnOnce(u64) -> Message, out: &mut Vec<Effect>) -> u64 {
         let number = self.number();
-        self.keeping.owed.insert(number, Owed { to, message: message(number) });
+        self.keeping.owed.insert(number, Owed { to, message: message(number), since: self.now });
         self.resend(number, out);
         number
     }
 
     pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
-        let Some(Owed { to, message }) = self.keeping.owed.get(&number).cloned() else { return };
+        let Some(Owed { to, message, .. }) = self.keeping.owed.get(&number).cloned() else { return };
         match to {
             To::Member(to) => self.send(to, message, out),
             To::Owner(state) => self.send_to_owner(state, None, message, out),
@@ -214,8 +266,9 @@ impl Peer {
 
     /// A message was taken in, or nobody is there any more to do so.
     pub(super) fn taken(&mut self, number: u64, out: &mut Vec<Effect>) {
-        if self.keeping.owed.remove(&number).is_none() {
-            return;
+        let Some(owed) = self.keeping.owed.remove(&number) else { return };
+        if let Message::Copy(..) = owed.message {
+            self.measure_delay(self.now - owed.since);
         }
         let mut complete = Vec::new();
         for (&group, (numbers, _)) in &mut self.keeping.waiting {

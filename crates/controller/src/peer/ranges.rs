@@ -129,7 +129,11 @@ impl Peer {
     /// A state is own or not, by its place.
     pub(super) fn own_or_not(&mut self, key: StateKey) {
         let own = self.owns(key);
+        let was = self.atlas.find(key).is_some_and(|state| self.atlas.is_own(state));
         self.atlas.own_it(key, own);
+        if own && !was && self.atlas.is_full(key) {
+            self.came_to_own(key);
+        }
     }
 
     /// States were handed over to this controller.
@@ -295,6 +299,7 @@ impl Peer {
 
     /// A member is gone.
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<Effect>) {
+        self.note_failure();
         self.atlas.forget_owner(member);
         self.told_to.remove(&member);
         if self.ranges.leaving {

@@ -3,7 +3,7 @@
 use argiope_controller::job::{CrawlerId, Step};
 use argiope_controller::outcome::Outcome;
 use argiope_controller::peer::atlas::Route;
-use argiope_controller::peer::message::{Report, Task, ToCrawler};
+use argiope_controller::peer::message::{Done, Envelope, Message, Report, Task, ToCrawler};
 
 use super::{Cluster, Event, FromCrawler};
 use crate::crawler::SimulatedCrawler;
@@ -67,8 +67,33 @@ impl Cluster<'_> {
         self.send_report(crawler);
     }
 
+    /// Says that a task is done, whatever becomes of where it led.
+    fn say_done(&mut self, crawler: CrawlerId) -> bool {
+        let report = self.crawlers.get(&crawler).map(|crawling| &crawling.report);
+        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) = report else {
+            return false;
+        };
+        let step = Step { from: *from, action: *action, to: at.key };
+        let done = Done { task: *task, step, new: false, kept_by: task.by };
+        let envelope = Envelope {
+            key: None,
+            hops: 0,
+            last: false,
+            initial: None,
+            facts: Vec::new(),
+            done: Vec::new(),
+            message: Message::Done(done),
+        };
+        let by = task.by;
+        if let Some(&to) = self.places.get(&by) {
+            let time = self.scenario.latency.draw(&mut self.chance);
+            self.clock.after(time, Event::Arrives(to, by, envelope));
+        }
+        true
+    }
+
     /// Sends what there is to say, and waits for an answer.
-    fn send_report(&mut self, crawler: CrawlerId) {
+    pub(super) fn send_report(&mut self, crawler: CrawlerId) {
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
         crawling.report.number += 1;
         let report = crawling.report.clone();
@@ -175,7 +200,11 @@ impl Cluster<'_> {
             }
         }
         crawling.report = report;
-        self.send_report(crawler);
+        if self.scenario.hasty && self.say_done(crawler) {
+            self.clock.after(self.scenario.action, Event::Reports(crawler));
+        } else {
+            self.send_report(crawler);
+        }
     }
 
     /// A crawler fails, if more than one is left.

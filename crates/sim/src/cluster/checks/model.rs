@@ -1,0 +1,32 @@
+//! The model that the ring holds in the end is the application.
+
+use std::collections::BTreeSet;
+
+use crate::cluster::Cluster;
+
+/// What is wrong with what was found.
+pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+    let world = cluster.world;
+    let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
+    for peer in cluster.finishers() {
+        for (key, state) in peer.atlas().own() {
+            let Some(record) = peer.atlas().record(state) else {
+                return Some(format!("{key:?} is awaited by {:?}", peer.key()));
+            };
+            let leads = record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
+            found[world.state(key) as usize].get_or_insert_default().extend(leads);
+        }
+    }
+    for (state, found) in (0..).zip(found) {
+        let expected: BTreeSet<(u32, u32)> = world.from(state).iter().copied().collect();
+        match found {
+            None => return Some(format!("state {state} is lost")),
+            Some(leads) if leads != expected => {
+                let missing = expected.difference(&leads).count();
+                return Some(format!("{missing} transitions of state {state} are lost"));
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}

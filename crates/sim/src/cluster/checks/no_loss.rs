@@ -1,0 +1,20 @@
+//! With copies, no state that a recorded transition leads to is ever unknown to everybody.
+
+use std::collections::BTreeSet;
+
+use argiope_explore::id::StateKey;
+
+use crate::cluster::Cluster;
+
+/// What is wrong now. Looks at everything: not for every step.
+pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+    let mut known: BTreeSet<StateKey> = BTreeSet::new();
+    let mut led_to: BTreeSet<StateKey> = BTreeSet::new();
+    for peer in cluster.peers().filter(|peer| peer.atlas().initial().is_some()) {
+        known.extend(peer.atlas().full().map(|(key, _)| key));
+        for (_, state) in peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key)) {
+            led_to.extend(peer.atlas().leads(state).into_iter().map(|(_, to)| to));
+        }
+    }
+    led_to.difference(&known).next().map(|key| format!("nobody knows {key:?} any more"))
+}

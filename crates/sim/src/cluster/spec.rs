@@ -1,0 +1,172 @@
+//! How scenarios are written: names of recoveries, failures, latencies and happenings.
+
+use argiope_controller::peer::settings::Recovery;
+
+use super::scenario::{Happening, Latency};
+
+/// Why something that was written is no part of a scenario. Prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is no {what}: expected {expected}")]
+pub struct Misspelt {
+    what: &'static str,
+    given: String,
+    expected: &'static str,
+}
+
+/// What failures are written as.
+pub const FAILURES: &str =
+    "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or several with + between them";
+/// What latencies are written as.
+pub const LATENCIES: &str = "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
+/// The names of the recoveries.
+pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
+/// What happenings are written as.
+pub const HAPPENINGS: &str =
+    "WHAT@SHARE: fail, fail:K, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler (join@40%)";
+
+/// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
+pub type Plan = (Vec<(f64, Happening)>, f64);
+
+/// The recovery with this name.
+pub fn recovery(given: &str) -> Option<Recovery> {
+    match given {
+        "retry" => Some(Recovery::Retry),
+        "redundancy" => Some(Recovery::Redundancy),
+        "combined" => Some(Recovery::Combined { period: None }),
+        "adaptive" => Some(Recovery::Adaptive),
+        _ => None,
+    }
+}
+
+/// The name of a recovery.
+pub fn name_of(recovery: Recovery) -> &'static str {
+    match recovery {
+        Recovery::Retry => "retry",
+        Recovery::Redundancy => "redundancy",
+        Recovery::Combined { .. } => "combined",
+        Recovery::Adaptive => "adaptive",
+    }
+}
+
+fn misspelt(what: &'static str, given: &str, expected: &'static str) -> Misspelt {
+    Misspelt { what, given: given.to_owned(), expected }
+}
+
+/// What befalls a crawl, as written.
+pub fn failures(given: &str) -> Result<Plan, Misspelt> {
+    let mut plan: Plan = (Vec::new(), 0.0);
+    for part in given.split('+') {
+        if add(part, &mut plan).is_none() {
+            return Err(misspelt("list of failures", given, FAILURES));
+        }
+    }
+    Ok(plan)
+}
+
+fn add(part: &str, (happenings, per_hour): &mut Plan) -> Option<()> {
+    if part == "none" {
+        return Some(());
+    }
+    if let Some(rate) = part.strip_prefix("poisson:") {
+        *per_hour += rate.parse().ok().filter(|&rate: &f64| rate.is_finite() && rate >= 0.0)?;
+    } else if let Some(shares) = part.strip_prefix("at:") {
+        for each in shares.split(',') {
+            happenings.push((share(each)?, Happening::Fail(1)));
+        }
+    } else if let Some(many) = part.strip_prefix("neighbours:") {
+        let (many, at) = many.split_once('@')?;
+        happenings.push((share(at)?, Happening::Fail(many.parse().ok().filter(|&many| many > 0)?)));
+    } else if let Some(shares) = part.strip_prefix("crawlers:at:") {
+        for each in shares.split(',') {
+            happenings.push((share(each)?, Happening::LoseCrawler));
+        }
+    } else {
+        happenings.push(happening(part)?);
+    }
+    Some(())
+}
+
+/// One happening, as written.
+fn happening(given: &str) -> Option<(f64, Happening)> {
+    let (what, at) = given.split_once('@')?;
+    let (name, argument) = what.split_once(':').map_or((what, None), |(name, argument)| (name, Some(argument)));
+    let happening = match (name, argument) {
+        ("fail", None) => Happening::Fail(1),
+        ("fail", Some(many)) => Happening::Fail(many.parse().ok().filter(|&many| many > 0)?),
+        ("freeze", Some(time)) => Happening::Freeze(microseconds(time)?),
+        ("part", Some(time)) => Happening::Part(microseconds(time)?),
+        ("join", None) => Happening::Join,
+        ("leave", None) => Happening::Leave,
+        ("lose-crawler", None) => Happening::LoseCrawler,
+        ("add-crawler", None) => Happening::AddCrawler,
+        _ => return None,
+    };
+    Some((share(at)?, happening))
+}
+
+fn share(given: &str) -> Option<f64> {
+    let percent: f64 = given.strip_suffix('%')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
+}
+
+/// A time such as `2s`, `10ms` or `250us`, in microseconds.
+pub fn microseconds(given: &str) -> Option<u64> {
+    let at = given.find(|one: char| one.is_ascii_alphabetic())?;
+    let (number, unit) = given.split_at(at);
+    let number: f64 = number.parse().ok()?;
+    let scale = match unit {
+        "us" => 1.0,
+        "ms" => 1e3,
+        "s" => 1e6,
+        "m" => 6e7,
+        "h" => 3.6e9,
+        _ => return None,
+    };
+    let time = number * scale;
+    (0.0..=1e15).contains(&time).then_some(time as u64)
+}
+
+/// A latency, as written.
+pub fn latency(given: &str) -> Result<Latency, Misspelt> {
+    let read = || {
+        if let Some((from, to)) = given.split_once("..") {
+            let (from, to) = (microseconds(from)?, microseconds(to)?);
+            (from <= to).then_some(Latency::Uniform(from, to))
+        } else if let Some(usual) = given.strip_suffix('~') {
+            microseconds(usual).map(Latency::HeavyTail)
+        } else {
+            microseconds(given).map(Latency::Constant)
+        }
+    };
+    read().ok_or_else(|| misspelt("latency", given, LATENCIES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_read_and_misspelt_ones_refused() {
+        assert_eq!(failures("none"), Ok((vec![], 0.0)));
+        assert_eq!(failures("poisson:1.5"), Ok((vec![], 1.5)));
+        let at = vec![(0.2, Happening::Fail(1)), (0.5, Happening::Fail(1))];
+        assert_eq!(failures("at:20%,50%"), Ok((at, 0.0)));
+        assert_eq!(failures("neighbours:2@50%"), Ok((vec![(0.5, Happening::Fail(2))], 0.0)));
+        assert_eq!(failures("crawlers:at:30%"), Ok((vec![(0.3, Happening::LoseCrawler)], 0.0)));
+        let both = vec![(0.1, Happening::Join), (0.4, Happening::Part(2_000_000))];
+        assert_eq!(failures("join@10%+part:2s@40%"), Ok((both, 0.0)));
+        for wrong in ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"] {
+            assert!(failures(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn latencies_are_read_and_misspelt_ones_refused() {
+        assert_eq!(latency("1ms"), Ok(Latency::Constant(1000)));
+        assert_eq!(latency("300us..3ms"), Ok(Latency::Uniform(300, 3000)));
+        assert_eq!(latency("2ms~"), Ok(Latency::HeavyTail(2000)));
+        for wrong in ["", "1", "ms", "3ms..1ms", "-1ms", "1parsec"] {
+            assert!(latency(wrong).is_err(), "{wrong}");
+        }
+    }
+}

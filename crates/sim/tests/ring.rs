@@ -1,0 +1,166 @@
+//! Many controllers share a crawl while everything that can happen to them happens: the model is the application
+//! every time, and what must hold always holds after every step.
+
+use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_explore::model::Model;
+use argiope_sim::cluster::scenario::{Latency, Scenario};
+use argiope_sim::cluster::{Cluster, checks, spec};
+use argiope_sim::crawler::World;
+use argiope_sim::testbeds::Recipe;
+
+/// What befalls a crawl, and how many copies there are meanwhile.
+const PLANS: &[(&str, usize)] = &[
+    ("at:20%,50%,80%", 1),
+    ("neighbours:2@50%", 2),
+    ("join@10%+join@40%+join@60%", 1),
+    ("leave@10%+leave@50%", 1),
+    ("join@20%+fail@20%+leave@50%+fail@50%+join@70%+fail@90%", 2),
+    ("freeze:2s@30%+freeze:2s@60%", 1),
+    // The second is lost while it, or its neighbour, takes over from the first.
+    ("fail@50%+fail@50.5%", 2),
+    ("part:2s@40%", 2),
+    ("crawlers:at:30%,60%+add-crawler@50%", 1),
+    ("none", 1),
+];
+
+/// For each scheme and each recovery. ARGIOPE_LONG=1: ten times as many.
+const SEEDS: u64 = 200;
+
+fn seeds() -> u64 {
+    if std::env::var_os("ARGIOPE_LONG").is_some() { 10 * SEEDS } else { SEEDS }
+}
+
+fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> Scenario {
+    let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
+    let mut scenario = Scenario::new(5, 8, app.reset_cost, seed);
+    scenario.scheme = scheme;
+    scenario.recovery = spec::recovery(recovery).expect("it is there");
+    scenario.backups = backups;
+    scenario.latency = Latency::Uniform(300, 3_000);
+    (scenario.happenings, scenario.failures_per_hour) = spec::failures(plan).expect("it is well written");
+    scenario.checked = true;
+    scenario
+}
+
+fn survives(name: &str) {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    let scheme = schemes::find(name).expect("it is there");
+    for recovery in spec::RECOVERIES {
+        for seed in 0..seeds() {
+            let mut cluster = Cluster::new(&world, scenario(&app, scheme, recovery, seed));
+            cluster.run();
+            let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
+            if let Some(wrong) = checks::in_the_end(&cluster) {
+                panic!(
+                    "{wrong}; to see it happen: argiope simulate --testbed site-like --controllers 5 \
+                     --crawlers 8 --scheme {name} --recovery {recovery} --backups {backups} \
+                     --latency 300us..3ms --failures {plan} --seed {seed} --replay"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn global_survives() {
+    survives("global");
+}
+
+#[test]
+fn reset_only_survives() {
+    survives("reset-only");
+}
+
+#[test]
+fn local_survives() {
+    survives("local");
+}
+
+#[test]
+fn shared_survives() {
+    survives("shared");
+}
+
+#[test]
+fn forward_survives() {
+    survives("forward");
+}
+
+#[test]
+fn forward_local_survives() {
+    survives("forward-local");
+}
+
+#[test]
+fn forward_global_survives() {
+    survives("forward-global");
+}
+
+#[test]
+fn gossip_survives() {
+    survives("gossip");
+}
+
+#[test]
+fn with_copies_only_what_was_in_flight_is_executed_again() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    for scheme in schemes::ALL {
+        for seed in 0..20 {
+            // Three failures of one controller each. Of each of the eight crawlers one task may be under way when it
+            // fails, and another one be done, but not yet on its way to the copies.
+            let mut scenario = scenario(&app, scheme, "redundancy", seed * PLANS.len() as u64);
+            scenario.seed = seed;
+            let mut cluster = Cluster::new(&world, scenario);
+            let mut steps = 0;
+            while cluster.step() {
+                steps += 1;
+                if steps % 200 == 0 {
+                    assert_eq!(checks::no_loss::wrong(&cluster), None, "{} seed {seed}", scheme.name);
+                }
+            }
+            let counts = cluster.counts();
+            assert!(
+                counts.reexecuted <= counts.failures * 2 * 8,
+                "{} seed {seed}: {} executed again after {} failures",
+                scheme.name,
+                counts.reexecuted,
+                counts.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_run_every_time() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    let run = || {
+        let scheme = schemes::find("forward-global").expect("it is there");
+        let mut cluster = Cluster::new(&world, scenario(&app, scheme, "redundancy", 4));
+        cluster.run();
+        cluster.counts().clone()
+    };
+    assert_eq!(format!("{:?}", run()), format!("{:?}", run()));
+}
+
+#[test]
+fn saying_that_a_task_is_done_before_its_state_is_kept_loses_states() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    let scheme = schemes::find("shared").expect("it is there");
+    let lost = |hasty: bool| {
+        (0..100).find_map(|seed| {
+            let mut scenario = Scenario::new(2, 3, app.reset_cost, seed);
+            scenario.scheme = scheme;
+            scenario.hasty = hasty;
+            (scenario.happenings, _) = spec::failures("crawlers:at:10%,20%").expect("it is well written");
+            let mut cluster = Cluster::new(&world, scenario);
+            cluster.run();
+            checks::in_the_end(&cluster)
+        })
+    };
+    assert_eq!(lost(false), None);
+    assert!(lost(true).is_some(), "the checkers did not notice");
+}
