@@ -371,14 +371,10 @@ impl Atlas {
         true
     }
 
-    /// Takes in a transition that somebody mentioned. Of own states only what was reported counts: whoever reports
-    /// has seen to it that the destination is kept.
+    /// Takes in a transition that somebody mentioned. Of states that are kept here, as owner or as copy, only what was
+    /// reported counts: whoever reports has seen to it that the destination is kept.
     pub fn hear(&mut self, step: Step) {
-        let own = self.find(step.from).is_some_and(|from| {
-            let entry = &self.entries[from.at()];
-            entry.own && entry.full
-        });
-        if !own {
+        if !self.is_full(step.from) {
             self.learn_step(step, false);
         }
     }
