@@ -1,15 +1,12 @@
 //! Scratch.
 use argiope_sim::{cluster::{Cluster, checks, scenario::*}, crawler::World, testbeds, crawl::key_of};
-use argiope_controller::peer::{schemes, settings::Recovery};
+use argiope_controller::peer::schemes;
 fn main() {
     let a: Vec<String> = std::env::args().collect();
     let m0 = match testbeds::find("site-like").unwrap() { testbeds::Spec::Made(r) => r.model(), _ => panic!() };
-    let plan = &a[1]; let r = &a[2]; let scheme = &a[3]; let seed: u64 = a[4].parse().unwrap(); let key = key_of(a[5].parse().unwrap());
-    let r = match r.as_str() { "retry" => Recovery::Retry, "redundancy" => Recovery::Redundancy, _ => Recovery::Combined{period: Some(300_000)} };
-    let (backups, happenings) = match plan.as_str() {
-        "churn" => (2, vec![(0.2, Happening::Join), (0.2, Happening::Fail(1)), (0.5, Happening::Leave), (0.5, Happening::Fail(1)), (0.7, Happening::Join), (0.9, Happening::Fail(1))]),
-        "part" => (2, vec![(0.4, Happening::Part(2_000_000))]),
-        _ => panic!() };
+    let plan = &a[1]; let scheme = &a[3]; let seed: u64 = a[4].parse().unwrap(); let key = key_of(a[5].parse().unwrap());
+    let backups: usize = a[6].parse().unwrap(); let (happenings, _) = argiope_sim::cluster::spec::failures(plan).unwrap();
+    let r = argiope_sim::cluster::spec::recovery(&a[2]).unwrap();
     let world = World::new(&m0);
     let mut sc = Scenario::new(5, 8, m0.reset_cost, seed);
     sc.scheme = schemes::find(scheme).unwrap(); sc.recovery = r; sc.backups = backups; sc.happenings = happenings;
@@ -24,6 +21,6 @@ fn main() {
         let ranges = ranges.join(" ");
         if now != last || ranges != lastr { println!("{:9} {now}   {ranges}", c.now()); last = now; lastr = ranges; }
     }
-    for p in c.peers() { println!("{p}"); }
+    println!("{:?}", c.counts().messages); for p in c.peers() { println!("{p}"); }
     println!("{:?} {:?}", c.wrong(), checks::in_the_end(&c));
 }

@@ -50,7 +50,8 @@ impl Peer {
             Looks::Own => self.find_own(asking, out),
             Looks::Known => {
                 drained.len() <= MOST_DRAINED
-                    && self.find_planned(asking, initial, origin, drained, out)
+                    && (self.find_planned(asking, initial, origin, drained, out)
+                        || self.find_by_reset(asking, out))
             }
             Looks::Everywhere { .. } => {
                 let remembered = asking.at.and_then(|at| self.remembered.get(&at).cloned());
@@ -309,12 +310,12 @@ impl Peer {
             return false;
         }
         let Some((_, asking)) = self.parked.pop_first() else { return false };
-        let found = match (self.settings.scheme.looks, self.atlas.initial()) {
-            (Looks::Known, Some(initial)) => {
-                self.find_planned(asking, initial, self.me, Vec::new(), out)
-            }
-            _ => self.find_own(asking, out),
+        let planned = match (self.settings.scheme.looks, self.atlas.initial()) {
+            (Looks::Known, Some(initial)) => self.find_planned(asking, initial, self.me, Vec::new(), out),
+            _ => false,
         };
+        // There may be a route to a state but no known way.
+        let found = planned || self.find_own(asking, out);
         if found {
             return true;
         }
