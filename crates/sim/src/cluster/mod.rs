@@ -122,6 +122,9 @@ pub struct Cluster<'a> {
     finished_by: Option<usize>,
     /// A check that failed.
     wrong: Option<String>,
+    /// Whether what happens is put into words.
+    traced: bool,
+    trace: Vec<String>,
 }
 
 impl<'a> Cluster<'a> {
@@ -158,6 +161,8 @@ impl<'a> Cluster<'a> {
             events: 0,
             finished_by: None,
             wrong: None,
+            traced: false,
+            trace: Vec::new(),
             scenario,
         };
         for at in 0..many {
@@ -181,19 +186,66 @@ impl<'a> Cluster<'a> {
             self.wrong = Some("it does not end".to_owned());
             return false;
         };
+        if self.traced {
+            self.trace.extend(self.in_words(&event));
+        }
         self.happen(event);
         while let Some(&(share, happening)) = self.happenings.last()
             && self.executed.len() as f64 >= share * self.transitions as f64
         {
             self.happenings.pop();
+            if self.traced {
+                self.trace.push(format!("{:>10.3} ms  {happening:?}", self.clock.now() as f64 / 1e3));
+            }
             self.befall(happening);
         }
         true
     }
 
+    /// Lets the next thing happen and says what it was, if it is about more than keeping the ring together.
+    pub fn step_in_words(&mut self) -> Option<Vec<String>> {
+        self.traced = true;
+        let more = self.step();
+        let words = std::mem::take(&mut self.trace);
+        (more || !words.is_empty()).then_some(words)
+    }
+
+    fn in_words(&self, event: &Event) -> Option<String> {
+        let name = |at: usize| format!("controller {at}");
+        let from = |key: &Key| self.places.get(key).map_or_else(String::new, |&at| name(at));
+        let what = match event {
+            Event::Arrives(_, _, Envelope { message: Message::Ring(_), .. })
+            | Event::Woken(_, Timer::Stabilise | Timer::Fingers | Timer::Silent(_))
+            | Event::Waited(..)
+            | Event::Takes(..) => return None,
+            Event::Arrives(at, key, envelope) => {
+                format!("{} hears from {}: {:?}", name(*at), from(key), envelope.message)
+            }
+            Event::Woken(at, timer) => format!("{} is reminded of {timer:?}", name(*at)),
+            Event::Told(crawler, told) => format!("crawler {} is told: {told:?}", crawler.0),
+            Event::Performed(crawler, _) => format!("crawler {} is done with its task", crawler.0),
+            Event::Reports(crawler) => format!("crawler {} reports", crawler.0),
+            Event::Reported(at, said) => format!("{} hears from a crawler: {said:?}", name(*at)),
+            Event::Fails(at) => format!("{} fails", name(*at)),
+            Event::Thaws(at) => format!("{} goes on", name(*at)),
+            Event::Heals => "both parts hear each other again".to_owned(),
+        };
+        Some(format!("{:>10.3} ms  {what}", self.clock.now() as f64 / 1e3))
+    }
+
     /// To the end.
     pub fn run(&mut self) {
         while self.step() {}
+    }
+
+    /// The application.
+    pub fn world(&self) -> &World<'a> {
+        self.world
+    }
+
+    /// What was asked for.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// What time it is, in microseconds.

@@ -18,6 +18,14 @@ pub enum Latency {
 }
 
 impl Latency {
+    /// What most messages do not exceed.
+    fn slow(self) -> u64 {
+        match self {
+            Self::Constant(time) | Self::Uniform(_, time) => time.max(1),
+            Self::HeavyTail(usual) => 10 * usual.max(1),
+        }
+    }
+
     /// Of one message.
     pub fn draw(self, chance: &mut Chance) -> u64 {
         match self {
@@ -92,33 +100,42 @@ pub struct Scenario {
 impl Scenario {
     /// With so many of each, and everything else as usual.
     pub fn new(controllers: usize, crawlers: usize, reset_cost: f64, seed: u64) -> Self {
-        let (latency, action) = (1_000, 10_000);
-        Self {
+        let mut scenario = Self {
             controllers,
             crawlers,
             scheme: schemes::find(schemes::DEFAULT).expect("the default is there"),
             strategy: strategies::find("greedy").expect("greedy is there"),
             recovery: Recovery::Retry,
             backups: 1,
-            latency: Latency::Constant(latency),
-            action,
+            latency: Latency::Constant(1_000),
+            action: 10_000,
             reset_cost,
             processing: 0,
             happenings: Vec::new(),
             failures_per_hour: 0.0,
-            times: Times {
-                task: 20 * action,
-                stabilise: 100 * latency,
-                answer: 50 * latency,
-                resend: 100 * latency,
-                idle: 4 * action,
-                later: action,
-                round: 500 * latency,
-            },
+            times: Times::default(),
             hasty: false,
             checked: false,
             seed,
-        }
+        };
+        scenario.pace(None, None);
+        scenario
+    }
+
+    /// Sets how long actions and messages take, and with it how long controllers wait for things.
+    pub fn pace(&mut self, action: Option<u64>, latency: Option<Latency>) {
+        self.action = action.unwrap_or(self.action).max(1);
+        self.latency = latency.unwrap_or(self.latency);
+        let (action, slow) = (self.action, self.latency.slow());
+        self.times = Times {
+            task: 20 * action,
+            stabilise: 100 * slow,
+            answer: 50 * slow,
+            resend: 100 * slow,
+            idle: 4 * action,
+            later: action,
+            round: 500 * slow,
+        };
     }
 
     /// What controllers are told.

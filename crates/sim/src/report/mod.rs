@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod boxplot;
+pub mod cluster;
 pub mod csv;
 pub mod json;
 pub mod simulate;

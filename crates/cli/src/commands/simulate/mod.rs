@@ -1,4 +1,5 @@
-//! `argiope simulate`: one simulated crawler in a known application, counted exactly.
+//! `argiope simulate`: one simulated crawler in a known application, or a ring of controllers with many, counted
+//! exactly.
 
 use std::time::Instant;
 
@@ -15,6 +16,8 @@ use crate::output;
 use crate::progress::Progress;
 use crate::source::{Application, Source};
 
+mod ring;
+
 const ALL: (&str, &str) = ("all", "every strategy, one after the other");
 
 /// So many jobs are done between two looks at the clock.
@@ -26,6 +29,7 @@ Examples:
   argiope simulate --testbed hypercube:8 --strategy all --seeds 5
   argiope simulate --testbed hypercube:8 --strategy greedy --reset-cost 10 --json
   argiope simulate --model switch.json
+  argiope simulate --testbed site-like --controllers 5 --crawlers 8 --recovery redundancy --failures at:50%
 
 The table gives the median over the seeds of each figure: the cost when the last state was found and \
 when the last transition was executed (actions, and resets at their cost; the first load is a reset), \
@@ -34,7 +38,12 @@ and the latter over the lower bound of a complete crawl.
 With --json each run is one object on one line: strategy, seed, states, transitions, \
 all_states{actions,resets,cost}, complete{actions,resets,cost}, quartiles (the costs at which 25, 50, \
 75 and 100 % of the states were found), lower_bound_complete, wall_ms. The same seed gives the same \
-bytes, wall_ms apart.";
+bytes, wall_ms apart.
+
+With --controllers the crawl is shared by a ring of them; each row is a run. With --json an object has \
+strategy, seed, states, transitions, controllers, crawlers, scheme, recovery, cost, simulated_ms, \
+messages{by kind}, messages_total (without kind ring), messages_per_transition, depths[] (tasks by the \
+actions on the way), idle_share, failures, reexecuted, model_equal, wall_ms.";
 
 /// As typed.
 #[derive(clap::Args)]
@@ -42,9 +51,9 @@ bytes, wall_ms apart.";
 pub struct Args {
     #[command(flatten)]
     source: Source,
-    /// The strategy
-    #[arg(long, value_name = "NAME", default_value = strategies::DEFAULT, value_parser = strategy_names(&[ALL]))]
-    strategy: String,
+    /// The strategy [default: adaptive; with controllers: greedy]
+    #[arg(long, value_name = "NAME", value_parser = strategy_names(&[ALL]))]
+    strategy: Option<String>,
     /// How many seeds to run, from the first one on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
@@ -54,6 +63,8 @@ pub struct Args {
     /// Print one JSON object per run instead of the table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    ring: ring::Args,
 }
 
 /// Checked.
@@ -66,6 +77,9 @@ struct Plan {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let plan = check(args)?;
+    if args.ring.wanted() {
+        return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
+    }
     let bound = bound::complete(&plan.app.model, plan.app.reset_cost);
     let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
     let progress = Progress::new(work);
@@ -102,7 +116,17 @@ fn check(args: &Args) -> Result<Plan, Failure> {
     let end = args.seed.checked_add(args.seeds).ok_or_else(|| {
         Failure::Input(format!("--seed {} leaves no room for {} seeds", args.seed, args.seeds))
     })?;
-    let named = |described: &&Described| args.strategy == ALL.0 || args.strategy == described.name;
+    if !args.ring.wanted()
+        && let Some(name) = args.ring.pointless()
+    {
+        return Err(Failure::Input(format!("{name} means nothing without --controllers")));
+    }
+    let default = if args.ring.wanted() { strategies::greedy::DESCRIBED.name } else { strategies::DEFAULT };
+    let name = args.strategy.as_deref().unwrap_or(default);
+    let named = |described: &&Described| match name {
+        "all" if args.ring.wanted() => strategies::FOR_PARTS.contains(&described.name),
+        name => name == ALL.0 || name == described.name,
+    };
     Ok(Plan {
         app: args.source.load()?,
         strategies: strategies::ALL.iter().filter(named).collect(),
