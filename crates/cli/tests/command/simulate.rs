@@ -135,3 +135,37 @@ fn a_seed_without_successors_has_no_room_for_more_seeds() {
     let given = argiope("simulate --testbed hypercube:4 --seed 18446744073709551615 --seeds 2");
     assert_eq!(given.code, Some(2));
 }
+
+#[test]
+fn a_ring_gives_the_whole_model_and_the_same_bytes_every_time() {
+    let line = "simulate --testbed site-like --controllers 5 --crawlers 8 --scheme gossip --recovery redundancy \
+                --failures at:20%,60% --json";
+    let timeless = |out: String| out.split(",\"wall_ms\"").next().unwrap_or_default().to_owned();
+    let [first, second] = [argiope(line), argiope(line)].map(|given| {
+        assert_eq!((given.code, given.err.as_str()), (Some(0), ""));
+        timeless(given.out)
+    });
+    assert_eq!(first, second);
+    let run: serde_json::Value = serde_json::from_str(&format!("{first}}}")).expect("it is JSON");
+    assert_eq!(run["model_equal"], true);
+    assert_eq!((run["controllers"].as_u64(), run["crawlers"].as_u64()), (Some(5), Some(8)));
+    assert_eq!(run["failures"].as_u64(), Some(2));
+    let messages = run["messages"].as_object().expect("by kind");
+    let counted = messages.iter().filter(|(kind, _)| *kind != "ring").filter_map(|(_, count)| count.as_u64());
+    assert_eq!(Some(counted.sum()), run["messages_total"].as_u64());
+}
+
+#[test]
+fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
+    for (line, part) in [
+        ("simulate --testbed site-like --scheme gossip", "--scheme means nothing without --controllers"),
+        ("simulate --testbed site-like --controllers 2 --failures at:200%", "is no list of failures"),
+        ("simulate --testbed site-like --controllers 2 --latency soon", "is no latency"),
+        ("simulate --testbed site-like --controllers 2 --strategy adaptive", "one of greedy"),
+        ("simulate --testbed site-like --scenario /nowhere/plan.toml", "No such file"),
+    ] {
+        let given = argiope(line);
+        assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{line}");
+        assert!(given.err.contains(part), "{line}: {}", given.err);
+    }
+}

@@ -84,6 +84,28 @@ pub struct Atlas {
     turned: BTreeSet<StateIndex>,
 }
 
+/// What is known, whatever the order in which it came to be. For model checkers: two atlases that are equal in this
+/// may still prefer different ones of equally good ways.
+impl std::hash::Hash for Atlas {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        let Some(explorer) = &self.explorer else { return };
+        let graph = explorer.graph();
+        let mut states: Vec<(StateKey, StateIndex)> = self.all().collect();
+        states.sort_unstable();
+        for (key, state) in states {
+            let entry = &self.entries[state.at()];
+            (key, entry.own, entry.full, &entry.route, entry.owner).hash(hasher);
+            let slot = |slot: Slot| {
+                let target = graph.target(slot).map(|to| graph.key(to));
+                (graph.signature(graph.action_of(slot)), target, graph.claimed().contains(&slot))
+            };
+            let mut slots: Vec<_> = graph.slots(state).map(slot).collect();
+            slots.sort_unstable();
+            slots.hash(hasher);
+        }
+    }
+}
+
 impl Atlas {
     /// Knows nothing.
     pub fn new(strategy: &'static Described, exploring: Exploring, beyond: bool) -> Self {

@@ -89,6 +89,18 @@ struct Lease {
 /// A candidate that failed so often is given up.
 const MOST_FAILURES: u32 = 2;
 
+/// Where it stands, for model checkers. The time is left out.
+impl std::hash::Hash for Peer {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        (&self.member, &self.atlas, &self.inbox, self.next_number, &self.parked, self.waiting).hash(hasher);
+        (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
+        (&self.ranges, &self.keeping, &self.ending).hash(hasher);
+        for (job, lease) in &self.leases {
+            (job, self.atlas.step(lease.slot), lease.crawler).hash(hasher);
+        }
+    }
+}
+
 impl Peer {
     /// One of those that a ring begins with, or (without others) a lone one.
     pub fn founder(settings: Settings, me: Key, founders: &[Key]) -> Self {

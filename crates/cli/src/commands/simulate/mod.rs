@@ -64,7 +64,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    ring: ring::Args,
+    ring: ring::RingArgs,
 }
 
 /// Checked.

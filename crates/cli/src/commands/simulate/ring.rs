@@ -20,7 +20,7 @@ use crate::source::Application;
 /// As typed. Nothing of it is looked at without `--controllers` or `--scenario`.
 #[derive(clap::Args, Default)]
 #[command(next_help_heading = "A ring of controllers")]
-pub struct Args {
+pub struct RingArgs {
     /// How many controllers share the crawl; without it there is none, and one crawler
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     controllers: Option<u32>,
@@ -76,7 +76,7 @@ fn scheme_names() -> Vec<&'static str> {
     schemes::ALL.iter().map(|scheme| scheme.name).collect()
 }
 
-impl Args {
+impl RingArgs {
     /// Whether a ring is asked for.
     pub fn wanted(&self) -> bool {
         self.controllers.is_some() || self.scenario.is_some()
@@ -101,7 +101,7 @@ impl Args {
 
 /// Simulates a ring once for each seed.
 pub fn run(
-    args: &Args,
+    args: &RingArgs,
     app: &Application,
     strategies: &[&'static Described],
     seeds: std::ops::Range<u64>,
@@ -150,7 +150,7 @@ pub fn run(
 }
 
 fn scenario(
-    args: &Args,
+    args: &RingArgs,
     app: &Application,
     strategy: &'static Described,
     seed: u64,

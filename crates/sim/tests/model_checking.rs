@@ -1,0 +1,490 @@
+//! A few controllers and crawlers with a tiny application, in every order in which their messages can arrive, with a
+//! crash or a newcomer at every moment.
+//!
+//! Messages between two parties keep their order, as on a connection. Timers go off only when no message is on its
+//! way and no crawler is at work, the earliest first: whoever waits waits longer than messages take. What happens when
+//! that is wrong is simulated (`ring.rs`).
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use argiope_controller::job::{CrawlerId, Step};
+use argiope_controller::outcome::{Offered, Sighting};
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::atlas::Route;
+use argiope_controller::peer::message::{
+    Answer, Done, Effect, Envelope, Input, Message, Report, Task, Timer, ToCrawler,
+};
+use argiope_controller::peer::schemes;
+use argiope_controller::peer::settings::{Recovery, Settings};
+use argiope_explore::model::Model as Application;
+use argiope_ring::Key;
+use argiope_ring::invariant::{Members, ring};
+use argiope_sim::cluster::scenario::Scenario;
+use argiope_sim::cluster::spec;
+use argiope_sim::crawl::{key_of, signature_of};
+use stateright::{Checker, Model, Property};
+
+/// Whoever takes more timers than this to end does not end.
+const MOST_TICKS: u32 = 400;
+/// A crawler asks again after so many microseconds without an answer.
+const PATIENCE: u64 = 2_000_000;
+
+/// What is checked.
+struct Checked {
+    app: Application,
+    settings: Settings,
+    controllers: usize,
+    crawlers: usize,
+    crashes: u32,
+    joins: u32,
+    crawler_crashes: u32,
+    /// Crawlers say that a task is done before they say where it led.
+    hasty: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Party {
+    Controller(usize),
+    Crawler(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Letter {
+    Peer(Key, Envelope),
+    Report(Report),
+    Returned(Answer),
+    Told(ToCrawler),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Crawler {
+    at: Option<u32>,
+    report: Report,
+    task: Option<Task>,
+    /// It has said that its task is done, but not where it led.
+    owes_report: bool,
+    dead: bool,
+}
+
+#[derive(Clone)]
+struct Snapshot {
+    now: u64,
+    ticks: u32,
+    peers: Vec<Option<Peer>>,
+    crawlers: Vec<Crawler>,
+    letters: BTreeMap<(Party, Party), VecDeque<Letter>>,
+    /// When they go off; the number tells two of the same kind apart.
+    timers: BTreeSet<(u64, usize, Timer)>,
+    patience: BTreeSet<(u64, usize, u64)>,
+    executed: BTreeSet<(u32, u32)>,
+    crashes: u32,
+    joins: u32,
+    crawler_crashes: u32,
+    finished: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    Deliver(Party, Party),
+    Perform(usize),
+    SayWhere(usize),
+    Tick,
+    /// With what it has sent and nobody has heard yet, or without.
+    Crash(usize, bool),
+    CrashCrawler(usize),
+    Join,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at {} us, {} ticks", self.now, self.ticks)?;
+        self.peers.iter().flatten().try_for_each(|peer| write!(f, "\n  {peer}"))
+    }
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        stateright::fingerprint(self) == stateright::fingerprint(other)
+    }
+}
+
+impl Hash for Snapshot {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (&self.peers, &self.crawlers, &self.letters, &self.executed).hash(hasher);
+        (self.crashes, self.joins, self.crawler_crashes, self.finished).hash(hasher);
+        for &(at, peer, timer) in &self.timers {
+            (at - self.now, peer, timer).hash(hasher);
+        }
+        for &(at, crawler, number) in &self.patience {
+            (at - self.now, crawler, number).hash(hasher);
+        }
+    }
+}
+
+fn place(at: usize, many: usize) -> Key {
+    Key((u128::MAX / many as u128) * at as u128 + 7)
+}
+
+impl Checked {
+    fn new(app: Application, scheme: &str, recovery: Recovery, controllers: usize, crawlers: usize) -> Self {
+        let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, 1);
+        scenario.scheme = schemes::find(scheme).expect("it is there");
+        scenario.recovery = recovery;
+        let settings = scenario.settings();
+        Self { app, settings, controllers, crawlers, crashes: 0, joins: 0, crawler_crashes: 0, hasty: false }
+    }
+
+    fn see(&self, state: u32) -> Sighting {
+        let offered = |&(action, _): &(u32, u32)| Offered { action: signature_of(action), once: false };
+        Sighting { key: key_of(state), offers: Some(self.app.from(state).iter().map(offered).collect()) }
+    }
+
+    fn tell(&self, snapshot: &mut Snapshot, at: usize, input: Input) {
+        let Some(peer) = snapshot.peers[at].as_mut() else { return };
+        let mut effects = Vec::new();
+        peer.handle(snapshot.now, input, &mut effects);
+        let me = peer.key();
+        for effect in effects {
+            match effect {
+                Effect::Send(to, envelope) => {
+                    let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == to);
+                    if let Some(to) = to {
+                        self.post(snapshot, (Party::Controller(at), Party::Controller(to)), Letter::Peer(me, envelope));
+                    }
+                }
+                Effect::Tell(crawler, told) => {
+                    let to = Party::Crawler(crawler.0 as usize);
+                    self.post(snapshot, (Party::Controller(at), to), Letter::Told(told));
+                }
+                Effect::Wake(timer, time) => {
+                    snapshot.timers.insert((snapshot.now + time, at, timer));
+                }
+                Effect::Finished => snapshot.finished = true,
+                Effect::Broadcast(_) | Effect::Left => {}
+            }
+        }
+    }
+
+    fn key(&self, at: usize) -> Key {
+        // A newcomer comes between the first two.
+        if at < self.controllers { place(at, self.controllers) } else { Key(place(1, self.controllers).0 / 2) }
+    }
+
+    fn post(&self, snapshot: &mut Snapshot, way: (Party, Party), letter: Letter) {
+        let there = match way.1 {
+            Party::Controller(at) => snapshot.peers[at].is_some(),
+            Party::Crawler(at) => !snapshot.crawlers[at].dead,
+        };
+        if there {
+            snapshot.letters.entry(way).or_default().push_back(letter);
+        }
+    }
+
+    fn report(&self, snapshot: &mut Snapshot, at: usize) {
+        let crawler = &mut snapshot.crawlers[at];
+        crawler.owes_report = false;
+        crawler.report.number += 1;
+        let report = crawler.report.clone();
+        let up: Vec<usize> = (0..self.controllers).filter(|&peer| snapshot.peers[peer].is_some()).collect();
+        let home = up[at % up.len()];
+        snapshot.patience.retain(|&(_, who, _)| who != at);
+        snapshot.patience.insert((snapshot.now + PATIENCE, at, report.number));
+        self.post(snapshot, (Party::Crawler(at), Party::Controller(home)), Letter::Report(report));
+    }
+
+    fn perform(&self, snapshot: &mut Snapshot, at: usize) {
+        let crawler = &mut snapshot.crawlers[at];
+        let Some(task) = crawler.task.take() else { return };
+        let mut route: Vec<Step> = crawler.report.route.iter().flat_map(|route| route.iter().copied()).collect();
+        let mut executed = None;
+        match &task.job {
+            None => {
+                crawler.at = Some(self.app.initial);
+                route.clear();
+            }
+            Some(job) => {
+                if job.reset {
+                    crawler.at = Some(self.app.initial);
+                    route.clear();
+                }
+                let actions = job.walk.iter().map(|step| step.action).chain([job.action]);
+                for action in actions {
+                    let here = crawler.at.expect("it stands somewhere");
+                    let found = self.app.from(here).iter().find(|&&(other, _)| signature_of(other) == action);
+                    let &(number, to) = found.expect("the state offers the action");
+                    route.push(Step { from: key_of(here), action, to: key_of(to) });
+                    executed = Some((here, number));
+                    crawler.at = Some(to);
+                }
+                if let (Some(known), Some(last)) = (&task.route, route.last().copied()) {
+                    route = known.iter().copied().chain([last]).collect();
+                }
+            }
+        }
+        snapshot.executed.extend(executed);
+        let number = crawler.report.number;
+        crawler.report = Report {
+            crawler: CrawlerId(at as u32),
+            number,
+            at: crawler.at.map(|state| self.see(state)),
+            route: Some(Route::from(route)),
+            task: Some(task.id),
+            executed: executed.map(|(state, action)| (key_of(state), signature_of(action))),
+            walked: task.job.map(|job| job.walk).unwrap_or_default(),
+            failed: None,
+            again: false,
+        };
+        if let (true, Some((from, action)), Some(sighting)) =
+            (self.hasty, crawler.report.executed, &crawler.report.at)
+        {
+            crawler.owes_report = true;
+            let step = Step { from, action, to: sighting.key };
+            let done = Done { task: task.id, step, new: false, kept_by: task.id.by };
+            let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == task.id.by);
+            let envelope = Envelope {
+                key: None,
+                hops: 0,
+                last: false,
+                initial: None,
+                facts: Vec::new(),
+                done: Vec::new(),
+                message: Message::Done(done),
+            };
+            if let Some(to) = to {
+                let letter = Letter::Peer(task.id.by, envelope);
+                self.post(snapshot, (Party::Crawler(at), Party::Controller(to)), letter);
+            }
+        } else {
+            self.report(snapshot, at);
+        }
+    }
+
+    fn deliver(&self, snapshot: &mut Snapshot, way: (Party, Party)) {
+        let Some(letters) = snapshot.letters.get_mut(&way) else { return };
+        let Some(letter) = letters.pop_front() else { return };
+        if letters.is_empty() {
+            snapshot.letters.remove(&way);
+        }
+        match (way.1, letter) {
+            (Party::Controller(at), Letter::Peer(from, envelope)) => {
+                self.tell(snapshot, at, Input::Received(from, envelope));
+            }
+            (Party::Controller(at), Letter::Report(report)) => self.tell(snapshot, at, Input::Report(report)),
+            (Party::Controller(at), Letter::Returned(answer)) => {
+                self.tell(snapshot, at, Input::Returned(answer));
+            }
+            (Party::Crawler(at), Letter::Told(ToCrawler::Task(task))) => {
+                let crawler = &mut snapshot.crawlers[at];
+                if crawler.task.is_none() && crawler.report.number == task.number {
+                    snapshot.patience.retain(|&(_, who, _)| who != at);
+                    crawler.task = Some(task);
+                } else {
+                    let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == task.id.by);
+                    if let Some(to) = to {
+                        let way = (Party::Crawler(at), Party::Controller(to));
+                        self.post(snapshot, way, Letter::Returned(task.id));
+                    }
+                }
+            }
+            (Party::Crawler(_), _) | (Party::Controller(_), Letter::Told(_)) => {}
+        }
+    }
+
+    /// Nothing is on its way and nobody works: the earliest timer goes off.
+    fn tick(&self, snapshot: &mut Snapshot) {
+        snapshot.ticks += 1;
+        let timer = snapshot.timers.first().map(|&(at, ..)| at);
+        let patience = snapshot.patience.first().map(|&(at, ..)| at);
+        if patience.is_some_and(|at| timer.is_none_or(|timer| at <= timer)) {
+            if let Some((at, crawler, _)) = snapshot.patience.pop_first() {
+                snapshot.now = at;
+                snapshot.crawlers[crawler].report.again = true;
+                self.report(snapshot, crawler);
+            }
+        } else if let Some((at, peer, timer)) = snapshot.timers.pop_first() {
+            snapshot.now = at;
+            self.tell(snapshot, peer, Input::Woken(timer));
+        }
+    }
+
+    fn is_quiet(&self, snapshot: &Snapshot) -> bool {
+        let works = |crawler: &Crawler| !crawler.dead && (crawler.task.is_some() || crawler.owes_report);
+        snapshot.letters.is_empty() && !snapshot.crawlers.iter().any(works)
+    }
+}
+
+/// Whether what the live controllers hold is the whole application.
+fn is_whole(checked: &Checked, snapshot: &Snapshot) -> bool {
+    let mut found = BTreeSet::new();
+    for peer in snapshot.peers.iter().flatten().filter(|peer| peer.atlas().initial().is_some()) {
+        for (key, state) in peer.atlas().own() {
+            let Some(record) = peer.atlas().record(state) else { return false };
+            found.extend(record.executed.iter().map(|&(action, to)| (key, action, to)));
+        }
+    }
+    let all = (0..checked.app.states() as u32).flat_map(|state| {
+        checked.app.from(state).iter().map(move |&(action, to)| (key_of(state), signature_of(action), key_of(to)))
+    });
+    found == all.collect()
+}
+
+/// Whether somebody keeps every state that a recorded transition leads to.
+fn is_nothing_lost(snapshot: &Snapshot) -> bool {
+    let peers = || snapshot.peers.iter().flatten().filter(|peer| peer.atlas().initial().is_some());
+    let kept: BTreeSet<_> = peers().flat_map(|peer| peer.atlas().full().map(|(key, _)| key)).collect();
+    peers().all(|peer| {
+        let own = peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key));
+        own.flat_map(|(_, state)| peer.atlas().leads(state)).all(|(_, to)| kept.contains(&to))
+    })
+}
+
+fn is_one_ring(snapshot: &Snapshot) -> bool {
+    let inside = snapshot.peers.iter().flatten().filter(|peer| peer.member().is_inside());
+    let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
+    // One that is left alone, or a pair of which one has just gone, has nobody to be in a ring with.
+    let live = |peer: &&argiope_ring::Member| peer.successors().iter().any(|key| members.contains_key(key));
+    members.len() < 2 || !members.values().all(|member| live(&member)) || ring(&members).is_ok()
+}
+
+impl Model for Checked {
+    type State = Snapshot;
+    type Action = Act;
+
+    fn init_states(&self) -> Vec<Snapshot> {
+        let keys: Vec<Key> = (0..self.controllers).map(|at| self.key(at)).collect();
+        let founder = |&key: &Key| Some(Peer::founder(self.settings, key, &keys));
+        let crawler = |at: usize| Crawler {
+            at: None,
+            report: Report {
+                crawler: CrawlerId(at as u32),
+                number: 0,
+                at: None,
+                route: None,
+                task: None,
+                executed: None,
+                walked: Vec::new(),
+                failed: None,
+                again: false,
+            },
+            task: None,
+            owes_report: false,
+            dead: false,
+        };
+        let mut snapshot = Snapshot {
+            now: 0,
+            ticks: 0,
+            peers: keys.iter().map(founder).chain((0..self.joins).map(|_| None)).collect(),
+            crawlers: (0..self.crawlers).map(crawler).collect(),
+            letters: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            patience: BTreeSet::new(),
+            executed: BTreeSet::new(),
+            crashes: self.crashes,
+            joins: self.joins,
+            crawler_crashes: self.crawler_crashes,
+            finished: false,
+        };
+        for at in 0..self.controllers {
+            self.tell(&mut snapshot, at, Input::Start);
+        }
+        for at in 0..self.crawlers {
+            self.report(&mut snapshot, at);
+        }
+        vec![snapshot]
+    }
+
+    fn actions(&self, snapshot: &Snapshot, actions: &mut Vec<Act>) {
+        if snapshot.finished {
+            return;
+        }
+        actions.extend(snapshot.letters.keys().map(|&(from, to)| Act::Deliver(from, to)));
+        for (at, crawler) in snapshot.crawlers.iter().enumerate().filter(|(_, crawler)| !crawler.dead) {
+            if crawler.task.is_some() {
+                actions.push(Act::Perform(at));
+            }
+            if crawler.owes_report {
+                actions.push(Act::SayWhere(at));
+            }
+            if snapshot.crawler_crashes > 0 {
+                actions.push(Act::CrashCrawler(at));
+            }
+        }
+        if self.is_quiet(snapshot) {
+            actions.push(Act::Tick);
+        }
+        let up: Vec<usize> = (0..snapshot.peers.len()).filter(|&at| snapshot.peers[at].is_some()).collect();
+        if snapshot.crashes > 0 && up.len() > 1 {
+            actions.extend(up.iter().flat_map(|&at| [Act::Crash(at, false), Act::Crash(at, true)]));
+        }
+        if snapshot.joins > 0 && snapshot.peers[0].is_some() {
+            actions.push(Act::Join);
+        }
+    }
+
+    fn next_state(&self, before: &Snapshot, act: Act) -> Option<Snapshot> {
+        let mut snapshot = before.clone();
+        match act {
+            Act::Deliver(from, to) => self.deliver(&mut snapshot, (from, to)),
+            Act::Perform(at) => self.perform(&mut snapshot, at),
+            Act::SayWhere(at) => self.report(&mut snapshot, at),
+            Act::Tick => self.tick(&mut snapshot),
+            Act::Crash(at, unheard) => {
+                snapshot.crashes -= 1;
+                snapshot.peers[at] = None;
+                let gone = Party::Controller(at);
+                snapshot.letters.retain(|&(from, to), _| to != gone && !(unheard && from == gone));
+                snapshot.timers.retain(|&(_, peer, _)| peer != at);
+            }
+            Act::CrashCrawler(at) => {
+                snapshot.crawler_crashes -= 1;
+                snapshot.crawlers[at].dead = true;
+                let gone = Party::Crawler(at);
+                snapshot.letters.retain(|&(from, to), _| to != gone && from != gone);
+                snapshot.patience.retain(|&(_, crawler, _)| crawler != at);
+            }
+            Act::Join => {
+                snapshot.joins -= 1;
+                let at = self.controllers;
+                snapshot.peers[at] = Some(Peer::newcomer(self.settings, self.key(at)));
+                self.tell(&mut snapshot, at, Input::Join(self.key(0)));
+            }
+        }
+        Some(snapshot)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("never finished early", |checked: &Self, snapshot: &Snapshot| {
+                !snapshot.finished || is_whole(checked, snapshot)
+            }),
+            Property::always("it finishes", |_, snapshot: &Snapshot| snapshot.ticks < MOST_TICKS),
+            Property::always("one ring", |_, snapshot: &Snapshot| is_one_ring(snapshot)),
+            Property::always("what is acknowledged is kept", |checked: &Self, snapshot: &Snapshot| {
+                checked.settings.recovery != Recovery::Redundancy || is_nothing_lost(snapshot)
+            }),
+            Property::sometimes("it finishes at all", |_, snapshot: &Snapshot| snapshot.finished),
+        ]
+    }
+}
+
+/// Three states: there and back, and a dead end.
+fn three_states() -> Application {
+    let mut app = Application::new("three", 2.0, vec!["a".to_owned(), "b".to_owned()]);
+    app.push_state(vec![(0, 1), (1, 2)]);
+    app.push_state(vec![(0, 0)]);
+    app.push_state(vec![]);
+    app
+}
+
+fn states_of(checked: Checked) -> usize {
+    let checker = checked.checker().spawn_bfs().join();
+    checker.assert_properties();
+    checker.unique_state_count()
+}
+
+#[test]
+fn two_controllers_share_a_crawl() {
+    let checked = Checked::new(three_states(), "shared", Recovery::Redundancy, 2, 1);
+    println!("{}", states_of(checked));
+}
