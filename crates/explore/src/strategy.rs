@@ -8,7 +8,7 @@ use crate::id::StateIndex;
 use crate::job::Job;
 
 /// An exploration strategy. It sees the graph but never changes it.
-pub trait Strategy: Send + CloneStrategy {
+pub trait Strategy: Send + Sync + CloneStrategy {
     /// A state was seen for the first time, after the candidate `by` (none led to the initial state, or
     /// to one that was met by accident). Told before the candidate is recorded.
     fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
