@@ -82,8 +82,7 @@ impl Graph {
         assert!(self.by_key.insert(key, state).is_none(), "state {key:?} is known already");
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
-        let mut indexes: Vec<ActionIndex> =
-            sorted.iter().map(|&signature| self.action(signature)).collect();
+        let mut indexes: Vec<ActionIndex> = sorted.iter().map(|&signature| self.action(signature)).collect();
         assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
         self.unexplored += indexes.len();

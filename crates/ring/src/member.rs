@@ -171,7 +171,8 @@ impl Member {
                 }
                 let had_others = !self.successors.is_empty();
                 self.bury(from, effects);
-                if self.is_inside() && had_others && self.successors.is_empty() && self.predecessor.is_none() {
+                if self.is_inside() && had_others && self.successors.is_empty() && self.predecessor.is_none()
+                {
                     effects.push(Effect::Stranded);
                 }
             }

@@ -22,7 +22,7 @@ use argiope_ring::Key;
 use argiope_ring::invariant::{Members, ring};
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::crawl::{key_of, signature_of};
-use stateright::{Checker, Model, Property};
+use stateright::{Checker, HasDiscoveries, Model, Property};
 
 /// Whoever takes more timers than this to end does not end.
 const MOST_TICKS: u32 = 400;
@@ -154,7 +154,11 @@ impl Checked {
                 Effect::Send(to, envelope) => {
                     let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == to);
                     if let Some(to) = to {
-                        self.post(snapshot, (Party::Controller(at), Party::Controller(to)), Letter::Peer(me, envelope));
+                        self.post(
+                            snapshot,
+                            (Party::Controller(at), Party::Controller(to)),
+                            Letter::Peer(me, envelope),
+                        );
                     }
                 }
                 Effect::Tell(crawler, told) => {
@@ -172,7 +176,11 @@ impl Checked {
 
     fn key(&self, at: usize) -> Key {
         // A newcomer comes between the first two.
-        if at < self.controllers { place(at, self.controllers) } else { Key(place(1, self.controllers).0 / 2) }
+        if at < self.controllers {
+            place(at, self.controllers)
+        } else {
+            Key(place(1, self.controllers).0 / 2)
+        }
     }
 
     fn post(&self, snapshot: &mut Snapshot, way: (Party, Party), letter: Letter) {
@@ -200,7 +208,8 @@ impl Checked {
     fn perform(&self, snapshot: &mut Snapshot, at: usize) {
         let crawler = &mut snapshot.crawlers[at];
         let Some(task) = crawler.task.take() else { return };
-        let mut route: Vec<Step> = crawler.report.route.iter().flat_map(|route| route.iter().copied()).collect();
+        let mut route: Vec<Step> =
+            crawler.report.route.iter().flat_map(|route| route.iter().copied()).collect();
         let mut executed = None;
         match &task.job {
             None => {
@@ -480,52 +489,47 @@ fn with(scheme: &str, recovery: Recovery, controllers: usize, crawlers: usize) -
 #[test]
 fn two_controllers_and_two_crawlers_survive_a_crash() {
     let crash = |scheme, recovery| Checked { crashes: 1, ..with(scheme, recovery, 2, 2) };
-    assert_eq!(situations(crash("shared", Recovery::Redundancy)), 63_870);
+    assert_eq!(situations(crash("shared", Recovery::Redundancy)), 93_047);
     assert_eq!(situations(crash("shared", Recovery::Retry)), 15_294);
-    assert_eq!(situations(crash("forward-global", Recovery::Redundancy)), 0);
-    assert_eq!(situations(crash("forward-global", Recovery::Retry)), 0);
+    assert_eq!(situations(crash("forward-global", Recovery::Retry)), 18_111);
 }
 
 #[test]
 fn two_controllers_survive_a_crash_and_a_newcomer() {
-    let both = |scheme| Checked { crashes: 1, joins: 1, ..with(scheme, Recovery::Redundancy, 2, 1) };
-    assert_eq!(situations(both("shared")), 109_600);
-    assert_eq!(situations(both("forward-global")), 108_104);
-    assert_eq!(situations(both("gossip")), 116_105);
+    let both = Checked { crashes: 1, joins: 1, ..with("shared", Recovery::Redundancy, 2, 1) };
+    assert_eq!(situations(both), 381_080);
 }
 
 #[test]
 fn three_controllers_survive_a_crash() {
-    let crash = |scheme, recovery| Checked { crashes: 1, ..with(scheme, recovery, 3, 1) };
-    assert_eq!(situations(crash("shared", Recovery::Retry)), 8_461);
-    assert_eq!(situations(crash("forward-global", Recovery::Redundancy)), 0);
+    let crash = |scheme| Checked { crashes: 1, ..with(scheme, Recovery::Retry, 3, 1) };
+    assert_eq!(situations(crash("shared")), 8_461);
+    assert_eq!(situations(crash("forward-global")), 9_320);
 }
 
-/// Larger ones take minutes: ARGIOPE_LONG=1.
+/// Larger ones take many minutes: ARGIOPE_LONG=1.
 #[test]
-fn two_crawlers_survive_a_crash_and_a_newcomer() {
+fn larger_rings_survive_a_crash() {
     if std::env::var_os("ARGIOPE_LONG").is_none() {
         return;
     }
-    let both = Checked { crashes: 1, joins: 1, ..with("shared", Recovery::Retry, 2, 2) };
-    println!("{} situations", situations(both));
-    let crash = Checked { crashes: 1, ..with("shared", Recovery::Retry, 3, 2) };
-    println!("{} situations", situations(crash));
+    for (controllers, crawlers, recovery) in [(3, 1, Recovery::Redundancy), (3, 2, Recovery::Retry)] {
+        let crash = Checked { crashes: 1, ..with("forward-global", recovery, controllers, crawlers) };
+        println!("{controllers} controllers, {crawlers} crawlers: {} situations", situations(crash));
+    }
 }
 
-/// Chapter 3 of the thesis has a crawler say that a task is done before it says where that led. If it fails in
-/// between, nobody ever hears of the state.
+/// Chapter 3 of the thesis has a crawler say that a task is done before it says where that led. Until it does (and
+/// forever, if it fails in between) nobody knows of the state.
 #[test]
 fn a_state_is_lost_if_its_task_is_said_to_be_done_before_it_is_kept() {
-    let crash = |hasty| Checked { crawler_crashes: 1, hasty, ..with("shared", Recovery::Redundancy, 2, 2) };
-    situations(crash(false));
-    let checker = crash(true).checker().spawn_bfs().join();
-    let path = checker.discovery("what is acknowledged is kept").expect("the checker notices");
-    let acts: Vec<Act> = path.into_actions();
-    let crawler = acts.iter().find_map(|act| match act {
-        Act::CrashCrawler(crawler) => Some(*crawler),
-        _ => None,
-    });
-    println!("{acts:#?}");
-    assert!(crawler.is_some(), "{acts:?}");
+    let crash = |hasty| Checked { crawler_crashes: 1, hasty, ..with("shared", Recovery::Retry, 2, 2) };
+    assert_eq!(situations(crash(false)), 12_460);
+    let checker = crash(true).checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+    let path = checker.discovery("never finished early").expect("the checker notices");
+    // The crawl is taken to be over while a crawler stands in a state that nobody has heard of, or has died there.
+    let steps = path.into_vec();
+    let (last, _) = steps.last().expect("a path has an end");
+    assert!(last.finished && last.executed.len() < 3, "{steps:#?}");
+    assert!(last.crawlers.iter().any(|crawler| crawler.owes_report), "{steps:#?}");
 }

@@ -39,7 +39,12 @@ impl Peer {
         }
         let leased: std::collections::BTreeSet<_> = self.leases.values().map(|lease| lease.slot).collect();
         let leaked = self.atlas.claimed_own().find(|slot| !leased.contains(slot))?;
-        Some(format!("{:?} of {:?}: {:?} is claimed without a lease", leaked, self.me, self.atlas.step(leaked)))
+        Some(format!(
+            "{:?} of {:?}: {:?} is claimed without a lease",
+            leaked,
+            self.me,
+            self.atlas.step(leaked)
+        ))
     }
 
     fn leads(&self) -> bool {
@@ -68,8 +73,7 @@ impl Peer {
 
     fn send_marker(&mut self, out: &mut Vec<Effect>) {
         let number = self.number();
-        let marker =
-            Marker { leader: self.me, number, seen: vec![(self.me, self.ending.busy)], again: 0 };
+        let marker = Marker { leader: self.me, number, seen: vec![(self.me, self.ending.busy)], again: 0 };
         self.ending.sent = Some(number);
         out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
         match self.member.successors().first().copied() {
@@ -183,7 +187,14 @@ impl std::fmt::Display for Peer {
             self.member.successors().iter().map(|key| key.0 >> 120).collect::<Vec<_>>(),
         )?;
         for (key, state) in self.atlas.own().filter(|&(_, state)| self.atlas.free_in(state) > 0) {
-            write!(f, "; {:?} free {} full {} route {:?}", key, self.atlas.free_in(state), self.atlas.is_full(key), self.atlas.route(state).map(|r| r.len()))?;
+            write!(
+                f,
+                "; {:?} free {} full {} route {:?}",
+                key,
+                self.atlas.free_in(state),
+                self.atlas.is_full(key),
+                self.atlas.route(state).map(|r| r.len())
+            )?;
         }
         Ok(())
     }

@@ -110,9 +110,10 @@ impl Peer {
     fn copy_period(&self) -> u64 {
         match self.settings.recovery {
             Recovery::Combined { period: Some(period) } => period,
-            Recovery::Retry | Recovery::Redundancy | Recovery::Combined { period: None } | Recovery::Adaptive => {
-                best_period(self.keeping.delay / 2, self.failure_rate())
-            }
+            Recovery::Retry
+            | Recovery::Redundancy
+            | Recovery::Combined { period: None }
+            | Recovery::Adaptive => best_period(self.keeping.delay / 2, self.failure_rate()),
         }
     }
 
@@ -311,11 +312,8 @@ impl Peer {
 
     /// Some of what is owed to a member need not be taken in any more.
     pub(super) fn owe_nothing(&mut self, gone: Key, what: impl Fn(&Message) -> bool, out: &mut Vec<Effect>) {
-        let owed = self
-            .keeping
-            .owed
-            .iter()
-            .filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
+        let owed =
+            self.keeping.owed.iter().filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
         let numbers: Vec<u64> = owed.map(|(&number, _)| number).collect();
         for number in numbers {
             self.taken(number, out);

@@ -24,7 +24,8 @@ impl Peer {
                 if let (Some(task), Some(reason)) = (report.task, report.failed) {
                     self.send(task.by, Message::Missed(task, reason), out);
                 }
-                let asking = Asking { crawler: report.crawler, number: report.number, at: None, again: report.again };
+                let asking =
+                    Asking { crawler: report.crawler, number: report.number, at: None, again: report.again };
                 self.employ(asking, out);
             }
         }
@@ -69,12 +70,8 @@ impl Peer {
         } else {
             self.acknowledge(done, out);
         }
-        let asking = Asking {
-            crawler: report.crawler,
-            number: report.number,
-            at: Some(at.key),
-            again: report.again,
-        };
+        let asking =
+            Asking { crawler: report.crawler, number: report.number, at: Some(at.key), again: report.again };
         self.employ(asking, out);
     }
 

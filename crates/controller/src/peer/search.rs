@@ -39,14 +39,8 @@ struct Node {
 impl Search {
     /// From where a crawler stands; from the initial state, after a reset, if it stands nowhere.
     pub fn new(asking: Asking, origin: Key, initial: StateKey) -> Self {
-        let mut search = Self {
-            asking,
-            origin,
-            nodes: Vec::new(),
-            known: BTreeSet::new(),
-            next: 0,
-            doubtful: None,
-        };
+        let mut search =
+            Self { asking, origin, nodes: Vec::new(), known: BTreeSet::new(), next: 0, doubtful: None };
         let (root, parent) = asking.at.map_or((initial, None), |at| (at, Some(0)));
         search.nodes.push(Node { state: root, action: ActionSignature(0), parent, depth: 0 });
         search.known.insert(root);

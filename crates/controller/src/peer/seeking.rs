@@ -35,13 +35,7 @@ impl Peer {
     }
 
     /// Whether something was found, or is being looked for elsewhere.
-    fn find(
-        &mut self,
-        asking: Asking,
-        origin: Key,
-        drained: Vec<Fact>,
-        out: &mut Vec<Effect>,
-    ) -> bool {
+    fn find(&mut self, asking: Asking, origin: Key, drained: Vec<Fact>, out: &mut Vec<Effect>) -> bool {
         let Some(initial) = self.atlas.initial() else {
             return self.start(asking, out);
         };

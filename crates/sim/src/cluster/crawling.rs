@@ -70,7 +70,8 @@ impl Cluster<'_> {
     /// Says that a task is done, whatever becomes of where it led.
     fn say_done(&mut self, crawler: CrawlerId) -> bool {
         let report = self.crawlers.get(&crawler).map(|crawling| &crawling.report);
-        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) = report else {
+        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) = report
+        else {
             return false;
         };
         let step = Step { from: *from, action: *action, to: at.key };

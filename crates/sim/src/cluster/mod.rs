@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::{
-    Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler,
-};
+use argiope_controller::peer::message::{Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler};
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -306,9 +304,10 @@ impl<'a> Cluster<'a> {
         }
         match event {
             Event::Arrives(at, from, envelope) => {
-                let apart = self.places.get(&from).is_some_and(|&other| {
-                    self.nodes[other].part != self.nodes[at].part
-                });
+                let apart = self
+                    .places
+                    .get(&from)
+                    .is_some_and(|&other| self.nodes[other].part != self.nodes[at].part);
                 if !apart {
                     self.enqueue(at, Input::Received(from, envelope));
                 }

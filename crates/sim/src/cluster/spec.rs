@@ -89,7 +89,8 @@ fn add(part: &str, (happenings, per_hour): &mut Plan) -> Option<()> {
 /// One happening, as written.
 fn happening(given: &str) -> Option<(f64, Happening)> {
     let (what, at) = given.split_once('@')?;
-    let (name, argument) = what.split_once(':').map_or((what, None), |(name, argument)| (name, Some(argument)));
+    let (name, argument) =
+        what.split_once(':').map_or((what, None), |(name, argument)| (name, Some(argument)));
     let happening = match (name, argument) {
         ("fail", None) => Happening::Fail(1),
         ("fail", Some(many)) => Happening::Fail(many.parse().ok().filter(|&many| many > 0)?),
@@ -155,7 +156,8 @@ mod tests {
         assert_eq!(failures("crawlers:at:30%"), Ok((vec![(0.3, Happening::LoseCrawler)], 0.0)));
         let both = vec![(0.1, Happening::Join), (0.4, Happening::Part(2_000_000))];
         assert_eq!(failures("join@10%+part:2s@40%"), Ok((both, 0.0)));
-        for wrong in ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"] {
+        for wrong in ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"]
+        {
             assert!(failures(wrong).is_err(), "{wrong}");
         }
     }

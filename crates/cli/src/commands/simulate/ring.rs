@@ -176,7 +176,10 @@ fn scenario(
     }
     if let Some(name) = args.recovery.clone().or(written.recovery) {
         scenario.recovery = spec::recovery(&name).ok_or_else(|| {
-            Failure::Input(format!("there is no recovery {name:?}; there are {}", spec::RECOVERIES.join(", ")))
+            Failure::Input(format!(
+                "there is no recovery {name:?}; there are {}",
+                spec::RECOVERIES.join(", ")
+            ))
         })?;
     }
     if let Some(backups) = args.backups.or(written.backups) {
