@@ -8,9 +8,9 @@ use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
 pub(super) const DESCRIBED: Described = Described {
-    name: "clipmarks-like",
-    examples: &["clipmarks-like"],
-    summary: "imitates Clipmarks: 129 states, 10,580 transitions",
+    name: "clipmarks-like[:large]",
+    examples: &["clipmarks-like", "clipmarks-like:large"],
+    summary: "imitates Clipmarks: 129 states, 10,580 transitions (large: 2,663 and 355,201)",
     help: "Known: the size, the reset cost (18), that members share clips of other sites, and that \
            about 54 actions lead to dead ends. Guessed: six tabs of nine clips, a dialog that asks to \
            sign in, a form for new members, and a link to the source of an opened clip that leads out. \
