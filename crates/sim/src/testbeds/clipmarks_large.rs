@@ -21,12 +21,7 @@ struct Clipmarks;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Page {
     /// A sheet of a division; the clip that is open is named by its place on the sheet.
-    Sheet {
-        division: u16,
-        sheet: u16,
-        open: Option<u16>,
-        asking_to_sign_in: bool,
-    },
+    Sheet { division: u16, sheet: u16, open: Option<u16>, asking_to_sign_in: bool },
     /// About, help, terms and the like.
     Leaflet(u8),
     /// A page of the form for new members.
