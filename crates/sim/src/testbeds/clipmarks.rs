@@ -15,7 +15,11 @@ pub(super) const DESCRIBED: Described = Described {
            about 54 actions lead to dead ends. Guessed: six tabs of nine clips, a dialog that asks to \
            sign in, a form for new members, and a link to the source of an opened clip that leads out. \
            Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 and 55) \
-           and finds the last state, the end of that form, shortly before the end, as published.",
+           and finds the last state, the end of that form, shortly before the end, as published. Of the \
+           large version the size, the reset cost (32) and how near crawlers find something to do are \
+           known (90 % where they stand); ten divisions of seven sheets of clips are guessed, with which \
+           79 % are found there, and 5 controllers with 100 crawlers spend 461,000 actions (published: \
+           414,345).",
 };
 
 const TABS: u8 = 6;
