@@ -9,6 +9,7 @@ pub mod crawler;
 pub mod fleet;
 pub mod published;
 pub mod report;
+pub mod rings;
 pub mod summary;
 pub mod testbeds;
 pub mod tour;

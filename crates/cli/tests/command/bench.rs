@@ -61,3 +61,43 @@ fn the_memory_of_a_graph_is_counted() {
     assert!(text.starts_with("Graph of 1000 states and 20000 transitions"), "{text}");
     assert!(text.contains("bytes for a transition:             8.0\n"), "{text}");
 }
+
+#[test]
+fn every_scheme_is_compared_and_threads_do_not_show() {
+    let run = |jobs: u32| {
+        let out = folder(&format!("bench-schemes-{jobs}"));
+        let table = output(&format!("bench schemes --quick --jobs {jobs} --out {}", out.display()));
+        let files = ["schemes.csv", "schemes.svg"].map(|name| fs::read_to_string(out.join(name)));
+        (table, files.map(|file| file.expect("the file was written")))
+    };
+    let alone = run(1);
+    assert_eq!(alone, run(3));
+    for scheme in ["global", "reset-only", "local", "shared", "forward", "forward-global", "gossip"] {
+        assert!(alone.0.lines().any(|line| line.split_whitespace().next() == Some(scheme)), "{scheme}");
+    }
+    assert!(alone.1[0].contains(",published,"), "what was printed is in the file");
+    assert!(alone.1[1].ends_with("</svg>\n"));
+}
+
+#[test]
+fn more_controllers_are_faster() {
+    let table = output("bench scale --quick --scheme gossip");
+    let last: Vec<&str> =
+        table.lines().rfind(|line| line.starts_with('5')).expect("a row").split_whitespace().collect();
+    let speed_up: f64 = last[3].parse().expect("a number");
+    assert!(speed_up > 2.0, "{table}");
+    let given = argiope("bench scale --quick --scheme gosip");
+    assert_eq!(given.code, Some(2), "{}", given.err);
+}
+
+#[test]
+fn what_recovery_costs_stands_beside_what_was_computed() {
+    let out = folder("bench-recovery");
+    let table = output(&format!("bench recovery --quick --out {}", out.display()));
+    for figure in ["Figure 6.2", "Figure 6.4", "Figure 6.5"] {
+        assert!(table.contains(figure), "{table}");
+    }
+    let csv = fs::read_to_string(out.join("recovery.csv")).expect("the file was written");
+    assert!(csv.lines().any(|line| line.starts_with("6.2,failures,2,retry,")), "{csv}");
+    assert!(out.join("recovery.svg").exists());
+}

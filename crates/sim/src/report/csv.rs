@@ -96,13 +96,14 @@ fn cell(figure: Option<impl ToString>) -> String {
     figure.map_or_else(String::new, |figure| figure.to_string())
 }
 
-fn push(out: &mut String, row: &[String]) {
+/// A row.
+pub(super) fn push(out: &mut String, row: &[String]) {
     *out += &row.join(",");
     out.push('\n');
 }
 
 /// A field of text, quoted where it would be taken for several.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     let text = harmless(text);
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -8,14 +8,18 @@ use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
 pub(super) const DESCRIBED: Described = Described {
-    name: "clipmarks-like",
-    examples: &["clipmarks-like"],
-    summary: "imitates Clipmarks: 129 states, 10,580 transitions",
+    name: "clipmarks-like[:large]",
+    examples: &["clipmarks-like", "clipmarks-like:large"],
+    summary: "imitates Clipmarks: 129 states, 10,580 transitions (large: 2,663 and 355,201)",
     help: "Known: the size, the reset cost (18), that members share clips of other sites, and that \
            about 54 actions lead to dead ends. Guessed: six tabs of nine clips, a dialog that asks to \
            sign in, a form for new members, and a link to the source of an opened clip that leads out. \
            Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 and 55) \
-           and finds the last state, the end of that form, shortly before the end, as published.",
+           and finds the last state, the end of that form, shortly before the end, as published. Of the \
+           large version the size, the reset cost (32) and how near crawlers find something to do are \
+           known (90 % where they stand); ten divisions of seven sheets of clips are guessed, with which \
+           79 % are found there, and 5 controllers with 100 crawlers spend 461,000 actions (published: \
+           414,345).",
 };
 
 const TABS: u8 = 6;

@@ -8,7 +8,9 @@ use argiope_explore::quoted::Quoted;
 mod bank;
 mod bebop;
 mod clipmarks;
+mod clipmarks_large;
 mod elfinder;
+mod explorer;
 pub mod filetree;
 pub mod hypercube;
 mod periodic;
@@ -63,6 +65,8 @@ pub enum Recipe {
     Cassandra,
     /// The file explorer over the source tree of httpd.
     Httpd,
+    /// The file explorer over a large tree that is made up.
+    FiletreeLarge,
     /// The imitation of Bebop.
     Bebop,
     /// The imitation of the larger version of Bebop.
@@ -73,6 +77,8 @@ pub enum Recipe {
     PeriodicTable,
     /// The imitation of Clipmarks.
     Clipmarks,
+    /// The imitation of the larger version of Clipmarks.
+    ClipmarksLarge,
     /// The imitation of Altoro Mutual.
     Bank,
     /// The imitation of TestRIA.
@@ -95,11 +101,13 @@ impl Recipe {
             Self::Hypercube(n) => hypercube(n),
             Self::Cassandra => filetree::cassandra(),
             Self::Httpd => filetree::httpd(),
+            Self::FiletreeLarge => explorer::filetree_large(),
             Self::Bebop => bebop::bebop_like(),
             Self::BebopLarge => bebop::bebop_like_large(),
             Self::Elfinder => elfinder::elfinder_like(),
             Self::PeriodicTable => periodic::periodic_table_like(),
             Self::Clipmarks => clipmarks::clipmarks_like(),
+            Self::ClipmarksLarge => clipmarks_large::clipmarks_like_large(),
             Self::Bank => bank::bank_like(),
             Self::Site => site::site_like(),
             Self::Random { states, actions, seed } => random(states, actions, seed),
@@ -147,8 +155,9 @@ pub fn find(name: &str) -> Result<Spec, TestbedError> {
         })?,
         ("filetree", None | Some("cassandra")) => Recipe::Cassandra,
         ("filetree", Some("httpd")) => Recipe::Httpd,
+        ("filetree", Some("large")) => Recipe::FiletreeLarge,
         ("filetree", Some("")) => {
-            return Err(malformed("filetree:cassandra, filetree:httpd or filetree:FILE"));
+            return Err(malformed("filetree:cassandra, filetree:httpd, filetree:large or filetree:FILE"));
         }
         ("filetree", Some(file)) => return Ok(Spec::ShapeFile(file.to_string())),
         ("bebop-like", None) => Recipe::Bebop,
@@ -157,6 +166,8 @@ pub fn find(name: &str) -> Result<Spec, TestbedError> {
         ("elfinder-like", None) => Recipe::Elfinder,
         ("periodic-table-like", None) => Recipe::PeriodicTable,
         ("clipmarks-like", None) => Recipe::Clipmarks,
+        ("clipmarks-like", Some("large")) => Recipe::ClipmarksLarge,
+        ("clipmarks-like", _) => return Err(malformed("clipmarks-like or clipmarks-like:large")),
         ("bank-like", None) => Recipe::Bank,
         ("site-like", None) => Recipe::Site,
         _ => return Err(TestbedError::Unknown(name.to_string())),
@@ -209,11 +220,13 @@ mod tests {
             ("hypercube:10", 1_024, 5_120, 3.0),
             ("filetree", 163, 4_816, 2.0),
             ("filetree:httpd", 93, 2_360, 2.0),
+            ("filetree:large", 4_622, 429_654, 12.0),
             ("periodic-table-like", 240, 29_034, 8.0),
             ("bebop-like", 1_800, 145_811, 2.0),
             ("bebop-like:large", 5_082, 468_971, 3.0),
             ("elfinder-like", 1_360, 43_816, 10.0),
             ("clipmarks-like", 129, 10_580, 18.0),
+            ("clipmarks-like:large", 2_663, 355_201, 32.0),
             ("bank-like", 45, 1_210, 2.0),
             ("site-like", 39, 305, 2.0),
             ("random:100:5", 100, 500, 3.0),

@@ -6,6 +6,10 @@ use clap::Subcommand;
 use crate::failure::Failure;
 
 mod browser;
+mod recovery;
+mod rings;
+mod scale;
+mod schemes;
 mod speed;
 mod strategies;
 
@@ -22,6 +26,12 @@ pub struct Args {
 enum What {
     /// Compare every strategy on every test-bed, beside the published figures
     Strategies(strategies::Args),
+    /// Compare every knowledge scheme of a ring of controllers, beside the published figures
+    Schemes(schemes::Args),
+    /// Measure how a ring scales to a hundred controllers
+    Scale(scale::Args),
+    /// Measure what it costs to lose controllers, beside what was published
+    Recovery(recovery::Args),
     /// Measure a crawl in the browser against bare loops over the same connection
     Browser(browser::Args),
     /// Measure the time of a crawl and of a decision, and the memory of a graph
@@ -31,6 +41,9 @@ enum What {
 pub fn run(args: Args) -> Result<(), Failure> {
     match args.what {
         What::Strategies(args) => strategies::run(args),
+        What::Schemes(args) => schemes::run(&args),
+        What::Scale(args) => scale::run(&args),
+        What::Recovery(args) => recovery::run(&args),
         What::Browser(args) => browser::run(&args),
         What::Speed(args) => speed::run(&args),
     }

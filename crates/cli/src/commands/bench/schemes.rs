@@ -1,0 +1,139 @@
+//! `argiope bench schemes`: every knowledge scheme on the applications of the thesis, as its figures 4.1
+//! to 4.3, its tables 4.1 to 4.4, and figure 5 of the paper before it.
+
+use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_sim::cluster::scenario::Scenario;
+use argiope_sim::report::{lines, rings as report};
+use argiope_sim::rings::{Measured, TESTBEDS, Testbed, published};
+
+use super::rings::{Common, Crawl, Models, judge};
+use crate::failure::Failure;
+use crate::output;
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope bench schemes --quick
+  argiope bench schemes --out results
+
+With --out the folder gets schemes.csv (one row per crawl, and one for each row that the thesis prints) and \
+schemes.svg (simulated time over the number of controllers). Schemes that would take hours on the \
+applications of the published size are measured on smaller ones of the same kind, in tables of their own. \
+Figures in columns or rows called `published` are taken from the thesis, all others are measured. The \
+results do not depend on --jobs.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The schemes that are measured on applications of the published size.
+const FAST: [&str; 4] = ["global", "reset-only", "forward-global", "gossip"];
+/// The crawlers of figures 4.1 to 4.3, and of a controller in figure 5.
+const CRAWLERS: usize = 20;
+/// The controllers of figures 4.1 to 4.3.
+const CONTROLLERS: [usize; 5] = [1, 5, 10, 15, 20];
+/// Those of them with which the slow schemes are measured as well.
+const FEWER: [usize; 3] = [1, 5, 20];
+
+/// What was measured, by the part of the report that it is for.
+struct Bench {
+    over_controllers: Vec<Measured>,
+    of_schemes: Vec<Measured>,
+    scaling: Vec<Measured>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let common = &args.common;
+    common.prepare()?;
+    let bench = measure(common)?;
+    let all: Vec<&Measured> =
+        bench.over_controllers.iter().chain(&bench.of_schemes).chain(&bench.scaling).collect();
+    common.write("schemes.csv", &report::csv(&all, published::ROWS))?;
+    common.write("schemes.svg", &figure(&bench))?;
+    for runs in report::by_testbed(&bench.over_controllers) {
+        output::print(&format!("{}\n", report::over_controllers(&runs)))?;
+    }
+    for runs in report::by_testbed(&bench.of_schemes) {
+        output::print(&format!("{}\n", report::of_schemes(testbed_of(&runs), &runs)))?;
+    }
+    output::print(&format!("{}\n", report::depths(&depths(&bench.of_schemes))))?;
+    output::print(&report::scaling(&bench.scaling.iter().collect::<Vec<_>>()))?;
+    judge(all)
+}
+
+/// Which application of the thesis runs are on.
+fn testbed_of(runs: &[&Measured]) -> &'static Testbed {
+    let is =
+        |bed: &&Testbed| runs.iter().any(|run| [bed.full, bed.small, bed.quick].contains(&&*run.testbed));
+    TESTBEDS.iter().find(is).unwrap_or(&TESTBEDS[0])
+}
+
+/// The depths are those of the default scheme on the largest application of each kind.
+fn depths(runs: &[Measured]) -> Vec<(&'static Testbed, &Measured)> {
+    let of = |bed: &'static Testbed| {
+        let runs = runs.iter().filter(|run| run.scheme == schemes::DEFAULT);
+        let mut here = runs.filter(|run| [bed.full, bed.quick].contains(&&*run.testbed));
+        here.next().map(|run| (bed, run))
+    };
+    TESTBEDS.iter().filter_map(of).collect()
+}
+
+/// The test-beds of an application and the schemes that are measured on each.
+fn pairs(bed: &'static Testbed, quick: bool) -> Vec<(&'static str, Vec<&'static Scheme>)> {
+    let all: Vec<&Scheme> = schemes::ALL.iter().collect();
+    let fast = all.iter().filter(|scheme| FAST.contains(&scheme.name)).copied().collect();
+    if quick { vec![(bed.quick, all)] } else { vec![(bed.full, fast), (bed.small, all)] }
+}
+
+fn measure(common: &Common) -> Result<Bench, Failure> {
+    let mut models = Models::default();
+    let crawlers = if common.quick { 50 } else { published::CRAWLERS };
+    let mut crawls = Vec::new();
+    let mut of_schemes = Vec::new();
+    for bed in &TESTBEDS {
+        for (testbed, schemes) in pairs(bed, common.quick) {
+            let reset_cost = models.add(testbed)?.reset_cost;
+            let crawl = |controllers, crawlers, scheme| {
+                let mut scenario = Scenario::new(controllers, crawlers, reset_cost, common.seed);
+                scenario.scheme = scheme;
+                Crawl { testbed: testbed.to_owned(), scenario }
+            };
+            let controllers = match testbed {
+                _ if common.quick => &FEWER[..2],
+                _ if testbed == bed.small => &FEWER,
+                _ => &CONTROLLERS[..],
+            };
+            for scheme in schemes {
+                crawls.extend(controllers.iter().map(|&many| crawl(many, CRAWLERS, scheme)));
+                of_schemes.push(crawl(published::CONTROLLERS, crawlers, scheme));
+            }
+        }
+    }
+    let largest = if common.quick { TESTBEDS[2].quick } else { TESTBEDS[2].full };
+    let reset_cost = models.add(largest)?.reset_cost;
+    let scaling = (1..=5).map(|many| Crawl {
+        testbed: largest.to_owned(),
+        scenario: Scenario::new(many, many * CRAWLERS, reset_cost, common.seed),
+    });
+    let (first, second) = (crawls.len(), of_schemes.len());
+    crawls.extend(of_schemes);
+    crawls.extend(scaling);
+    let mut over_controllers = common.measure(&crawls, &models);
+    let mut of_schemes = over_controllers.split_off(first);
+    let scaling = of_schemes.split_off(second);
+    Ok(Bench { over_controllers, of_schemes, scaling })
+}
+
+fn figure(bench: &Bench) -> String {
+    let beds = report::by_testbed(&bench.over_controllers);
+    let mut panels: Vec<lines::Panel> = beds.iter().map(|runs| report::panel(runs)).collect();
+    panels.push(report::speed_up_panel(&bench.scaling.iter().collect::<Vec<_>>()));
+    lines::svg(&lines::Figure {
+        title: "Knowledge schemes over the number of controllers".to_owned(),
+        note: format!("Simulated time. Last: {CRAWLERS} crawlers for each controller."),
+        panels,
+    })
+}

@@ -1,0 +1,95 @@
+//! The tables, CSV and figures of `argiope bench recovery`.
+
+use super::csv::{field, push};
+use super::lines::{Panel, Series};
+use super::table::Table;
+use super::text::number;
+use crate::rings::recovery::Overhead;
+
+/// One figure of the thesis.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its number.
+    pub number: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// What goes to the right.
+    pub across: &'static str,
+    /// Its points, line by line.
+    pub points: Vec<Overhead>,
+}
+
+/// As people read it.
+pub fn table(figure: &Figure) -> String {
+    let columns = [figure.across, "recovery", "overhead", "computed", "failures", "executed again"];
+    let mut table = Table::new(columns);
+    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    for point in &figure.points {
+        table.row([
+            if point.at < 10.0 { format!("{:.3}", point.at) } else { number(point.at) },
+            point.series.to_owned(),
+            percent(point.measured),
+            percent(point.computed),
+            number(point.failures),
+            percent(point.again),
+        ]);
+    }
+    format!("Figure {}: {}\n{table}", figure.number, figure.title)
+}
+
+/// One row per point.
+pub fn csv(figures: &[Figure]) -> String {
+    let mut out = String::from("figure,axis,at,recovery,overhead,computed,failures,executed_again\n");
+    for figure in figures {
+        for point in &figure.points {
+            let mut row = vec![figure.number.to_owned(), field(figure.across), point.at.to_string()];
+            row.push(point.series.to_owned());
+            let values = [point.measured, point.computed, point.failures, point.again];
+            row.extend(values.map(|value| value.to_string()));
+            push(&mut out, &row);
+        }
+    }
+    out
+}
+
+/// As a plot: what was measured, and dashed what the thesis computes.
+pub fn panel(figure: &Figure) -> Panel {
+    let mut names: Vec<&'static str> = figure.points.iter().map(|point| point.series).collect();
+    names.dedup();
+    let mut series = Vec::new();
+    for name in names {
+        let line = |dashed: bool| {
+            let points = figure.points.iter().filter(|point| point.series == name);
+            let value = |point: &Overhead| if dashed { point.computed } else { point.measured };
+            Series {
+                name: if dashed { format!("{name}, computed") } else { name.to_owned() },
+                points: points.map(|point| (point.at, 100.0 * value(point).max(0.0))).collect(),
+                dashed,
+            }
+        };
+        series.extend([line(false), line(true)]);
+    }
+    let title = format!("As figure {}: {}", figure.number, figure.title);
+    Panel { title, across: figure.across, up: "overhead in %", logarithmic: false, series }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_computed_stands_beside_what_is_measured() {
+        let point =
+            |series, at| Overhead { series, at, failures: 2.0, again: 0.1, measured: 0.25, computed: 0.2 };
+        let figure = Figure {
+            number: "6.2",
+            title: "overhead".to_owned(),
+            across: "failures",
+            points: vec![point("retry", 1.0), point("retry", 2.0), point("redundancy", 1.0)],
+        };
+        assert!(table(&figure).contains("25.0 %"));
+        assert_eq!(csv(std::slice::from_ref(&figure)).lines().count(), 4);
+        let panel = panel(&figure);
+        assert_eq!(panel.series.iter().filter(|series| series.dashed).count(), 2);
+    }
+}

@@ -1,0 +1,153 @@
+//! What is measured of rings of controllers: a crawl by several controllers and many crawlers, as the
+//! thesis on crawling with partial knowledge measures it. Threads and progress are the command's; writing
+//! it down is `report`'s.
+
+use argiope_controller::peer::settings::Recovery;
+
+use crate::cluster::scenario::Scenario;
+use crate::cluster::{Cluster, Counts, checks};
+use crate::crawler::World;
+
+pub mod formulas;
+pub mod published;
+pub mod recovery;
+
+/// An application of the thesis in two sizes: as published, and small enough for every scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Testbed {
+    /// The application by the thesis' name, as [`published`] lists it.
+    pub application: &'static str,
+    /// The test-bed of the published size.
+    pub full: &'static str,
+    /// A test-bed of the same kind for the schemes that are too slow on the full one.
+    pub small: &'static str,
+    /// One for a quick look.
+    pub quick: &'static str,
+}
+
+/// In the order of figures 4.1 to 4.3.
+pub const TESTBEDS: [Testbed; 3] = [
+    Testbed {
+        application: "ClipMarks",
+        full: "clipmarks-like:large",
+        small: "clipmarks-like",
+        quick: "bank-like",
+    },
+    Testbed {
+        application: "JQuery File Tree",
+        full: "filetree:large",
+        small: "filetree:cassandra",
+        quick: "filetree:httpd",
+    },
+    Testbed { application: "Bebop", full: "bebop-like:large", small: "bebop-like", quick: "site-like" },
+];
+
+/// A crawl by a ring.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The name of the test-bed.
+    pub testbed: String,
+    /// Transitions of the application.
+    pub transitions: usize,
+    /// What a reset costs, in actions.
+    pub reset_cost: f64,
+    /// The name of the scheme.
+    pub scheme: &'static str,
+    /// What became of what lost controllers knew.
+    pub recovery: Recovery,
+    /// How many controllers began.
+    pub controllers: usize,
+    /// How many crawlers began.
+    pub crawlers: usize,
+    /// How long an action took, in microseconds.
+    pub action: u64,
+    /// What was counted.
+    pub counts: Counts,
+    /// Why the result is worth nothing, if so: it did not end, or something is missing in the model.
+    pub wrong: Option<String>,
+}
+
+/// Crawls an application to the end.
+pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> Measured {
+    let mut cluster = Cluster::new(world, scenario.clone());
+    cluster.run();
+    let wrong = cluster.wrong().map(str::to_owned).or_else(|| checks::in_the_end(&cluster));
+    Measured {
+        testbed: testbed.to_owned(),
+        transitions: world.transitions(),
+        reset_cost: scenario.reset_cost,
+        scheme: scenario.scheme.name,
+        recovery: scenario.recovery,
+        controllers: scenario.controllers,
+        crawlers: scenario.crawlers,
+        action: scenario.action,
+        counts: cluster.counts().clone(),
+        wrong,
+    }
+}
+
+impl Measured {
+    /// What crawlers spent, in actions.
+    pub fn cost(&self) -> f64 {
+        self.counts.spent.cost(self.reset_cost)
+    }
+
+    /// Simulated seconds from the first load to the end.
+    pub fn seconds(&self) -> f64 {
+        self.counts.ended as f64 / 1e6
+    }
+
+    /// Simulated time in actions, so that it compares with crawls in which actions took another time.
+    pub fn actions_long(&self) -> f64 {
+        self.counts.ended as f64 / self.action as f64
+    }
+
+    /// Messages of all kinds but those that keep the ring together, for each transition.
+    pub fn messages_per_transition(&self) -> f64 {
+        self.counts.total() as f64 / self.transitions as f64
+    }
+
+    /// How many messages of a kind were sent.
+    pub fn messages(&self, kind: &str) -> u64 {
+        self.counts.messages.get(kind).copied().unwrap_or(0)
+    }
+
+    /// Which part of their time crawlers had nothing to do.
+    pub fn idle(&self) -> f64 {
+        self.counts.idle as f64 / (self.counts.ended as f64 * self.crawlers as f64)
+    }
+
+    /// So many times faster than another crawl.
+    pub fn speed_up(&self, against: &Self) -> f64 {
+        against.counts.ended as f64 / self.counts.ended as f64
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::testbeds::random;
+
+    /// A ring on a small application.
+    pub(crate) fn measured(controllers: usize) -> Measured {
+        let model = random(40, 5, 1);
+        let world = World::new(&model);
+        measure("random:40:5:1", &world, &Scenario::new(controllers, 4, model.reset_cost, 1))
+    }
+
+    #[test]
+    fn a_measured_crawl_is_complete() {
+        let measured = measured(3);
+        assert_eq!(measured.wrong, None);
+        let tasks = measured.counts.depths.iter().sum::<u64>() + measured.counts.by_reset;
+        assert_eq!(tasks, 200);
+        assert!(measured.cost() >= 200.0 && measured.seconds() > 0.0);
+        assert!((0.0..1.0).contains(&measured.idle()));
+    }
+
+    #[test]
+    fn nobody_is_faster_than_himself() {
+        let measured = measured(2);
+        assert_eq!(measured.speed_up(&measured), 1.0);
+    }
+}
