@@ -146,7 +146,7 @@ fn a_ring_gives_the_whole_model_and_the_same_bytes_every_time() {
         timeless(given.out)
     });
     assert_eq!(first, second);
-    let run: serde_json::Value = serde_json::from_str(&format!("{first}}}")).expect("it is JSON");
+    let run: Value = serde_json::from_str(&format!("{first}}}")).expect("it is JSON");
     assert_eq!(run["model_equal"], true);
     assert_eq!((run["controllers"].as_u64(), run["crawlers"].as_u64()), (Some(5), Some(8)));
     assert_eq!(run["failures"].as_u64(), Some(2));

@@ -134,7 +134,7 @@ impl Peer {
                     out,
                 );
             }
-            Message::Reached(report) => self.reached(report, out),
+            Message::Reached(report) => self.reached(&report, out),
             Message::Done(done) => self.done(done, out),
             Message::Missed(answer, reason) => self.missed(answer, reason, out),
             Message::Seek(seek) => self.sought(seek, out),

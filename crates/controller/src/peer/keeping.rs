@@ -46,7 +46,7 @@ enum To {
 }
 
 /// What to do once something is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
@@ -96,7 +96,7 @@ impl Peer {
         if self.keeping.copies_on.is_empty() {
             self.then(then, out);
         } else if at_once {
-            self.copy(vec![part], Some(then), out);
+            self.copy(&[part], Some(then), out);
         } else {
             self.keeping.gathered.push(part);
             if !std::mem::replace(&mut self.keeping.copying, true) {
@@ -140,14 +140,14 @@ impl Peer {
         self.keeping.copying = false;
         let parts = std::mem::take(&mut self.keeping.gathered);
         if !parts.is_empty() {
-            self.copy(parts, None, out);
+            self.copy(&parts, None, out);
         }
     }
 
-    fn copy(&mut self, parts: Vec<Part>, then: Option<Then>, out: &mut Vec<Effect>) {
+    fn copy(&mut self, parts: &[Part], then: Option<Then>, out: &mut Vec<Effect>) {
         let mut numbers = BTreeSet::new();
         for to in self.keeping.copies_on.clone() {
-            numbers.insert(self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out));
+            numbers.insert(self.owe(To::Member(to), |number| Message::Copy(number, parts.to_vec()), out));
         }
         match then {
             Some(then) if numbers.is_empty() => self.then(then, out),
@@ -171,7 +171,7 @@ impl Peer {
             let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
             let records = states.filter_map(|state| self.atlas.record(state));
             let parts: Vec<Part> = records.map(Part::State).collect();
-            self.copy(parts, None, out);
+            self.copy(&parts, None, out);
         }
         let wanted = self.backups();
         if wanted == self.keeping.copies_on {
@@ -222,11 +222,11 @@ impl Peer {
         &mut self,
         to: Key,
         settled: bool,
-        records: Vec<StateRecord>,
+        records: &[StateRecord],
         then: Option<Then>,
         out: &mut Vec<Effect>,
     ) {
-        let message = |number| Message::HandOff(number, settled, records.clone());
+        let message = |number| Message::HandOff(number, settled, records.to_vec());
         let number = self.owe(To::Member(to), message, out);
         if let Some(then) = then {
             let group = self.number();

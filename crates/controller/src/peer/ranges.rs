@@ -108,7 +108,7 @@ impl Peer {
         let (Some(after), true) = (now, self.member.is_inside()) else { return };
         if before.is_some_and(|before| after != self.me && after.is_between(before, self.me)) {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
-            self.hand_over(after, given.settled, given.records, None, out);
+            self.hand_over(after, given.settled, &given.records, None, out);
             for (key, route) in given.awaited {
                 self.owe_existence(key, route, out);
             }
@@ -327,7 +327,7 @@ impl Peer {
             given.add(self, key, state);
             self.atlas.own_it(key, false);
         }
-        self.hand_over(heir, given.settled, given.records, Some(Then::Leave), out);
+        self.hand_over(heir, given.settled, &given.records, Some(Then::Leave), out);
         for (key, route) in given.awaited {
             self.owe_existence(key, route, out);
         }

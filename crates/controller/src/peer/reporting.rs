@@ -32,7 +32,7 @@ impl Peer {
     }
 
     /// A crawler stands in an own state.
-    pub(super) fn reached(&mut self, report: Report, out: &mut Vec<Effect>) {
+    pub(super) fn reached(&mut self, report: &Report, out: &mut Vec<Effect>) {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
             Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
@@ -41,7 +41,7 @@ impl Peer {
         // A crawler that knows neither how it came here nor how others do cannot be told where to go.
         let Some(initial) = initial else { return };
         self.atlas.begin(initial);
-        self.hear(&report);
+        self.hear(report);
         let state = self.atlas.own_it(at.key, true);
         if let Some(route) = &report.route {
             self.atlas.learn_route(state, route);

@@ -36,7 +36,7 @@ impl<E> Clock<E> {
     }
 
     /// What happens next; the present moves on to it.
-    pub fn next(&mut self) -> Option<E> {
+    pub fn advance(&mut self) -> Option<E> {
         let Reverse(timed) = self.waiting.pop()?;
         self.now = timed.at;
         Some(timed.event)

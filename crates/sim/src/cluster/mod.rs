@@ -180,7 +180,7 @@ impl<'a> Cluster<'a> {
             return false;
         }
         self.events += 1;
-        let Some(event) = self.clock.next().filter(|_| self.events < limit) else {
+        let Some(event) = self.clock.advance().filter(|_| self.events < limit) else {
             self.wrong = Some("it does not end".to_owned());
             return false;
         };
