@@ -96,6 +96,7 @@ fn greedy_on_a_hypercube_depends_on_ties_as_published() {
 }
 
 /// Does what menu says, and holds that greedy could have said it: as far away as greedy's choice.
+#[derive(Clone)]
 struct MenuBesideGreedy {
     menu: Box<dyn Strategy>,
     greedy: Box<dyn Strategy>,
@@ -186,6 +187,7 @@ fn a_page_without_actions_is_complete_at_once() {
 }
 
 /// A strategy that claims to be done although there is something left to do.
+#[derive(Clone)]
 struct Quitter;
 
 impl Strategy for Quitter {

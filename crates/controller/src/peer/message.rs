@@ -263,7 +263,10 @@ pub enum Timer {
 
 /// What a controller asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "there are a few at a time, and most of them are the large one")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are a few at a time, and most of them are the large one"
+)]
 pub enum Effect {
     /// Send a message to another controller.
     Send(Key, Envelope),
