@@ -342,7 +342,7 @@ fn is_one_ring(snapshot: &Snapshot) -> bool {
     let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
     // One that is left alone, or a pair of which one has just gone, has nobody to be in a ring with.
     let live = |peer: &&argiope_ring::Member| peer.successors().iter().any(|key| members.contains_key(key));
-    members.len() < 2 || !members.values().all(|member| live(&member)) || ring(&members).is_ok()
+    members.len() < 2 || !members.values().all(|member| live(member)) || ring(&members).is_ok()
 }
 
 impl Model for Checked {
@@ -515,7 +515,7 @@ fn larger_rings_survive_a_crash() {
     }
     for (controllers, crawlers, recovery) in [(3, 1, Recovery::Redundancy), (3, 2, Recovery::Retry)] {
         let crash = Checked { crashes: 1, ..with("forward-global", recovery, controllers, crawlers) };
-        println!("{controllers} controllers, {crawlers} crawlers: {} situations", situations(crash));
+        assert!(situations(crash) > 100_000, "{controllers} controllers, {crawlers} crawlers");
     }
 }
 
