@@ -342,7 +342,7 @@ fn is_one_ring(snapshot: &Snapshot) -> bool {
     let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
     // One that is left alone, or a pair of which one has just gone, has nobody to be in a ring with.
     let live = |peer: &&argiope_ring::Member| peer.successors().iter().any(|key| members.contains_key(key));
-    members.len() < 2 || !members.values().all(|member| live(member)) || ring(&members).is_ok()
+    members.len() < 2 || !members.values().all(live) || ring(&members).is_ok()
 }
 
 impl Model for Checked {
