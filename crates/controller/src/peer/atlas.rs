@@ -228,11 +228,6 @@ impl Atlas {
         self.awaited.iter().copied().filter(|state| self.entries[state.at()].route.is_none()).collect()
     }
 
-    /// Whether some own state is not known in full.
-    pub fn awaits(&self) -> bool {
-        !self.awaited.is_empty()
-    }
-
     /// The own states.
     pub fn own(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
         self.own.iter().map(|(&key, &state)| (key, state))

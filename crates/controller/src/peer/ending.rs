@@ -186,16 +186,11 @@ impl std::fmt::Display for Peer {
             self.member.predecessor().map(|key| key.0 >> 120),
             self.member.successors().iter().map(|key| key.0 >> 120).collect::<Vec<_>>(),
         )?;
-        for (key, state) in self.atlas.own().filter(|&(_, state)| self.atlas.free_in(state) > 0) {
-            write!(
-                f,
-                "; {:?} free {} full {} route {:?}",
-                key,
-                self.atlas.free_in(state),
-                self.atlas.is_full(key),
-                self.atlas.route(state).map(|r| r.len())
-            )?;
-        }
-        Ok(())
+        let open = self.atlas.own().filter(|&(_, state)| self.atlas.free_in(state) > 0);
+        open.take(5).try_for_each(|(key, state)| {
+            let known = if self.atlas.is_full(key) { "known" } else { "awaited" };
+            let steps = self.atlas.route(state).map(|route| route.len());
+            write!(f, "; {key:?} is {known}, route {steps:?}, free {}", self.atlas.free_in(state))
+        })
     }
 }
