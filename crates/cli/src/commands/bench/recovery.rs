@@ -14,7 +14,7 @@ use crate::output;
 const AFTER_HELP: &str = "\
 Examples:
   argiope bench recovery --quick
-  argiope bench recovery --out results
+  argiope bench recovery --quick --out results
 
 With --out the folder gets recovery.csv and recovery.svg. The overhead is against the same crawl without \
 failures and without copies; `computed` is what the formulas of the thesis give. The results do not depend \

@@ -12,7 +12,7 @@ use crate::output;
 const AFTER_HELP: &str = "\
 Examples:
   argiope bench scale --quick
-  argiope bench scale --out results
+  argiope bench scale --quick --out results
 
 With --out the folder gets scale.csv and scale.svg. The speed-up is against one controller with twenty \
 crawlers. The results do not depend on --jobs.";

@@ -13,7 +13,7 @@ use crate::output;
 const AFTER_HELP: &str = "\
 Examples:
   argiope bench schemes --quick
-  argiope bench schemes --out results
+  argiope bench schemes --quick --out results
 
 With --out the folder gets schemes.csv (one row per crawl, and one for each row that the thesis prints) and \
 schemes.svg (simulated time over the number of controllers). Schemes that would take hours on the \

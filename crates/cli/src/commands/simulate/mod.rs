@@ -29,7 +29,7 @@ Examples:
   argiope simulate --testbed hypercube:8 --strategy all --seeds 5
   argiope simulate --testbed hypercube:8 --strategy greedy --reset-cost 10 --json
   argiope simulate --model switch.json
-  argiope simulate --testbed site-like --controllers 5 --crawlers 8 --recovery redundancy --failures at:50%
+  argiope simulate --testbed site-like --controllers 3 --failures at:50%
 
 The table gives the median over the seeds of each figure: the cost when the last state was found and \
 when the last transition was executed (actions, and resets at their cost; the first load is a reset), \
