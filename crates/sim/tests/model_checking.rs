@@ -255,15 +255,7 @@ impl Checked {
             let step = Step { from, action, to: sighting.key };
             let done = Done { task: task.id, step, new: false, kept_by: task.id.by };
             let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == task.id.by);
-            let envelope = Envelope {
-                key: None,
-                hops: 0,
-                last: false,
-                initial: None,
-                facts: Vec::new(),
-                done: Vec::new(),
-                message: Message::Done(done),
-            };
+            let envelope = Envelope::new(None, Message::Done(done));
             if let Some(to) = to {
                 let letter = Letter::Peer(task.id.by, envelope);
                 self.post(snapshot, (Party::Crawler(at), Party::Controller(to)), letter);
@@ -354,17 +346,7 @@ impl Model for Checked {
         let founder = |&key: &Key| Some(Peer::founder(self.settings, key, &keys));
         let crawler = |at: usize| Crawler {
             at: None,
-            report: Report {
-                crawler: CrawlerId(at as u32),
-                number: 0,
-                at: None,
-                route: None,
-                task: None,
-                executed: None,
-                walked: Vec::new(),
-                failed: None,
-                again: false,
-            },
+            report: Report::new(CrawlerId(at as u32), 0),
             task: None,
             owes_report: false,
             dead: false,

@@ -37,7 +37,7 @@ impl Peer {
             self.send_with(hint, Some(state), Vec::new(), message, out);
             return;
         }
-        let envelope = letter(Some(state), message);
+        let envelope = Envelope::new(Some(state), message);
         if self.owns(state) {
             self.inbox.push_back((self.me, envelope));
         } else {
@@ -54,7 +54,7 @@ impl Peer {
         out: &mut Vec<Effect>,
     ) {
         if to == self.me {
-            self.inbox.push_back((self.me, Envelope { facts, ..letter(key, message) }));
+            self.inbox.push_back((self.me, Envelope { facts, ..Envelope::new(key, message) }));
             return;
         }
         if self.settings.scheme.hears == Hears::Everything && !matches!(message, Message::Ring(_)) {
@@ -65,7 +65,7 @@ impl Peer {
         }
         let initial = self.atlas.initial();
         let done = self.later.remove(&to).unwrap_or_default();
-        out.push(Effect::Send(to, Envelope { initial, facts, done, ..letter(key, message) }));
+        out.push(Effect::Send(to, Envelope { initial, facts, done, ..Envelope::new(key, message) }));
     }
 
     /// Sends by themselves what found no message to go with.
@@ -183,8 +183,4 @@ impl Peer {
             }
         }
     }
-}
-
-pub(super) fn letter(key: Option<StateKey>, message: Message) -> Envelope {
-    Envelope { key, hops: 0, last: false, initial: None, facts: Vec::new(), done: Vec::new(), message }
 }

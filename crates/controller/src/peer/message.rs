@@ -30,6 +30,13 @@ pub struct Envelope {
     pub message: Message,
 }
 
+impl Envelope {
+    /// Nothing but a message: for the owner of a state, or for the receiver.
+    pub fn new(key: Option<StateKey>, message: Message) -> Self {
+        Self { key, hops: 0, last: false, initial: None, facts: Vec::new(), done: Vec::new(), message }
+    }
+}
+
 /// From one controller to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Message {
@@ -120,6 +127,23 @@ pub struct Report {
     pub failed: Option<Failure>,
     /// It was said before, and nobody answered.
     pub again: bool,
+}
+
+impl Report {
+    /// Of a crawler that stands nowhere and has done nothing.
+    pub fn new(crawler: CrawlerId, number: u64) -> Self {
+        Self {
+            crawler,
+            number,
+            at: None,
+            route: None,
+            task: None,
+            executed: None,
+            walked: Vec::new(),
+            failed: None,
+            again: false,
+        }
+    }
 }
 
 /// A crawler that wants something to do.

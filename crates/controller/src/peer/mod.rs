@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use argiope_explore::graph::Slot;
-use argiope_explore::id::StateKey;
+use argiope_explore::id::{StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, Member};
 
@@ -158,16 +158,6 @@ impl Peer {
         &self.atlas
     }
 
-    /// Whether it has said that the crawl is over.
-    pub fn is_finished(&self) -> bool {
-        self.ending.finished
-    }
-
-    /// How many tasks it has given out that are not done.
-    pub fn leases(&self) -> usize {
-        self.leases.len()
-    }
-
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
     pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
         self.now = now;
@@ -280,7 +270,7 @@ impl Peer {
     }
 
     /// How an own state stands.
-    fn fact(&self, state: argiope_explore::id::StateIndex) -> Fact {
+    fn fact(&self, state: StateIndex) -> Fact {
         let key = self.atlas.key(state);
         if self.atlas.free_in(state) > 0 {
             Fact::Open(key)

@@ -50,17 +50,7 @@ impl Cluster<'_> {
         let crawler = CrawlerId(number);
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let home = up[number as usize % up.len()];
-        let report = Report {
-            crawler,
-            number: 0,
-            at: None,
-            route: None,
-            task: None,
-            executed: None,
-            walked: Vec::new(),
-            failed: None,
-            again: false,
-        };
+        let report = Report::new(crawler, 0);
         let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, u64::from(number)]);
         let crawling = Crawling { simulated, home, report, task: None, idle_since: self.clock.now() };
         self.crawlers.insert(crawler, crawling);
@@ -76,15 +66,7 @@ impl Cluster<'_> {
         };
         let step = Step { from: *from, action: *action, to: at.key };
         let done = Done { task: *task, step, new: false, kept_by: task.by };
-        let envelope = Envelope {
-            key: None,
-            hops: 0,
-            last: false,
-            initial: None,
-            facts: Vec::new(),
-            done: Vec::new(),
-            message: Message::Done(done),
-        };
+        let envelope = Envelope::new(None, Message::Done(done));
         let by = task.by;
         if let Some(&to) = self.places.get(&by) {
             let time = self.scenario.latency.draw(&mut self.chance);
@@ -161,17 +143,7 @@ impl Cluster<'_> {
         let Some(task) = crawling.task.take() else { return };
         crawling.idle_since = now;
         let id = task.id;
-        let mut report = Report {
-            crawler,
-            number,
-            at: None,
-            route: None,
-            task: Some(id),
-            executed: None,
-            walked: Vec::new(),
-            failed: None,
-            again: false,
-        };
+        let mut report = Report { task: Some(id), ..Report::new(crawler, number) };
         match &task.job {
             None => {
                 report.at = Some(crawling.simulated.load(self.world));

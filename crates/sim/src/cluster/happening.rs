@@ -82,7 +82,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// A controller that has left in order passes on what still comes for a while; its crawlers go elsewhere.
+    /// A controller that has left in order still passes on what comes; its crawlers go elsewhere.
     pub(super) fn depart(&mut self, at: usize) {
         let other = (0..self.nodes.len()).find(|&other| other != at && self.nodes[other].up);
         for crawling in self.crawlers.values_mut() {

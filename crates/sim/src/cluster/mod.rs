@@ -378,15 +378,8 @@ impl<'a> Cluster<'a> {
                 for other in others {
                     self.count("learned");
                     let initial = self.nodes[at].peer.atlas().initial();
-                    let envelope = Envelope {
-                        key: None,
-                        hops: 0,
-                        last: false,
-                        initial,
-                        facts: facts.clone(),
-                        done: Vec::new(),
-                        message: Message::Learned,
-                    };
+                    let facts = facts.clone();
+                    let envelope = Envelope { initial, facts, ..Envelope::new(None, Message::Learned) };
                     // For comparison only: as if everybody knew at once.
                     self.clock.after(0, Event::Takes(other, Input::Received(from, envelope)));
                 }

@@ -2,8 +2,7 @@
 //! panel per test-bed, one box per strategy. Colours are two of Okabe and Ito's, which people with
 //! any kind of colour vision tell apart; the default strategy is also the one in bold.
 
-use std::fmt::Write;
-
+use super::svg::{self, push};
 use super::text::{name, number, xml};
 use crate::bench::Measured;
 use crate::crawl::Run;
@@ -34,15 +33,7 @@ pub fn svg(bench: &[Measured], highlighted: &str) -> String {
     let columns = bench.len().clamp(1, COLUMNS) as f64;
     let width = (columns * PANEL_WIDTH).max(2.0 * PANEL_WIDTH - MARGIN) + MARGIN;
     let height = HEAD + heights.iter().sum::<f64>() + MARGIN;
-    let mut out = String::new();
-    push(
-        &mut out,
-        format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1a1a1a\">"
-        ),
-    );
-    push(&mut out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"));
+    let mut out = svg::begin(width, height);
     head(&mut out, bench);
     let mut top = HEAD;
     for (panels, height) in bench.chunks(COLUMNS).zip(heights) {
@@ -276,10 +267,6 @@ fn thousands(value: f64) -> String {
         out.push(digit);
     }
     fraction.map_or(out.clone(), |fraction| format!("{out}.{fraction}"))
-}
-
-fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(out, "{line}").expect("a string takes everything");
 }
 
 #[cfg(test)]

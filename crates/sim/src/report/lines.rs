@@ -2,8 +2,7 @@
 //! legend. Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart; a
 //! dashed line is computed or published, a full one is measured.
 
-use std::fmt::Write;
-
+use super::svg::{self, push};
 use super::text::{number, xml};
 
 const PANEL_WIDTH: f64 = 460.0;
@@ -64,15 +63,7 @@ pub fn svg(figure: &Figure) -> String {
     let width = 2.0 * MARGIN + figure.panels.len().max(2) as f64 * PANEL_WIDTH;
     let legend = figure.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as f64 * LEGEND_ROW;
     let height = HEAD + PANEL_HEAD + PLOT_HEIGHT + FOOT + legend + MARGIN;
-    let mut out = String::new();
-    push(
-        &mut out,
-        format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1a1a1a\">"
-        ),
-    );
-    push(&mut out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"));
+    let mut out = svg::begin(width, height);
     push(
         &mut out,
         format_args!(
@@ -237,10 +228,6 @@ fn label(tick: f64) -> String {
         _ if tick >= 10.0 || tick == 0.0 => number(tick),
         _ => tick.to_string().chars().take(8).collect(),
     }
-}
-
-fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(out, "{line}").expect("a string takes everything");
 }
 
 #[cfg(test)]

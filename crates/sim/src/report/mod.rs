@@ -10,5 +10,6 @@ pub mod lines;
 pub mod recovery;
 pub mod rings;
 pub mod simulate;
+pub mod svg;
 pub mod table;
 pub mod text;

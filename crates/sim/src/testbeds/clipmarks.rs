@@ -74,7 +74,7 @@ impl Program for Clipmarks {
             offers.nth("leaflet", leaflet.into(), Page::Leaflet(leaflet));
         }
         if let &Page::SignUp(step) = page {
-            sign_up(step, offers);
+            sign_up(step, Page::SignUp, offers);
         }
         let &Page::List { tab, open, asking_to_sign_in } = page else {
             return;
@@ -107,17 +107,17 @@ impl Program for Clipmarks {
 }
 
 /// The form for new members is filled in page by page; nobody becomes one, since the copy of the site
-/// refuses.
-fn sign_up(step: u8, offers: &mut Offers<Page>) {
-    offers.one("sign up", Page::SignUp(0));
+/// refuses. `page` is the page of a step.
+pub(super) fn sign_up<P>(step: u8, page: impl Fn(u8) -> P, offers: &mut Offers<P>) {
+    offers.one("sign up", page(0));
     if step > 0 {
-        offers.one("back", Page::SignUp(step - 1));
+        offers.one("back", page(step - 1));
     }
     if step < LAST_STEP {
-        offers.one("continue", Page::SignUp(step + 1));
+        offers.one("continue", page(step + 1));
     }
     for field in 0..4 {
-        offers.nth("field", field, Page::SignUp(step));
+        offers.nth("field", field, page(step));
     }
 }
 

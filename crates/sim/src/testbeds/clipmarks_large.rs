@@ -3,6 +3,7 @@
 
 use argiope_explore::model::Model;
 
+use super::clipmarks::sign_up;
 use super::program::{self, Offers, Program, Wanted};
 
 const DIVISIONS: u16 = 10;
@@ -14,7 +15,6 @@ const CLIPS_ON_LAST_SHEET: u16 = 15;
 const NEW_CLIPS_PER_SHEET: u16 = 12;
 const TAGS: u16 = 6;
 const LEAFLETS: u8 = 4;
-const LAST_STEP: u8 = 3;
 
 struct Clipmarks;
 
@@ -62,7 +62,7 @@ impl Program for Clipmarks {
                     offers.nth("leaflet", leaflet.into(), Page::Leaflet(leaflet));
                 }
             }
-            Page::SignUp(step) => sign_up(step, offers),
+            Page::SignUp(step) => sign_up(step, Page::SignUp, offers),
             Page::Source => {}
         }
     }
@@ -100,21 +100,6 @@ fn clips(division: u16, at: u16, open: Option<u16>, asking_to_sign_in: bool, off
         (None, false) => offers.one("about", Page::Leaflet(0)),
         (Some(0), false) => offers.one("source", Page::Source),
         (Some(_), _) => {}
-    }
-}
-
-/// The form for new members is filled in page by page; nobody becomes one, since the copy of the site
-/// refuses.
-fn sign_up(step: u8, offers: &mut Offers<Page>) {
-    offers.one("sign up", Page::SignUp(0));
-    if step > 0 {
-        offers.one("back", Page::SignUp(step - 1));
-    }
-    if step < LAST_STEP {
-        offers.one("continue", Page::SignUp(step + 1));
-    }
-    for field in 0..4 {
-        offers.nth("field", field, Page::SignUp(step));
     }
 }
 
