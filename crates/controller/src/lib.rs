@@ -17,5 +17,6 @@ pub mod record;
 pub mod route;
 pub mod settings;
 pub mod spent;
+pub mod star;
 
 pub use controller::Controller;

@@ -10,6 +10,7 @@ pub mod fleet;
 pub mod published;
 pub mod report;
 pub mod rings;
+pub mod star;
 pub mod summary;
 pub mod testbeds;
 pub mod tour;

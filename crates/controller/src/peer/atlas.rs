@@ -505,6 +505,12 @@ impl Atlas {
         led.collect()
     }
 
+    /// What was executed in own states.
+    pub fn executed_own(&self) -> impl Iterator<Item = (StateKey, ActionSignature)> + '_ {
+        self.own()
+            .flat_map(|(key, state)| self.leads(state).into_iter().map(move |(action, _)| (key, action)))
+    }
+
     /// Everything about a state that is known in full.
     pub fn record(&self, state: StateIndex) -> Option<StateRecord> {
         let entry = &self.entries[state.at()];

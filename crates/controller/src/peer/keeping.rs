@@ -55,7 +55,7 @@ pub(super) enum Then {
 }
 
 /// Copies that take so many times as long as at best have waited in a queue.
-const OVERLOADED: u64 = 8;
+const OVERLOADED: u64 = 4;
 /// What was found is copied at least so often and at most so often, in microseconds.
 const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
 
@@ -257,12 +257,14 @@ impl Peer {
     }
 
     pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
-        let Some(Owed { to, message, .. }) = self.keeping.owed.get(&number).cloned() else { return };
+        let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else { return };
         match to {
             To::Member(to) => self.send(to, message, out),
             To::Owner(state) => self.send_to_owner(state, None, message, out),
         }
-        out.push(Effect::Wake(Timer::Resend(number), self.settings.times.resend));
+        // The longer it has waited, the longer until the next time: whoever is behind is not helped by more messages.
+        let wait = self.settings.times.resend.max(self.now - since);
+        out.push(Effect::Wake(Timer::Resend(number), wait));
     }
 
     /// A message was taken in, or nobody is there any more to do so.

@@ -55,7 +55,7 @@ pub struct Peer {
     /// How often a candidate failed.
     failures: BTreeMap<Slot, u32>,
     next_number: u64,
-    /// The longest that a unit of work took, in microseconds.
+    /// The longest that a unit of work took lately, in microseconds.
     slowest: u64,
     /// Crawlers without a job.
     parked: BTreeMap<CrawlerId, Asking>,

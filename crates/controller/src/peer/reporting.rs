@@ -8,6 +8,9 @@ use super::{MOST_FAILURES, Peer};
 use crate::job::Step;
 use crate::outcome::Failure;
 
+/// The longest time is forgotten by so manieth with every task.
+const FADES: u64 = 64;
+
 impl Peer {
     /// A crawler reports here: what it says is passed on to the owner of the state that it stands in.
     pub(super) fn report(&mut self, report: Report, out: &mut Vec<Effect>) {
@@ -95,9 +98,11 @@ impl Peer {
             && let Some(lease) = self.leases.remove(&done.task.job)
         {
             let took = (self.now - lease.since) / lease.units.max(1);
-            // What was expected at first gives way to what was measured; then the longest counts.
+            // What was expected at first gives way to what was measured; then the longest counts, but not for ever:
+            // it may have been so long because somebody failed.
             let first = self.slowest == self.settings.times.task;
-            self.slowest = if first { took.max(1) } else { self.slowest.max(took) };
+            let faded = if first { 1 } else { self.slowest - self.slowest / FADES };
+            self.slowest = faded.max(took);
             // If it was executed, that is noted below; a visit, or what is not own any more, is free again.
             if self.atlas.is_ask(lease.slot) || !self.owns(done.step.from) {
                 self.atlas.release(lease.slot);

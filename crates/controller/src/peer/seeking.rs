@@ -229,7 +229,7 @@ impl Peer {
         out: &mut Vec<Effect>,
     ) {
         self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
-        // Twice the longest that so much work ever took (the thesis: 2 (c + e_max)).
+        // Twice the longest that so much work took lately (the thesis: 2 (c + e_max), ever).
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
         out.push(Effect::Wake(Timer::Lease(id), deadline));
         let id = Answer { by: self.me, job: id };

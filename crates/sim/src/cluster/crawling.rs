@@ -8,8 +8,11 @@ use argiope_controller::peer::message::{Done, Envelope, Message, Report, Task, T
 use super::{Cluster, Event, FromCrawler};
 use crate::crawler::SimulatedCrawler;
 
-/// A crawler asks again after so many times the time of an action.
-const PATIENCE: u64 = 200;
+/// A crawler asks again after so many times the time of an action (and the time that members of a ring are given to
+/// answer); each time that nobody answers after twice as long, so that controllers that are behind are not buried.
+const PATIENCE: u64 = 20;
+/// It doubles no more often than this.
+const MOST_DOUBLINGS: u32 = 5;
 
 /// A crawler.
 pub(super) struct Crawling {
@@ -22,6 +25,10 @@ pub(super) struct Crawling {
     task: Option<Task>,
     /// Since when it has had nothing to do.
     idle_since: u64,
+    /// Since when it has been doing it.
+    working_since: u64,
+    /// How often it has asked in vain.
+    in_vain: u32,
 }
 
 impl Crawling {
@@ -52,7 +59,9 @@ impl Cluster<'_> {
         let home = up[number as usize % up.len()];
         let report = Report::new(crawler, 0);
         let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, u64::from(number)]);
-        let crawling = Crawling { simulated, home, report, task: None, idle_since: self.clock.now() };
+        let now = self.clock.now();
+        let crawling =
+            Crawling { simulated, home, report, task: None, idle_since: now, working_since: now, in_vain: 0 };
         self.crawlers.insert(crawler, crawling);
         self.send_report(crawler);
     }
@@ -80,6 +89,7 @@ impl Cluster<'_> {
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
         crawling.report.number += 1;
         let report = crawling.report.clone();
+        let in_vain = crawling.in_vain.min(MOST_DOUBLINGS);
         if !self.nodes[crawling.home].up {
             let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
             crawling.home = up[self.chance.below(up.len())];
@@ -93,13 +103,15 @@ impl Cluster<'_> {
         let number = report.number;
         let time = self.scenario.latency.draw(&mut self.chance);
         self.clock.after(time, Event::Reported(to, FromCrawler::Report(report)));
-        self.clock.after(PATIENCE * self.scenario.action, Event::Waited(crawler, number));
+        let patience = (PATIENCE * self.scenario.action + self.scenario.times.answer) << in_vain;
+        self.clock.after(patience, Event::Waited(crawler, number));
     }
 
     pub(super) fn waited(&mut self, crawler: CrawlerId, number: u64) {
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
         if crawling.report.number == number && crawling.task.is_none() && self.finished_by.is_none() {
             crawling.report.again = true;
+            crawling.in_vain += 1;
             self.send_report(crawler);
         }
     }
@@ -117,21 +129,13 @@ impl Cluster<'_> {
             return;
         }
         self.counts.idle += now - crawling.idle_since;
-        let (resets, actions) =
-            task.job.as_ref().map_or((1, 0), |job| (u64::from(job.reset), job.walk.len() as u64 + 1));
-        match &task.job {
-            Some(job) if !job.reset => {
-                let depth = job.walk.len();
-                self.counts.depths.resize(self.counts.depths.len().max(depth + 1), 0);
-                self.counts.depths[depth] += 1;
-            }
-            Some(_) => self.counts.by_reset += 1,
-            None => {}
-        }
-        let cost = (resets as f64 * self.scenario.reset_cost + actions as f64) * self.scenario.action as f64;
+        let cost = self.counts.begin(task.job.as_ref(), self.scenario.reset_cost);
+        let time = (cost * self.scenario.action as f64) as u64;
         crawling.task = Some(task);
+        crawling.in_vain = 0;
+        crawling.working_since = now;
         let number = crawling.report.number;
-        self.clock.after(cost as u64, Event::Performed(crawler, number));
+        self.clock.after(time, Event::Performed(crawler, number));
     }
 
     pub(super) fn performed(&mut self, crawler: CrawlerId, number: u64) {
@@ -160,8 +164,11 @@ impl Cluster<'_> {
                         report.route = Some(route_to(crawling.report.route.as_ref(), &task, step));
                         report.executed = Some((job.state, job.action));
                         report.at = Some(at);
-                        if !self.executed.insert((job.state, job.action)) {
+                        let candidate = (job.state, job.action);
+                        if !self.executed.insert(candidate) {
                             self.counts.reexecuted += 1;
+                            self.counts.again += now - crawling.working_since;
+                            self.counts.needlessly += u64::from(self.acknowledged.contains(&candidate));
                         }
                     }
                     Outcome::Elsewhere { at, .. } => {

@@ -71,6 +71,7 @@ impl Cluster<'_> {
     pub(super) fn fail(&mut self, at: usize) {
         let left = self.nodes.iter().filter(|node| node.up).count();
         if self.nodes[at].up && left > 1 {
+            self.acknowledged.extend(self.nodes[at].peer.atlas().executed_own());
             self.nodes[at].up = false;
             self.counts.failures += 1;
         }

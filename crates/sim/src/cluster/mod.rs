@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use argiope_controller::job::CrawlerId;
+use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler};
 use argiope_controller::peer::place;
@@ -87,8 +87,14 @@ pub struct Counts {
     pub spent: Spent,
     /// Transitions executed as a task more than once.
     pub reexecuted: u64,
+    /// Those of them that a controller that failed had acknowledged.
+    pub needlessly: u64,
     /// Controllers that failed.
     pub failures: u64,
+    /// The time that crawlers spent on what had been executed before, in microseconds.
+    pub again: u64,
+    /// The time that copies took until they were confirmed, in microseconds.
+    pub copying: u64,
     /// The time that crawlers waited, in microseconds.
     pub idle: u64,
     /// The time when the crawl was over, in microseconds.
@@ -96,6 +102,19 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// A crawler begins with a job, or loads the URL. Gives what that costs, in actions.
+    pub(crate) fn begin(&mut self, job: Option<&Job>, reset_cost: f64) -> f64 {
+        let Some(job) = job else { return reset_cost };
+        let depth = job.walk.len();
+        if job.reset {
+            self.by_reset += 1;
+        } else {
+            self.depths.resize(self.depths.len().max(depth + 1), 0);
+            self.depths[depth] += 1;
+        }
+        (if job.reset { reset_cost } else { 0.0 }) + depth as f64 + 1.0
+    }
+
     /// All messages but those that keep the ring together.
     pub fn total(&self) -> u64 {
         self.messages.iter().filter(|&(&kind, _)| kind != "ring").map(|(_, count)| count).sum()
@@ -112,6 +131,10 @@ pub struct Cluster<'a> {
     crawlers: BTreeMap<CrawlerId, Crawling>,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
+    /// What controllers that failed had acknowledged.
+    acknowledged: BTreeSet<(StateKey, ActionSignature)>,
+    /// When copies were sent off, by their sender and number.
+    copies: BTreeMap<(usize, u64), u64>,
     transitions: usize,
     happenings: Vec<(f64, Happening)>,
     counts: Counts,
@@ -153,6 +176,8 @@ impl<'a> Cluster<'a> {
             crawlers: BTreeMap::new(),
             chance,
             executed: BTreeSet::new(),
+            acknowledged: BTreeSet::new(),
+            copies: BTreeMap::new(),
             transitions: world.transitions(),
             happenings,
             counts: Counts::default(),
@@ -316,7 +341,10 @@ impl<'a> Cluster<'a> {
             Event::Reported(at, FromCrawler::Returned(answer)) => {
                 self.enqueue(at, Input::Returned(answer));
             }
-            Event::Takes(at, input) => self.tell(at, input),
+            Event::Takes(at, input) => {
+                self.note_copied(at, &input);
+                self.tell(at, input);
+            }
             Event::Woken(at, timer) => self.tell(at, Input::Woken(timer)),
             Event::Told(crawler, told) => self.told(crawler, told),
             Event::Performed(crawler, number) => self.performed(crawler, number),
@@ -330,17 +358,29 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// A message waits until a controller has worked through those before it.
+    /// A message waits until a controller has worked through those before it. Those that keep the ring together go
+    /// first: a controller that is behind with its work must not be taken for dead.
     fn enqueue(&mut self, at: usize, input: Input) {
-        if self.scenario.processing == 0 {
-            self.tell(at, input);
-            return;
-        }
         let now = self.clock.now() * 1000;
         let node = &mut self.nodes[at];
         node.busy_until = node.busy_until.max(now) + self.scenario.processing;
+        let first =
+            matches!(&input, Input::Received(_, envelope) if matches!(envelope.message, Message::Ring(_)));
+        if first || self.scenario.processing == 0 {
+            self.happen(Event::Takes(at, input));
+            return;
+        }
         let wait = (node.busy_until - now) / 1000;
         self.clock.after(wait, Event::Takes(at, input));
+    }
+
+    /// Measures how long a copy took, if it is confirmed.
+    fn note_copied(&mut self, at: usize, input: &Input) {
+        if let Input::Received(_, Envelope { message: Message::Taken(number), .. }) = input
+            && let Some(since) = self.copies.remove(&(at, *number))
+        {
+            self.counts.copying += self.clock.now() - since;
+        }
     }
 
     fn tell(&mut self, at: usize, input: Input) {
@@ -366,6 +406,9 @@ impl<'a> Cluster<'a> {
         match effect {
             Effect::Send(to, envelope) => {
                 self.count(envelope.message.kind());
+                if let Message::Copy(number, _) = envelope.message {
+                    self.copies.entry((at, number)).or_insert(self.clock.now());
+                }
                 if let Some(&other) = self.places.get(&to) {
                     let time = self.scenario.latency.draw(&mut self.chance);
                     self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));

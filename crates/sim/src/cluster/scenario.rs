@@ -2,9 +2,13 @@
 
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_controller::star::division::Division;
 use argiope_explore::chance::Chance;
 use argiope_explore::strategies;
 use argiope_explore::strategy::{Described, Settings as Exploring};
+
+/// The name of the scheme that divides the work in advance.
+pub const STATIC: &str = "static";
 
 /// How long a message takes, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +72,8 @@ pub struct Scenario {
     pub crawlers: usize,
     /// The knowledge scheme.
     pub scheme: &'static Scheme,
+    /// The work is divided among crawlers in advance, around one coordinator: there is no ring, and no scheme.
+    pub division: Option<Division>,
     /// The strategy.
     pub strategy: &'static Described,
     /// What becomes of what a lost controller knew.
@@ -104,6 +110,7 @@ impl Scenario {
             controllers,
             crawlers,
             scheme: schemes::find(schemes::DEFAULT).expect("the default is there"),
+            division: None,
             strategy: strategies::find("greedy").expect("greedy is there"),
             recovery: Recovery::Retry,
             backups: 1,
@@ -138,12 +145,22 @@ impl Scenario {
         };
     }
 
+    /// The name of the scheme.
+    pub fn scheme_name(&self) -> &'static str {
+        if self.division.is_some() { STATIC } else { self.scheme.name }
+    }
+
+    /// What strategies are told.
+    pub fn exploring(&self) -> Exploring {
+        Exploring { reset_cost: self.reset_cost, seed: self.seed }
+    }
+
     /// What controllers are told.
     pub fn settings(&self) -> Settings {
         Settings {
             scheme: self.scheme,
             strategy: self.strategy,
-            exploring: Exploring { reset_cost: self.reset_cost, seed: self.seed },
+            exploring: self.exploring(),
             recovery: self.recovery,
             backups: self.backups,
             successors: (self.backups + 1).max(3),

@@ -6,13 +6,16 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::cluster::scenario::Scenario;
-use crate::cluster::{Cluster, checks, spec};
+use crate::cluster::{Cluster, Counts, checks, spec};
+use crate::crawler::World;
+use crate::star::Star;
 
 /// What came of one simulated crawl by a ring. The fields and their order are a promise.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     strategy: &'static str,
-    seed: u64,
+    /// What was left to chance.
+    pub seed: u64,
     states: usize,
     transitions: usize,
     controllers: usize,
@@ -43,26 +46,40 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Of a simulation that is over.
+    /// Of a ring's crawl that is over.
     pub fn of(cluster: &Cluster<'_>, wall_ms: f64) -> Self {
-        let (scenario, counts) = (cluster.scenario(), cluster.counts());
-        let Scenario { controllers, crawlers, scheme, strategy, recovery, reset_cost, seed, .. } = *scenario;
         let wrong = checks::in_the_end(cluster);
+        Self::new(cluster.scenario(), cluster.world(), cluster.counts(), wrong, wall_ms)
+    }
+
+    /// Of a star's crawl that is over.
+    pub fn of_star(star: &Star<'_>, wall_ms: f64) -> Self {
+        Self::new(star.scenario(), star.world(), star.counts(), star.wrong(), wall_ms)
+    }
+
+    fn new(
+        scenario: &Scenario,
+        world: &World<'_>,
+        counts: &Counts,
+        wrong: Option<String>,
+        wall_ms: f64,
+    ) -> Self {
+        let Scenario { controllers, crawlers, strategy, recovery, reset_cost, seed, .. } = *scenario;
         let time = counts.ended as f64 * crawlers as f64;
         Self {
             strategy: strategy.name,
             seed,
-            states: cluster.world().states(),
-            transitions: cluster.world().transitions(),
+            states: world.states(),
+            transitions: world.transitions(),
             controllers,
             crawlers,
-            scheme: scheme.name,
+            scheme: scenario.scheme_name(),
             recovery: spec::name_of(recovery),
             cost: counts.spent.cost(reset_cost),
             simulated_ms: counts.ended as f64 / 1e3,
             messages: counts.messages.clone(),
             messages_total: counts.total(),
-            messages_per_transition: counts.total() as f64 / cluster.world().transitions().max(1) as f64,
+            messages_per_transition: counts.total() as f64 / world.transitions().max(1) as f64,
             depths: counts.depths.clone(),
             idle_share: if time > 0.0 { counts.idle as f64 / time } else { 0.0 },
             failures: counts.failures,

@@ -10,6 +10,7 @@ pub mod lines;
 pub mod recovery;
 pub mod rings;
 pub mod simulate;
+pub mod star;
 pub mod svg;
 pub mod table;
 pub mod text;

@@ -15,36 +15,41 @@ pub struct Figure {
     pub title: String,
     /// What goes to the right.
     pub across: &'static str,
+    /// Whether the plot shows the time, not the work.
+    pub shows_time: bool,
     /// Its points, line by line.
     pub points: Vec<Overhead>,
 }
 
 /// As people read it.
 pub fn table(figure: &Figure) -> String {
-    let columns = [figure.across, "recovery", "overhead", "computed", "failures", "executed again"];
+    let columns =
+        [figure.across, "recovery", "more time", "more work", "computed", "failures", "executed again"];
     let mut table = Table::new(columns);
     let percent = |part: f64| format!("{:.1} %", 100.0 * part);
     for point in &figure.points {
         table.row([
             if point.at < 10.0 { format!("{:.3}", point.at) } else { number(point.at) },
             point.series.to_owned(),
-            percent(point.measured),
+            percent(point.time),
+            percent(point.work),
             percent(point.computed),
             number(point.failures),
             percent(point.again),
         ]);
     }
-    format!("Figure {}: {}\n{table}", figure.number, figure.title)
+    format!("As figure {}: {}\n{table}", figure.number, figure.title)
 }
 
 /// One row per point.
 pub fn csv(figures: &[Figure]) -> String {
-    let mut out = String::from("figure,axis,at,recovery,overhead,computed,failures,executed_again\n");
+    let mut out =
+        String::from("figure,axis,at,recovery,more_time,more_work,computed,failures,executed_again\n");
     for figure in figures {
         for point in &figure.points {
             let mut row = vec![figure.number.to_owned(), field(figure.across), point.at.to_string()];
             row.push(point.series.to_owned());
-            let values = [point.measured, point.computed, point.failures, point.again];
+            let values = [point.time, point.work, point.computed, point.failures, point.again];
             row.extend(values.map(|value| value.to_string()));
             push(&mut out, &row);
         }
@@ -60,7 +65,8 @@ pub fn panel(figure: &Figure) -> Panel {
     for name in names {
         let line = |dashed: bool| {
             let points = figure.points.iter().filter(|point| point.series == name);
-            let value = |point: &Overhead| if dashed { point.computed } else { point.measured };
+            let measured = |point: &Overhead| if figure.shows_time { point.time } else { point.work };
+            let value = |point: &Overhead| if dashed { point.computed } else { measured(point) };
             Series {
                 name: if dashed { format!("{name}, computed") } else { name.to_owned() },
                 points: points.map(|point| (point.at, 100.0 * value(point).max(0.0))).collect(),
@@ -70,7 +76,8 @@ pub fn panel(figure: &Figure) -> Panel {
         series.extend([line(false), line(true)]);
     }
     let title = format!("As figure {}: {}", figure.number, figure.title);
-    Panel { title, across: figure.across, up: "overhead in %", logarithmic: false, series }
+    let up = if figure.shows_time { "more time in %" } else { "more work in %" };
+    Panel { title, across: figure.across, up, logarithmic: false, series }
 }
 
 #[cfg(test)]
@@ -79,12 +86,20 @@ mod tests {
 
     #[test]
     fn what_is_computed_stands_beside_what_is_measured() {
-        let point =
-            |series, at| Overhead { series, at, failures: 2.0, again: 0.1, measured: 0.25, computed: 0.2 };
+        let point = |series, at| Overhead {
+            series,
+            at,
+            failures: 2.0,
+            again: 0.1,
+            time: 0.25,
+            work: 0.15,
+            computed: 0.2,
+        };
         let figure = Figure {
             number: "6.2",
             title: "overhead".to_owned(),
             across: "failures",
+            shows_time: true,
             points: vec![point("retry", 1.0), point("retry", 2.0), point("redundancy", 1.0)],
         };
         assert!(table(&figure).contains("25.0 %"));

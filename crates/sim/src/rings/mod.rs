@@ -7,6 +7,7 @@ use argiope_controller::peer::settings::Recovery;
 use crate::cluster::scenario::Scenario;
 use crate::cluster::{Cluster, Counts, checks};
 use crate::crawler::World;
+use crate::star::{Breakdown, Star};
 
 pub mod formulas;
 pub mod published;
@@ -63,25 +64,45 @@ pub struct Measured {
     pub action: u64,
     /// What was counted.
     pub counts: Counts,
+    /// What the time of each crawler went into, where the work was divided in advance.
+    pub times: Vec<Breakdown>,
     /// Why the result is worth nothing, if so: it did not end, or something is missing in the model.
     pub wrong: Option<String>,
 }
 
+/// A crawl whose work was divided in advance.
+#[derive(Clone, Debug)]
+pub struct Divided {
+    /// The name of the strategy of each crawler.
+    pub strategy: &'static str,
+    /// The name of the division.
+    pub division: &'static str,
+    /// What came of it.
+    pub run: Measured,
+}
+
 /// Crawls an application to the end.
 pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> Measured {
-    let mut cluster = Cluster::new(world, scenario.clone());
-    cluster.run();
-    let wrong = cluster.wrong().map(str::to_owned).or_else(|| checks::in_the_end(&cluster));
+    let (counts, wrong, times) = if scenario.division.is_some() {
+        let mut star = Star::new(world, scenario.clone());
+        star.run();
+        (star.counts().clone(), star.wrong(), star.times())
+    } else {
+        let mut cluster = Cluster::new(world, scenario.clone());
+        cluster.run();
+        (cluster.counts().clone(), checks::in_the_end(&cluster), Vec::new())
+    };
     Measured {
         testbed: testbed.to_owned(),
         transitions: world.transitions(),
         reset_cost: scenario.reset_cost,
-        scheme: scenario.scheme.name,
+        scheme: scenario.scheme_name(),
         recovery: scenario.recovery,
         controllers: scenario.controllers,
         crawlers: scenario.crawlers,
         action: scenario.action,
-        counts: cluster.counts().clone(),
+        counts,
+        times,
         wrong,
     }
 }

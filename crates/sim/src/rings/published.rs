@@ -107,6 +107,31 @@ pub fn depths(application: &str) -> Option<&'static Depths> {
     DEPTHS.iter().find(|depths| depths.application == application)
 }
 
+/// What the paper on Dist-RIA prints of a file tree: averages over 1 to 15 crawlers, in percent of the time, and
+/// the actions that one crawler executed (its table I).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Static {
+    /// Our name of the test-bed.
+    pub testbed: &'static str,
+    /// Executing actions.
+    pub acting: f64,
+    /// Waiting for others.
+    pub idle: f64,
+    /// By one crawler.
+    pub actions: u64,
+}
+
+/// Both file trees of that paper.
+pub const STATIC: [Static; 2] = [
+    Static { testbed: "filetree:httpd", acting: 76.38, idle: 19.77, actions: 7_461 },
+    Static { testbed: "filetree:cassandra", acting: 85.31, idle: 11.34, actions: 27_149 },
+];
+
+/// What was printed of a test-bed whose work was divided in advance.
+pub fn divided(testbed: &str) -> Option<&'static Static> {
+    STATIC.iter().find(|printed| printed.testbed == testbed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

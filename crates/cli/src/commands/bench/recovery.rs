@@ -1,10 +1,11 @@
-//! `argiope bench recovery`: what it costs to lose controllers, as figures 6.2, 6.4 and 6.5 of the thesis,
-//! which are computed there and measured here.
+//! `argiope bench recovery`: what it costs to lose controllers, as figures 6.2, 6.4 and 6.5 of the thesis, which are
+//! computed there and measured here, and what becomes of it under overload, which the thesis leaves open.
 
 use argiope_controller::peer::settings::Recovery;
-use argiope_sim::cluster::scenario::{Latency, Scenario};
+use argiope_sim::cluster::scenario::{Happening, Latency, Scenario};
+use argiope_sim::cluster::spec;
 use argiope_sim::report::{lines, recovery as report};
-use argiope_sim::rings::recovery::Overhead;
+use argiope_sim::rings::recovery::{Overhead, best_period};
 use argiope_sim::rings::{Measured, formulas};
 
 use super::rings::{Common, Crawl, Models, judge};
@@ -16,9 +17,10 @@ Examples:
   argiope bench recovery --quick
   argiope bench recovery --quick --out results
 
-With --out the folder gets recovery.csv and recovery.svg. The overhead is against the same crawl without \
-failures and without copies; `computed` is what the formulas of the thesis give. The results do not depend \
-on --jobs.";
+With --out the folder gets recovery.csv and recovery.svg. `More time` is against the same crawl without \
+failures and without copies. `More work` counts as the thesis does: the time that crawlers spent on what had \
+been executed before, and the time until copies were confirmed, each as a part of the time of those who \
+work. `Computed` is what the formulas of the thesis give. The results do not depend on --jobs.";
 
 /// As typed.
 #[derive(clap::Args)]
@@ -26,7 +28,7 @@ on --jobs.";
 pub struct Args {
     #[command(flatten)]
     common: Common,
-    /// How many seeds each point is the mean of [default: 5, quick 2]
+    /// How many seeds each point is the mean of [default: 10, quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
 }
@@ -48,27 +50,27 @@ struct Plan<'a> {
 }
 
 /// One point to be measured.
-struct Point {
-    series: &'static str,
+struct Point<'a> {
     recovery: Recovery,
-    /// Failures during a crawl, on average.
-    failures: f64,
+    /// Failures during a crawl.
+    failures: usize,
     processing: u64,
     at: f64,
     computed: f64,
+    /// The same crawls without failures and copies, one for each seed.
+    calm: &'a [Measured],
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
     common.prepare()?;
     let (testbed, controllers, crawlers, seeds) =
-        if common.quick { ("random:200:10", 5, 5, 2) } else { ("random:2000:30", 10, 20, 5) };
+        if common.quick { ("random:200:10", 5, 5, 2) } else { ("random:1000:30", 10, 20, 10) };
     let mut models = Models::default();
     let reset_cost = models.add(testbed)?.reset_cost;
     let seeds = args.seeds.unwrap_or(seeds);
     let plan = Plan { common, models, testbed, controllers, crawlers, reset_cost, seeds };
-    let calm = plan.calm(PROCESSING);
-    judge([&calm])?;
+    let calm = plan.calm(PROCESSING)?;
     let figures = [over_failures(&plan, &calm)?, over_periods(&plan, &calm)?, over_load(&plan)?];
     common.write("recovery.csv", &report::csv(&figures))?;
     let figure = lines::Figure {
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     common.write("recovery.svg", &lines::svg(&figure))?;
     output::print(&format!(
         "{testbed}, {controllers} controllers, {crawlers} crawlers: {:.2} simulated seconds without failures\n\n",
-        calm.seconds()
+        time_of(&calm) / 1e6
     ))?;
     for figure in &figures {
         output::print(&format!("{}\n", report::table(figure)))?;
@@ -87,147 +89,154 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How long crawls took, on average, in microseconds.
+fn time_of(runs: &[Measured]) -> f64 {
+    runs.iter().map(|run| run.counts.ended as f64).sum::<f64>() / runs.len() as f64
+}
+
 impl Plan<'_> {
-    fn scenario(&self, recovery: Recovery, processing: u64, seed: u64) -> Scenario {
-        let mut scenario = Scenario::new(self.controllers, self.crawlers, self.reset_cost, seed);
+    fn crawl(&self, recovery: Recovery, failures: usize, processing: u64, seed: u64) -> Crawl {
+        let mut scenario =
+            Scenario::new(self.controllers, self.crawlers, self.reset_cost, self.common.seed + seed);
         scenario.latency = Latency::Constant(LATENCY);
         scenario.recovery = recovery;
         scenario.processing = processing;
-        scenario
-    }
-
-    fn crawl(&self, scenario: Scenario) -> Crawl {
+        // Evenly spread, but not at the same times with every seed.
+        let shift = (seed as f64 * 0.618).fract();
+        let share = |at: usize| (at as f64 + shift) / failures as f64;
+        scenario.happenings = (0..failures).map(|at| (share(at), Happening::Fail(1))).collect();
         Crawl { testbed: self.testbed.to_owned(), scenario }
     }
 
-    /// A crawl without failures and copies.
-    fn calm(&self, processing: u64) -> Measured {
-        let crawl = self.crawl(self.scenario(Recovery::Retry, processing, self.common.seed));
-        self.common.measure(&[crawl], &self.models).remove(0)
+    /// Crawls without failures and copies.
+    fn calm(&self, processing: u64) -> Result<Vec<Measured>, Failure> {
+        let crawls: Vec<Crawl> =
+            (0..self.seeds).map(|seed| self.crawl(Recovery::Retry, 0, processing, seed)).collect();
+        let runs = self.common.measure(&crawls, &self.models);
+        judge(&runs)?;
+        Ok(runs)
     }
 
-    /// Every point by every seed, against a calm crawl each.
-    fn measure(&self, points: &[Point], calm: impl Fn(&Point) -> Measured) -> Result<Vec<Overhead>, Failure> {
-        let calm: Vec<Measured> = points.iter().map(calm).collect();
+    /// Every point by every seed.
+    fn measure(&self, points: &[Point<'_>]) -> Result<Vec<Overhead>, Failure> {
         let mut crawls = Vec::new();
-        for (point, calm) in points.iter().zip(&calm) {
-            let rate = self.rate(point.failures, calm);
-            for seed in 0..self.seeds {
-                let mut scenario = self.scenario(point.recovery, point.processing, self.common.seed + seed);
-                scenario.failures_per_hour = rate * 3.6e9;
-                crawls.push(self.crawl(scenario));
-            }
+        for point in points {
+            let crawl = |seed| self.crawl(point.recovery, point.failures, point.processing, seed);
+            crawls.extend((0..self.seeds).map(crawl));
         }
         let runs = self.common.measure(&crawls, &self.models);
         judge(&runs)?;
-        let runs = runs.chunks(self.seeds as usize);
-        let points = points.iter().zip(runs).zip(&calm);
-        Ok(points
-            .map(|((point, runs), calm)| Overhead::new(point.series, point.at, point.computed, runs, calm))
+        let runs = points.iter().zip(runs.chunks(self.seeds as usize));
+        Ok(runs
+            .map(|(point, runs)| {
+                Overhead::new(spec::name_of(point.recovery), point.at, point.computed, runs, point.calm)
+            })
             .collect())
     }
 
     /// How often one controller fails per microsecond if so many of all do during a crawl.
-    fn rate(&self, failures: f64, calm: &Measured) -> f64 {
-        failures / self.controllers as f64 / calm.counts.ended as f64
+    fn rate(&self, failures: usize, calm: &[Measured]) -> f64 {
+        failures as f64 / self.controllers as f64 / time_of(calm)
     }
 }
 
 /// As figure 6.2.
-fn over_failures(plan: &Plan<'_>, calm: &Measured) -> Result<report::Figure, Failure> {
-    let failures: &[f64] = if plan.common.quick { &[0.0, 2.0] } else { &[0.0, 0.5, 1.0, 2.0, 4.0, 6.0] };
+fn over_failures(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Failure> {
+    let failures: &[usize] = if plan.common.quick { &[0, 2] } else { &[0, 1, 2, 4, 6] };
     let mut points = Vec::new();
-    for (series, recovery) in [("retry", Recovery::Retry), ("redundancy", Recovery::Redundancy)] {
+    for recovery in [Recovery::Retry, Recovery::Redundancy] {
         points.extend(failures.iter().map(|&failures| Point {
-            series,
             recovery,
             failures,
             processing: PROCESSING,
-            at: failures,
+            at: failures as f64,
             computed: match recovery {
-                Recovery::Retry => formulas::retry(failures, 1.0, plan.controllers as f64),
-                _ => formulas::redundancy(LATENCY as f64, calm.action as f64),
+                Recovery::Retry => formulas::retry(failures as f64, 1.0, plan.controllers as f64),
+                _ => formulas::redundancy(LATENCY as f64, calm[0].action as f64),
             },
+            calm,
         }));
     }
     Ok(report::Figure {
         number: "6.2",
         title: "overhead over the failures during a crawl".to_owned(),
         across: "failures",
-        points: plan.measure(&points, |_| calm.clone())?,
+        shows_time: true,
+        points: plan.measure(&points)?,
     })
 }
 
 /// As figure 6.4.
-fn over_periods(plan: &Plan<'_>, calm: &Measured) -> Result<report::Figure, Failure> {
-    let failures = 4.0;
+fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Failure> {
+    let failures = 4;
     let rate = plan.rate(failures, calm);
-    let best = formulas::best_period(LATENCY as f64, rate);
+    let processing = PROCESSING as f64 / 1e3;
+    let delay = LATENCY as f64 + processing;
+    let best = formulas::best_period(delay, rate);
     let factors: &[f64] =
-        if plan.common.quick { &[0.5, 2.0] } else { &[0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0] };
-    let points: Vec<Point> = factors
-        .iter()
-        .map(|factor| {
-            let period = factor * best;
-            Point {
-                series: "combined",
-                recovery: Recovery::Combined { period: Some(period as u64) },
-                failures,
-                processing: PROCESSING,
-                at: period / 1e3,
-                computed: formulas::combined(
-                    period,
-                    rate,
-                    LATENCY as f64,
-                    PROCESSING as f64 / 1e3,
-                    calm.action as f64,
-                    0.0,
-                ),
-            }
-        })
-        .collect();
-    let points = plan.measure(&points, |_| calm.clone())?;
-    let least = points.iter().min_by(|a, b| a.measured.total_cmp(&b.measured));
+        if plan.common.quick { &[0.25, 1.0, 4.0] } else { &[0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0] };
+    let point = |factor: &f64| {
+        let period = factor * best;
+        Point {
+            recovery: Recovery::Combined { period: Some(period as u64) },
+            failures,
+            processing: PROCESSING,
+            at: period / 1e3,
+            computed: formulas::combined(period, rate, delay, processing, calm[0].action as f64, 0.0),
+            calm,
+        }
+    };
+    let points: Vec<Point<'_>> = factors.iter().map(point).collect();
+    let points = plan.measure(&points)?;
     let title = format!(
-        "overhead over the time between copies, {failures} failures; least at {:.0} ms, computed {:.0} ms",
-        least.map_or(0.0, |point| point.at),
+        "overhead over the time between copies, {failures} failures; least work at {}, computed {:.0} ms",
+        best_period(&points).map_or("no period".to_owned(), |best| format!("{best:.0} ms")),
         best / 1e3
     );
-    Ok(report::Figure { number: "6.4", title, across: "ms between copies", points })
+    Ok(report::Figure { number: "6.4", title, across: "ms between copies", shows_time: false, points })
 }
 
-/// As figure 6.5: the longer a controller works on a message, the greater the load.
+/// As figure 6.5, and beyond it: the longer a controller works on a message, the greater the load.
 fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
-    let times: &[u64] =
-        if plan.common.quick { &[10_000] } else { &[10_000, 50_000, 100_000, 200_000, 400_000] };
-    let failures = 1.0;
+    let times: &[u64] = if plan.common.quick {
+        &[10_000, 2_000_000]
+    } else {
+        &[10_000, 250_000, 500_000, 1_000_000, 2_000_000, 4_000_000]
+    };
+    let failures = 2;
+    let loads = times.iter().map(|&time| Ok((time, plan.calm(time)?)));
+    let loads = loads.collect::<Result<Vec<_>, Failure>>()?;
     let mut points = Vec::new();
-    let calm: Vec<(u64, Measured)> = times.iter().map(|&time| (time, plan.calm(time))).collect();
-    for series in ["combined", "redundancy"] {
-        for (time, calm) in &calm {
+    for name in spec::RECOVERIES {
+        for (time, calm) in &loads {
             let rate = plan.rate(failures, calm);
-            let period = formulas::best_period(LATENCY as f64, rate);
-            let worked = calm.counts.total() as f64 * *time as f64 / 1e3;
-            let load = (worked / (plan.controllers as f64 * calm.counts.ended as f64)).min(0.999);
             let copying = *time as f64 / 1e3;
-            let action = calm.action as f64;
-            let (recovery, computed) = if series == "combined" {
-                let computed = formulas::combined(period, rate, LATENCY as f64, copying, action, load);
-                (Recovery::Combined { period: Some(period as u64) }, computed)
-            } else {
-                (Recovery::Redundancy, formulas::redundancy(LATENCY as f64 / (1.0 - load), action))
+            let delay = LATENCY as f64 + copying;
+            let action = calm[0].action as f64;
+            let messages = calm.iter().map(|run| run.counts.total() as f64).sum::<f64>() / calm.len() as f64;
+            let load = (messages * copying / (plan.controllers as f64 * time_of(calm))).min(0.999);
+            let recovery = match spec::recovery(name).expect("it is in the list") {
+                Recovery::Combined { .. } => {
+                    Recovery::Combined { period: Some(formulas::best_period(delay, rate) as u64) }
+                }
+                recovery => recovery,
             };
-            points.push(Point { series, recovery, failures, processing: *time, at: load, computed });
+            let computed = match recovery {
+                Recovery::Retry => formulas::retry(failures as f64, 1.0, plan.controllers as f64),
+                Recovery::Redundancy => formulas::redundancy(delay / (1.0 - load), action),
+                Recovery::Combined { .. } | Recovery::Adaptive => {
+                    let period = formulas::best_period(delay, rate);
+                    formulas::combined(period, rate, delay, copying, action, load)
+                }
+            };
+            points.push(Point { recovery, failures, processing: *time, at: load, computed, calm });
         }
     }
-    let calm_of = |point: &Point| {
-        let same = calm.iter().find(|(time, _)| *time == point.processing);
-        same.expect("every time was measured").1.clone()
-    };
     Ok(report::Figure {
         number: "6.5",
-        title: format!("overhead over the load of controllers, {failures} failure"),
+        title: format!("overhead over the load of controllers, {failures} failures"),
         across: "load",
-        points: plan.measure(&points, calm_of)?,
+        shows_time: true,
+        points: plan.measure(&points)?,
     })
 }

@@ -48,7 +48,7 @@ impl Common {
         let size = |crawl: &Crawl| models.get(&crawl.testbed).transitions() as u64;
         let progress = Progress::new(crawls.iter().map(size).sum());
         threads::do_all(crawls, threads, |crawl| {
-            progress.doing(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme.name));
+            progress.doing(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
             let world = World::new(models.get(&crawl.testbed));
             let measured = rings::measure(&crawl.testbed, &world, &crawl.scenario);
             progress.advance(size(crawl));

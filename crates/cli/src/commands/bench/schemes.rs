@@ -1,10 +1,13 @@
 //! `argiope bench schemes`: every knowledge scheme on the applications of the thesis, as its figures 4.1
-//! to 4.3, its tables 4.1 to 4.4, and figure 5 of the paper before it.
+//! to 4.3, its tables 4.1 to 4.4, and figure 5 of the paper before it; and work divided in advance, as figures 3 and
+//! 4 of the paper on Dist-RIA.
 
 use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::star::division;
+use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::Scenario;
-use argiope_sim::report::{lines, rings as report};
-use argiope_sim::rings::{Measured, TESTBEDS, Testbed, published};
+use argiope_sim::report::{lines, rings as report, star};
+use argiope_sim::rings::{Divided, Measured, TESTBEDS, Testbed, published};
 
 use super::rings::{Common, Crawl, Models, judge};
 use crate::failure::Failure;
@@ -43,7 +46,15 @@ struct Bench {
     over_controllers: Vec<Measured>,
     of_schemes: Vec<Measured>,
     scaling: Vec<Measured>,
+    divided: Vec<Divided>,
 }
+
+/// The file trees of the paper on Dist-RIA; the first is quick.
+const DIVIDED: [&str; 2] = ["filetree:httpd", "filetree:cassandra"];
+/// It went up to so many crawlers.
+const MOST_DIVIDED: usize = 15;
+/// How long the coordinator works on a message, in nanoseconds: half the time of a message, a twentieth of an action.
+const COORDINATOR: u64 = 500_000;
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
@@ -51,6 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let bench = measure(common)?;
     let all: Vec<&Measured> =
         bench.over_controllers.iter().chain(&bench.of_schemes).chain(&bench.scaling).collect();
+    let divided = bench.divided.iter().map(|divided| &divided.run);
     common.write("schemes.csv", &report::csv(&all, published::ROWS))?;
     common.write("schemes.svg", &figure(&bench))?;
     for runs in report::by_testbed(&bench.over_controllers) {
@@ -61,7 +73,40 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     output::print(&format!("{}\n", report::depths(&depths(&bench.of_schemes))))?;
     output::print(&report::scaling(&bench.scaling.iter().collect::<Vec<_>>()))?;
-    judge(all)
+    for runs in groups(&bench.divided) {
+        output::print(&format!("\n{}", star::over_crawlers(&runs)))?;
+    }
+    let most: Vec<&Divided> = bench.divided.iter().filter(|it| it.run.crawlers == MOST_DIVIDED).collect();
+    output::print(&format!("\n{}", star::idle_times(&most)))?;
+    judge(all.into_iter().chain(divided))
+}
+
+/// Crawls whose work was divided in the same way, from one crawler on.
+fn groups(divided: &[Divided]) -> Vec<Vec<&Divided>> {
+    divided.chunk_by(|_, next| next.run.crawlers > 1).map(|runs| runs.iter().collect()).collect()
+}
+
+/// Every way to divide, as the paper crawls (breadth-first) and with the strategy that is the default of a ring.
+fn measure_divided(common: &Common, models: &mut Models) -> Result<Vec<Divided>, Failure> {
+    let mut crawls = Vec::new();
+    let mut names = Vec::new();
+    for testbed in &DIVIDED[..if common.quick { 1 } else { 2 }] {
+        let reset_cost = models.add(testbed)?.reset_cost;
+        for strategy in ["breadth-first", "greedy"] {
+            for (division, how) in division::ALL {
+                for crawlers in 1..=MOST_DIVIDED {
+                    let mut scenario = Scenario::new(1, crawlers, reset_cost, common.seed);
+                    scenario.strategy = strategies::find(strategy).expect("it is there");
+                    scenario.division = Some(how);
+                    scenario.processing = COORDINATOR;
+                    crawls.push(Crawl { testbed: (*testbed).to_owned(), scenario });
+                    names.push((strategy, division));
+                }
+            }
+        }
+    }
+    let runs = common.measure(&crawls, models).into_iter().zip(names);
+    Ok(runs.map(|(run, (strategy, division))| Divided { strategy, division, run }).collect())
 }
 
 /// Which application of the thesis runs are on.
@@ -124,16 +169,23 @@ fn measure(common: &Common) -> Result<Bench, Failure> {
     let mut over_controllers = common.measure(&crawls, &models);
     let mut of_schemes = over_controllers.split_off(first);
     let scaling = of_schemes.split_off(second);
-    Ok(Bench { over_controllers, of_schemes, scaling })
+    let divided = measure_divided(common, &mut models)?;
+    Ok(Bench { over_controllers, of_schemes, scaling, divided })
 }
 
 fn figure(bench: &Bench) -> String {
     let beds = report::by_testbed(&bench.over_controllers);
     let mut panels: Vec<lines::Panel> = beds.iter().map(|runs| report::panel(runs)).collect();
     panels.push(report::speed_up_panel(&bench.scaling.iter().collect::<Vec<_>>()));
+    let groups = groups(&bench.divided);
+    for of_testbed in groups.chunk_by(|a, b| a[0].run.testbed == b[0].run.testbed) {
+        panels.push(star::panel(&of_testbed[0][0].run.testbed, of_testbed));
+    }
     lines::svg(&lines::Figure {
         title: "Knowledge schemes over the number of controllers".to_owned(),
-        note: format!("Simulated time. Last: {CRAWLERS} crawlers for each controller."),
+        note: format!(
+            "Simulated time. Speed-up of rings: {CRAWLERS} crawlers for each controller; of divided work: one coordinator."
+        ),
         panels,
     })
 }

@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::source::{Application, Source};
 
 mod ring;
+mod trace;
 
 const ALL: (&str, &str) = ("all", "every strategy, one after the other");
 
@@ -30,6 +31,9 @@ Examples:
   argiope simulate --testbed hypercube:8 --strategy greedy --reset-cost 10 --json
   argiope simulate --model switch.json
   argiope simulate --testbed site-like --controllers 3 --failures at:50%
+  argiope simulate --testbed site-like --controllers 1 --crawlers 15 --scheme static
+  argiope simulate --testbed bank-like --controllers 2 --crawlers 3 --trace bank.trace
+  argiope simulate --testbed bank-like --replay bank.trace
 
 The table gives the median over the seeds of each figure: the cost when the last state was found and \
 when the last transition was executed (actions, and resets at their cost; the first load is a reset), \
@@ -77,6 +81,9 @@ struct Plan {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let plan = check(args)?;
+    if let Some(path) = &args.ring.replay {
+        return trace::replay(path, &plan.app);
+    }
     if args.ring.wanted() {
         return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
     }

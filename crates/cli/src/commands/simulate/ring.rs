@@ -4,16 +4,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::star::division;
 use argiope_explore::strategies;
 use argiope_explore::strategy::Described;
-use argiope_sim::cluster::scenario::Scenario;
+use argiope_sim::cluster::scenario::{Happening, STATIC, Scenario};
 use argiope_sim::cluster::{Cluster, spec};
 use argiope_sim::crawler::World;
 use argiope_sim::report::cluster::{Outcome, table};
+use argiope_sim::star::Star;
 use clap::builder::PossibleValuesParser;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use super::trace;
 use crate::failure::Failure;
+use crate::names;
 use crate::output;
 use crate::source::Application;
 
@@ -27,9 +31,13 @@ pub struct RingArgs {
     /// How many crawlers they have [default: 20 each]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     crawlers: Option<u32>,
-    /// What controllers know of each other's states [default: forward-global]
+    /// What controllers know of each other's states [default: forward-global]; static has one coordinator and divides
+    /// the work among crawlers in advance
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(scheme_names()))]
     scheme: Option<String>,
+    /// How the static scheme divides the actions of a state [default: stride]
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(division::ALL.map(|(name, _)| name)))]
+    division: Option<String>,
     /// What becomes of what a lost controller knew [default: retry]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(spec::RECOVERIES))]
     recovery: Option<String>,
@@ -52,18 +60,22 @@ pub struct RingArgs {
     /// Take all of these from a file (TOML, the same names); what is typed wins
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// Print everything that happens, for the first seed
-    #[arg(long)]
-    replay: bool,
+    /// Write everything that happens with the first seed to a file
+    #[arg(long, value_name = "TRACE")]
+    trace: Option<PathBuf>,
+    /// Step through a trace (with the same application) and see whether everything happens as it did
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["controllers", "scenario", "trace"])]
+    pub(super) replay: Option<PathBuf>,
 }
 
 /// What a scenario file says.
-#[derive(Deserialize, Default)]
+#[derive(Serialize, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-struct Written {
+pub(super) struct Written {
     controllers: Option<u32>,
     crawlers: Option<u32>,
     scheme: Option<String>,
+    division: Option<String>,
     recovery: Option<String>,
     backups: Option<u32>,
     failures: Option<String>,
@@ -73,7 +85,7 @@ struct Written {
 }
 
 fn scheme_names() -> Vec<&'static str> {
-    schemes::ALL.iter().map(|scheme| scheme.name).collect()
+    schemes::ALL.iter().map(|scheme| scheme.name).chain([STATIC]).collect()
 }
 
 impl RingArgs {
@@ -82,18 +94,39 @@ impl RingArgs {
         self.controllers.is_some() || self.scenario.is_some()
     }
 
+    /// What is typed, and for the rest what the file says.
+    fn written(&self) -> Result<Written, Failure> {
+        let file = match &self.scenario {
+            Some(path) => read(path)?,
+            None => Written::default(),
+        };
+        Ok(Written {
+            controllers: self.controllers.or(file.controllers),
+            crawlers: self.crawlers.or(file.crawlers),
+            scheme: self.scheme.clone().or(file.scheme),
+            division: self.division.clone().or(file.division),
+            recovery: self.recovery.clone().or(file.recovery),
+            backups: self.backups.or(file.backups),
+            failures: self.failures.clone().or(file.failures),
+            latency: self.latency.clone().or(file.latency),
+            action_time: self.action_time.clone().or(file.action_time),
+            processing: self.processing.clone().or(file.processing),
+        })
+    }
+
     /// Whether something is asked for that only a ring has.
     pub fn pointless(&self) -> Option<&'static str> {
         let given = [
             (self.crawlers.is_some(), "--crawlers"),
             (self.scheme.is_some(), "--scheme"),
+            (self.division.is_some(), "--division"),
             (self.recovery.is_some(), "--recovery"),
             (self.backups.is_some(), "--backups"),
             (self.failures.is_some(), "--failures"),
             (self.latency.is_some(), "--latency"),
             (self.action_time.is_some(), "--action-time"),
             (self.processing.is_some(), "--processing"),
-            (self.replay, "--replay"),
+            (self.trace.is_some(), "--trace"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
@@ -108,98 +141,129 @@ pub fn run(
     json: bool,
 ) -> Result<(), Failure> {
     let world = World::new(&app.model);
+    let written = args.written()?;
     let mut outcomes = Vec::new();
     for &strategy in strategies {
-        let parts = strategies::FOR_PARTS;
-        if !parts.contains(&strategy.name) {
-            return Err(Failure::Input(format!(
-                "--strategy {}: with controllers that know a part of the application it must be one of {}",
-                strategy.name,
-                parts.join(", ")
-            )));
-        }
         for seed in seeds.clone() {
-            let scenario = scenario(args, app, strategy, seed)?;
+            let scenario = scenario(&written, app, strategy, seed)?;
             let started = Instant::now();
-            let mut cluster = Cluster::new(&world, scenario);
-            if args.replay {
-                while let Some(words) = cluster.step_in_words() {
-                    words.iter().try_for_each(|line| output::print(&format!("{line}\n")))?;
+            if scenario.division.is_some() {
+                if args.trace.is_some() {
+                    return Err(Failure::Input("only the crawl of a ring can be traced".to_owned()));
                 }
+                let mut star = Star::new(&world, scenario);
+                star.run();
+                outcomes.push(Outcome::of_star(&star, milliseconds_since(started)));
+                continue;
+            }
+            let mut cluster = Cluster::new(&world, scenario);
+            if let Some(path) = args.trace.as_deref().filter(|_| outcomes.is_empty()) {
+                let header = trace::Header::new(app, strategy.name, seed, written.clone());
+                trace::write(path, &header, &mut cluster)?;
             }
             cluster.run();
-            // Whole microseconds: the rest is noise.
-            let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
-            let outcome = Outcome::of(&cluster, wall_ms);
-            if json {
-                output::print(&outcome.line())?;
-            }
-            outcomes.push(outcome);
-            if args.replay {
-                break;
-            }
+            outcomes.push(Outcome::of(&cluster, milliseconds_since(started)));
         }
     }
-    if !json {
+    if json {
+        outcomes.iter().try_for_each(|outcome| output::print(&outcome.line()))?;
+    } else {
         output::print(&format!("{}\n{}", app.describe(), table(&outcomes)))?;
     }
-    match outcomes.iter().find_map(|outcome| outcome.wrong.as_deref()) {
-        Some(wrong) => Err(Failure::Failed(format!("the simulated crawl went wrong: {wrong}"))),
+    match outcomes.iter().find_map(|outcome| Some((outcome.seed, outcome.wrong.as_deref()?))) {
+        Some((seed, wrong)) => Err(Failure::Failed(format!(
+            "the simulated crawl went wrong: {wrong}; to see it, add --seed {seed} --trace FILE, then --replay FILE"
+        ))),
         None => Ok(()),
     }
 }
 
-fn scenario(
-    args: &RingArgs,
+/// In whole microseconds: the rest is noise.
+fn milliseconds_since(started: Instant) -> f64 {
+    started.elapsed().as_micros() as f64 / 1000.0
+}
+
+/// What is written, checked.
+pub(super) fn scenario(
+    written: &Written,
     app: &Application,
     strategy: &'static Described,
     seed: u64,
 ) -> Result<Scenario, Failure> {
     let wrong = |error: spec::Misspelt| Failure::Input(error.to_string());
-    let written = match &args.scenario {
-        Some(path) => read(path)?,
-        None => Written::default(),
-    };
-    let controllers = args.controllers.or(written.controllers).unwrap_or(1) as usize;
-    let crawlers = args.crawlers.or(written.crawlers).map_or(20 * controllers, |many| many as usize);
+    let controllers = written.controllers.unwrap_or(1) as usize;
+    let crawlers = written.crawlers.map_or(20 * controllers, |many| many as usize);
     if crawlers == 0 || controllers == 0 {
         return Err(Failure::Input("a ring needs a controller and a crawler".to_owned()));
     }
     let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, seed);
     scenario.strategy = strategy;
     scenario.checked = app.model.transitions() < 10_000;
-    if let Some(name) = args.scheme.clone().or(written.scheme) {
-        let found: Option<&'static Scheme> = schemes::find(&name);
-        scenario.scheme = found.ok_or_else(|| {
-            Failure::Input(format!("there is no scheme {name:?}; there are {}", scheme_names().join(", ")))
-        })?;
+    let scheme = written.scheme.as_deref();
+    let division = written.division.as_deref();
+    if scheme == Some(STATIC) {
+        if controllers > 1 {
+            return Err(Failure::Input("the static scheme has one coordinator: --controllers 1".to_owned()));
+        }
+        let name = division.unwrap_or(division::ALL[0].0);
+        let found = division::ALL.into_iter().find(|(known, _)| *known == name);
+        let unknown = || unknown("division", name, &division::ALL.map(|(name, _)| name));
+        scenario.division = Some(found.ok_or_else(unknown)?.1);
+    } else {
+        if division.is_some() {
+            return Err(Failure::Input("only the static scheme has a division".to_owned()));
+        }
+        check_strategy(strategy)?;
     }
-    if let Some(name) = args.recovery.clone().or(written.recovery) {
-        scenario.recovery = spec::recovery(&name).ok_or_else(|| {
-            Failure::Input(format!(
-                "there is no recovery {name:?}; there are {}",
-                spec::RECOVERIES.join(", ")
-            ))
-        })?;
+    if let Some(name) = scheme.filter(|&name| name != STATIC) {
+        let found: Option<&'static Scheme> = schemes::find(name);
+        scenario.scheme = found.ok_or_else(|| unknown("scheme", name, &scheme_names()))?;
     }
-    if let Some(backups) = args.backups.or(written.backups) {
+    if let Some(name) = &written.recovery {
+        let found = spec::recovery(name);
+        scenario.recovery = found.ok_or_else(|| unknown("recovery", name, spec::RECOVERIES))?;
+    }
+    if let Some(backups) = written.backups {
         scenario.backups = backups as usize;
     }
-    if let Some(given) = args.failures.clone().or(written.failures) {
-        (scenario.happenings, scenario.failures_per_hour) = spec::failures(&given).map_err(wrong)?;
+    if let Some(given) = &written.failures {
+        (scenario.happenings, scenario.failures_per_hour) = spec::failures(given).map_err(wrong)?;
+        let of_ring = |happening| !matches!(happening, Happening::LoseCrawler | Happening::AddCrawler);
+        let befalls_ring = scenario.happenings.iter().any(|&(_, happening)| of_ring(happening));
+        if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
+            return Err(Failure::Input(
+                "the static scheme has no ring that anything could befall: only crawlers come and go"
+                    .to_owned(),
+            ));
+        }
     }
-    let time = |given: String| {
-        spec::microseconds(&given)
+    let time = |given: &String| {
+        spec::microseconds(given)
             .ok_or_else(|| Failure::Input(format!("{given:?} is no time: expected such as 10ms or 250us")))
     };
-    let action = args.action_time.clone().or(written.action_time).map(time).transpose()?;
-    let latency = args.latency.clone().or(written.latency);
-    let latency = latency.map(|given| spec::latency(&given)).transpose().map_err(wrong)?;
+    let action = written.action_time.as_ref().map(time).transpose()?;
+    let latency = written.latency.as_ref().map(|given| spec::latency(given)).transpose().map_err(wrong)?;
     scenario.pace(action, latency);
-    if let Some(given) = args.processing.clone().or(written.processing) {
+    if let Some(given) = &written.processing {
         scenario.processing = time(given)?.saturating_mul(1000);
     }
     Ok(scenario)
+}
+
+fn check_strategy(strategy: &Described) -> Result<(), Failure> {
+    let parts = strategies::FOR_PARTS;
+    if parts.contains(&strategy.name) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "--strategy {}: with controllers that know a part of the application it must be one of {}",
+        strategy.name,
+        parts.join(", ")
+    )))
+}
+
+fn unknown(what: &str, given: &str, there_are: &[&str]) -> Failure {
+    Failure::Input(names::unknown(what, given, there_are.iter().copied()))
 }
 
 fn read(path: &std::path::Path) -> Result<Written, Failure> {

@@ -1,0 +1,67 @@
+//! Who executes what: the paper's *Assign*.
+
+use argiope_explore::id::{ActionSignature, StateKey};
+
+/// How the actions of a state are divided into shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Every so manieth.
+    Stride,
+    /// As many in a row.
+    Range,
+    /// By their names and that of the state.
+    Hash,
+}
+
+/// Every division, with its name on the command line.
+pub const ALL: [(&str, Division); 3] =
+    [("stride", Division::Stride), ("range", Division::Range), ("hash", Division::Hash)];
+
+/// A way to divide among so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How.
+    pub division: Division,
+    /// Into how many shares.
+    pub shares: usize,
+}
+
+impl Plan {
+    /// In which share an action is: the one at a place among the `many` that the state offers.
+    pub fn share(self, state: StateKey, action: ActionSignature, place: usize, many: usize) -> usize {
+        match self.division {
+            Division::Stride => place % self.shares,
+            Division::Range => place * self.shares / many.max(1),
+            Division::Hash => {
+                let words = [state.0 as u64, (state.0 >> 64) as u64, action.0];
+                argiope_explore::chance::Chance::new(&words).below(self.shares)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(division: Division, shares: usize, many: usize) -> Vec<usize> {
+        let plan = Plan { division, shares };
+        let share = |place| plan.share(StateKey(7), ActionSignature(100 + place as u64), place, many);
+        (0..many).map(share).collect()
+    }
+
+    #[test]
+    fn strides_and_ranges_are_even() {
+        assert_eq!(shares(Division::Stride, 3, 7), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(shares(Division::Range, 3, 7), [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(shares(Division::Range, 5, 2), [0, 2]);
+    }
+
+    #[test]
+    fn hashes_reach_everybody() {
+        let mut shares = shares(Division::Hash, 4, 200);
+        shares.sort_unstable();
+        shares.dedup();
+        assert_eq!(shares, [0, 1, 2, 3]);
+    }
+}
