@@ -20,6 +20,10 @@ const PLANS: &[(&str, usize)] = &[
     ("fail@50%+fail@50.5%", 2),
     ("part:2s@40%", 2),
     ("crawlers:at:30%,60%+add-crawler@50%", 1),
+    // Back before and after the others have noticed that it was gone.
+    ("restart:20ms@20%+restart:400ms@50%+restart:3s@70%", 1),
+    // Slow enough to be taken for dead at times.
+    ("slow:20@10%+slow:60@40%", 1),
     ("none", 1),
 ];
 
@@ -36,7 +40,7 @@ fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> 
     scenario.scheme = scheme;
     scenario.recovery = spec::recovery(recovery).expect("it is there");
     scenario.backups = backups;
-    scenario.latency = Latency::Uniform(300, 3_000);
+    scenario.pace(None, Some(Latency::Uniform(300, 3_000)));
     (scenario.happenings, scenario.failures_per_hour) = spec::failures(plan).expect("it is well written");
     scenario.checked = true;
     scenario

@@ -40,6 +40,13 @@ pub struct StateRecord {
     pub closed: Vec<ActionSignature>,
 }
 
+impl StateRecord {
+    /// The initial state of the application.
+    pub fn initial(&self) -> StateKey {
+        self.route.first().map_or(self.key, |step| step.from)
+    }
+}
+
 /// Something about another's state that helps to find ways.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Fact {
@@ -503,6 +510,11 @@ impl Atlas {
             Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?)))
         });
         led.collect()
+    }
+
+    /// Everything about the own states that are known in full.
+    pub fn own_records(&self) -> Vec<StateRecord> {
+        self.own.values().filter_map(|&state| self.record(state)).collect()
     }
 
     /// What was executed in own states.

@@ -151,8 +151,8 @@ impl Peer {
                 self.keep_copies(parts);
                 self.send(from, Message::Taken(number), out);
             }
-            Message::HandOff(number, settled, records) => {
-                self.handed_over(settled, &records, out);
+            Message::HandOff { number, after, settled, records } => {
+                self.handed_over(after, settled, &records, out);
                 self.send(from, Message::Taken(number), out);
             }
             Message::Exists { number, asker, state, route, record } => {

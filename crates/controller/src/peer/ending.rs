@@ -20,6 +20,8 @@ pub(super) struct Ending {
     /// The marker that it sent off, if it leads.
     sent: Option<u64>,
     pub(super) finished: bool,
+    /// Whom the last marker found idle, if it ended the crawl.
+    members: Vec<Key>,
 }
 
 impl Peer {
@@ -78,7 +80,7 @@ impl Peer {
         out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, Message::Marker(marker), out),
-            None if self.is_alone() => self.finish_all(out),
+            None if self.is_alone() => self.finish_all(vec![self.me], out),
             // It has lost its successors and will find others; then the marker is overdue.
             None => {}
         }
@@ -123,7 +125,8 @@ impl Peer {
             marker.again = 1;
         } else if led {
             if complete && marker.again == marker.seen.len() && marker.seen[0] == here {
-                self.finish_all(out);
+                let seen = marker.seen.iter().map(|&(key, _)| key).collect();
+                self.finish_all(seen, out);
             } else {
                 self.send_marker(out);
             }
@@ -146,7 +149,14 @@ impl Peer {
         }
     }
 
-    fn finish_all(&mut self, out: &mut Vec<Effect>) {
+    /// Who had a part in the crawl when it was found to be over, if this controller found it: between them they know
+    /// all.
+    pub fn finishers(&self) -> &[Key] {
+        &self.ending.members
+    }
+
+    fn finish_all(&mut self, members: Vec<Key>, out: &mut Vec<Effect>) {
+        self.ending.members = members;
         self.finish(self.me, out);
     }
 

@@ -8,6 +8,7 @@ use argiope_ring::Key;
 use super::Peer;
 use super::atlas::{Route, StateRecord};
 use super::message::{Done, Effect, Message, Part, Timer};
+use super::ranges::Given;
 use super::settings::Recovery;
 
 /// What is under way to be kept.
@@ -185,9 +186,7 @@ impl Peer {
         if new.is_empty() {
             return;
         }
-        let states: Vec<_> = self.atlas.own().map(|(_, state)| state).collect();
-        let records = states.into_iter().filter_map(|state| self.atlas.record(state));
-        let parts: Vec<Part> = records.map(Part::State).collect();
+        let parts: Vec<Part> = self.atlas.own_records().into_iter().map(Part::State).collect();
         if parts.is_empty() {
             return;
         }
@@ -217,20 +216,24 @@ impl Peer {
         }
     }
 
-    /// Hands states over to another controller; then goes on.
+    /// Hands over to another controller what lies after a place; then goes on.
     pub(super) fn hand_over(
         &mut self,
         to: Key,
-        settled: bool,
-        records: &[StateRecord],
+        after: Key,
+        given: Given,
         then: Option<Then>,
         out: &mut Vec<Effect>,
     ) {
-        let message = |number| Message::HandOff(number, settled, records.to_vec());
-        let number = self.owe(To::Member(to), message, out);
+        let Given { settled, records, awaited } = given;
+        let number =
+            self.owe(To::Member(to), |number| Message::HandOff { number, after, settled, records }, out);
         if let Some(then) = then {
             let group = self.number();
             self.keeping.waiting.insert(group, (BTreeSet::from([number]), then));
+        }
+        for (key, route) in awaited {
+            self.owe_existence(key, route, out);
         }
     }
 

@@ -66,9 +66,17 @@ pub enum Message {
     Collect(Collect),
     /// Keep copies of these (the *back-up update*).
     Copy(u64, Vec<Part>),
-    /// These are yours now (*hand-off*). Ends at the receiver and begins after the key; false if something may be
-    /// missing.
-    HandOff(u64, bool, Vec<StateRecord>),
+    /// These are yours now (*hand-off*).
+    HandOff {
+        /// To be taken in.
+        number: u64,
+        /// What is handed over begins after this place, where the next member is, as far as the sender knows.
+        after: Key,
+        /// Nothing is missing.
+        settled: bool,
+        /// The states.
+        records: Vec<StateRecord>,
+    },
     /// There is a state of yours that you may have lost.
     Exists {
         /// To be taken in.
@@ -321,7 +329,7 @@ impl Message {
             Self::Marker(_) | Self::Finish(_) => "marker",
             Self::Collect(_) | Self::Exists { .. } => "collect",
             Self::Copy(..) => "copy",
-            Self::HandOff(..) => "hand-off",
+            Self::HandOff { .. } => "hand-off",
             Self::Taken(_) => "taken",
         }
     }

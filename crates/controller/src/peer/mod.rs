@@ -27,7 +27,7 @@ pub mod search;
 mod seeking;
 pub mod settings;
 
-use atlas::{Atlas, Fact};
+use atlas::{Atlas, Fact, StateRecord};
 use ending::Ending;
 use keeping::Keeping;
 use message::{Asking, Done, Effect, Envelope, Input, Message, Timer};
@@ -112,6 +112,17 @@ impl Peer {
     /// One that is to join a ring.
     pub fn newcomer(settings: Settings, me: Key) -> Self {
         Self::with(settings, Member::outside(me, settings.successors), Ranges::default())
+    }
+
+    /// One that is to join a ring and remembers what it knew in an earlier life, under whatever name: its disk.
+    pub fn returning(settings: Settings, me: Key, records: Vec<StateRecord>) -> Self {
+        let mut peer = Self::newcomer(settings, me);
+        for record in &records {
+            peer.atlas.begin(record.initial());
+            peer.atlas.merge(record);
+        }
+        peer.ranges.remembered = records;
+        peer
     }
 
     fn with(settings: Settings, member: Member, ranges: Ranges) -> Self {

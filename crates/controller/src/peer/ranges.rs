@@ -26,16 +26,18 @@ pub(super) struct Ranges {
     /// The collections heard of: of what, and by whom.
     pub(super) heard: Vec<(Key, Key)>,
     leaving: bool,
+    /// What it brings from an earlier life, until it is in the ring.
+    pub(super) remembered: Vec<StateRecord>,
 }
 
 /// What is handed over.
 #[derive(Default)]
-struct Given {
+pub(super) struct Given {
     /// Nothing is missing.
-    settled: bool,
-    records: Vec<StateRecord>,
+    pub(super) settled: bool,
+    pub(super) records: Vec<StateRecord>,
     /// States that are only known to be there.
-    awaited: Vec<(StateKey, Route)>,
+    pub(super) awaited: Vec<(StateKey, Route)>,
 }
 
 impl Given {
@@ -95,7 +97,7 @@ impl Peer {
     fn move_to(&mut self, now: Option<Key>, out: &mut Vec<Effect>) {
         let before = std::mem::replace(&mut self.ranges.after, now);
         if let Some(before) = before.filter(|&before| Some(before) != now) {
-            self.owe_nothing(before, |message| matches!(message, Message::HandOff(..)), out);
+            self.owe_nothing(before, |message| matches!(message, Message::HandOff { .. }), out);
         }
         let mut given = Given { settled: self.ranges.collecting.is_none(), ..Given::default() };
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
@@ -106,11 +108,12 @@ impl Peer {
             self.own_or_not(key);
         }
         let (Some(after), true) = (now, self.member.is_inside()) else { return };
-        if before.is_some_and(|before| after != self.me && after.is_between(before, self.me)) {
+        if let Some(before) = before.filter(|&before| after != self.me && after.is_between(before, self.me)) {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
-            self.hand_over(after, given.settled, &given.records, None, out);
-            for (key, route) in given.awaited {
-                self.owe_existence(key, route, out);
+            self.hand_over(after, before, given, None, out);
+            // It may have been there before, unknown to those who took over from its neighbour: then it was not asked.
+            if self.ranges.heard.iter().any(|&(_, by)| by == self.me) {
+                self.start_collecting(after, out);
             }
         } else {
             self.start_collecting(after, out);
@@ -137,7 +140,19 @@ impl Peer {
     }
 
     /// States were handed over to this controller.
-    pub(super) fn handed_over(&mut self, settled: bool, records: &[StateRecord], out: &mut Vec<Effect>) {
+    pub(super) fn handed_over(
+        &mut self,
+        after: Key,
+        settled: bool,
+        records: &[StateRecord],
+        out: &mut Vec<Effect>,
+    ) {
+        if !self.ranges.granted {
+            // Whoever is there has not told a newcomer yet, and others farther off may have: what lies between the
+            // two is not this controller's.
+            let notify = ring::Input::Received(after, ring::Message::Notify);
+            self.ring(|member, effects| member.handle(notify, effects), out);
+        }
         for record in records {
             self.atlas.merge(record);
             self.own_or_not(record.key);
@@ -167,7 +182,32 @@ impl Peer {
         {
             self.start_collecting(after, out);
         }
+        self.pass_on_remembered(out);
         self.try_held();
+    }
+
+    /// Tells others what it remembers of their states, and which states there must be: they may have been lost
+    /// meanwhile, and nobody else may know of them.
+    fn pass_on_remembered(&mut self, out: &mut Vec<Effect>) {
+        let mut there = std::collections::BTreeMap::new();
+        for record in std::mem::take(&mut self.ranges.remembered) {
+            for &(action, to) in &record.executed {
+                let step = Step { from: record.key, action, to };
+                there
+                    .entry(to)
+                    .or_insert_with(|| record.route.iter().copied().chain([step]).collect::<Route>());
+            }
+            if !self.owns(record.key) {
+                self.pass_on(record, out);
+            }
+        }
+        for (key, route) in there {
+            if self.owns(key) {
+                self.exists(key, &route);
+            } else {
+                self.owe_existence(key, route, out);
+            }
+        }
     }
 
     /// Asks everybody for what is own and may be lost.
@@ -321,16 +361,13 @@ impl Peer {
         let settled = self.ranges.granted && self.ranges.collecting.is_none();
         let mut given = Given { settled, ..Given::default() };
         self.ranges.leaving = true;
-        self.ranges.after = None;
+        let after = self.ranges.after.take().unwrap_or(self.me);
         let own: Vec<(StateKey, StateIndex)> = self.atlas.own().collect();
         for (key, state) in own {
             given.add(self, key, state);
             self.atlas.own_it(key, false);
         }
-        self.hand_over(heir, given.settled, &given.records, Some(Then::Leave), out);
-        for (key, route) in given.awaited {
-            self.owe_existence(key, route, out);
-        }
+        self.hand_over(heir, after, given, Some(Then::Leave), out);
     }
 
     /// Everything is handed over.

@@ -2,6 +2,7 @@
 
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::Input;
+use argiope_controller::peer::settings::Settings;
 use argiope_ring::Key;
 
 use super::scenario::Happening;
@@ -32,6 +33,12 @@ impl Cluster<'_> {
                     self.fail(at);
                 }
             }
+            Happening::Restart(time) => {
+                if self.fail(one) {
+                    self.clock.after(time, Event::Returns(one));
+                }
+            }
+            Happening::Slow(times) => self.nodes[one].slowness = times.max(1),
             Happening::Freeze(time) => {
                 if self.nodes[one].frozen.is_none() {
                     self.nodes[one].frozen = Some(Vec::new());
@@ -48,17 +55,10 @@ impl Cluster<'_> {
                 }
                 self.clock.after(time, Event::Heals);
             }
-            Happening::Join => {
-                let key = Key(u128::from(self.chance.word()) << 64 | u128::from(self.chance.word()));
-                let peer = Peer::newcomer(self.scenario.settings(), key);
-                let at = self.nodes.len();
-                self.nodes.push(Node { key, peer, up: true, frozen: None, part: 0, busy_until: 0 });
-                self.places.insert(key, at);
-                let through = self.nodes[one].key;
-                self.tell(at, Input::Join(through));
-            }
+            Happening::Join => self.join(Peer::newcomer),
             Happening::Leave => {
                 if up.len() > 1 {
+                    self.hurried |= self.mourns();
                     self.tell(one, Input::Leave);
                 }
             }
@@ -67,14 +67,52 @@ impl Cluster<'_> {
         }
     }
 
-    /// A controller fails, unless it is the last.
-    pub(super) fn fail(&mut self, at: usize) {
+    /// Somebody joins under a name of its own.
+    fn join(&mut self, make: impl FnOnce(Settings, Key) -> Peer) {
+        let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
+        let through = self.nodes[up[self.chance.below(up.len())]].key;
+        let key = Key(u128::from(self.chance.word()) << 64 | u128::from(self.chance.word()));
+        let at = self.nodes.len();
+        self.hurried |= self.mourns();
+        self.nodes.push(Node::new(key, make(self.scenario.settings(), key)));
+        self.places.insert(key, at);
+        self.schedule_sync(at);
+        self.tell(at, Input::Join(through));
+    }
+
+    /// Disks matter only where somebody may come back.
+    pub(super) fn schedule_sync(&mut self, at: usize) {
+        let returns = |happening: &(f64, Happening)| matches!(happening.1, Happening::Restart(_));
+        if self.scenario.happenings.iter().any(returns) {
+            self.clock.after(self.scenario.sync, Event::Syncs(at));
+        }
+    }
+
+    pub(super) fn sync(&mut self, at: usize) {
+        if self.nodes[at].up {
+            self.nodes[at].disk = self.nodes[at].peer.atlas().own_records();
+            self.schedule_sync(at);
+        }
+    }
+
+    /// As a newcomer that remembers what it knew: others may have taken over from it, or may not have noticed yet
+    /// that it was gone.
+    pub(super) fn return_from_disk(&mut self, at: usize) {
+        let disk = std::mem::take(&mut self.nodes[at].disk);
+        self.join(|settings, key| Peer::returning(settings, key, disk));
+    }
+
+    /// A controller fails, unless it is the last. Says whether it did.
+    pub(super) fn fail(&mut self, at: usize) -> bool {
         let left = self.nodes.iter().filter(|node| node.up).count();
-        if self.nodes[at].up && left > 1 {
+        let fails = self.nodes[at].up && left > 1;
+        if fails {
+            self.hurried |= !self.is_settled();
             self.acknowledged.extend(self.nodes[at].peer.atlas().executed_own());
             self.nodes[at].up = false;
             self.counts.failures += 1;
         }
+        fails
     }
 
     pub(super) fn thaw(&mut self, at: usize) {

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::peer::Peer;
+use argiope_controller::peer::atlas::StateRecord;
 use argiope_controller::peer::message::{Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler};
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_ring::Key;
+use argiope_ring::{Key, Member};
 
 use crate::crawler::World;
 
@@ -50,6 +51,10 @@ enum Event {
     Fails(usize),
     /// A frozen controller goes on.
     Thaws(usize),
+    /// A controller's disk has kept what was written.
+    Syncs(usize),
+    /// A controller that failed comes back.
+    Returns(usize),
     /// Two parts of the ring hear each other again.
     Heals,
 }
@@ -68,10 +73,20 @@ struct Node {
     up: bool,
     /// What it will take in when it is thawed.
     frozen: Option<Vec<Event>>,
+    /// Everything takes it so many times as long.
+    slowness: u64,
+    /// What its disk has kept, if it may come back.
+    disk: Vec<StateRecord>,
     /// In which part of a ring that fell apart it is.
     part: u8,
     /// When it is done with what came before, in nanoseconds.
     busy_until: u64,
+}
+
+impl Node {
+    fn new(key: Key, peer: Peer) -> Self {
+        Self { key, peer, up: true, frozen: None, slowness: 1, disk: Vec::new(), part: 0, busy_until: 0 }
+    }
 }
 
 /// What was counted.
@@ -137,6 +152,8 @@ pub struct Cluster<'a> {
     copies: BTreeMap<(usize, u64), u64>,
     transitions: usize,
     happenings: Vec<(f64, Happening)>,
+    /// A controller has failed before all neighbours knew each other, or one came or left before it was noticed.
+    hurried: bool,
     counts: Counts,
     events: u64,
     /// Who said first that the crawl is over.
@@ -158,14 +175,7 @@ impl<'a> Cluster<'a> {
         let key = |at: usize| Key((u128::MAX / many as u128).wrapping_mul(at as u128).wrapping_add(turn));
         let keys: Vec<Key> = (0..many).map(key).collect();
         let settings = scenario.settings();
-        let node = |&key: &Key| Node {
-            key,
-            peer: Peer::founder(settings, key, &keys),
-            up: true,
-            frozen: None,
-            part: 0,
-            busy_until: 0,
-        };
+        let node = |&key: &Key| Node::new(key, Peer::founder(settings, key, &keys));
         let mut happenings = scenario.happenings.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut cluster = Self {
@@ -180,6 +190,7 @@ impl<'a> Cluster<'a> {
             copies: BTreeMap::new(),
             transitions: world.transitions(),
             happenings,
+            hurried: false,
             counts: Counts::default(),
             events: 0,
             finished_by: None,
@@ -191,6 +202,7 @@ impl<'a> Cluster<'a> {
         for at in 0..many {
             cluster.tell(at, Input::Start);
             cluster.schedule_failure(at);
+            cluster.schedule_sync(at);
         }
         for _ in 0..cluster.scenario.crawlers {
             cluster.add_crawler();
@@ -240,6 +252,7 @@ impl<'a> Cluster<'a> {
             Event::Arrives(_, _, Envelope { message: Message::Ring(_), .. })
             | Event::Woken(_, Timer::Stabilise | Timer::Fingers | Timer::Silent(_))
             | Event::Waited(..)
+            | Event::Syncs(_)
             | Event::Takes(..) => return None,
             Event::Arrives(at, key, envelope) => {
                 format!("{} hears from {}: {:?}", name(*at), from(key), envelope.message)
@@ -251,6 +264,7 @@ impl<'a> Cluster<'a> {
             Event::Reported(at, said) => format!("{} hears from a crawler: {said:?}", name(*at)),
             Event::Fails(at) => format!("{} fails", name(*at)),
             Event::Thaws(at) => format!("{} goes on", name(*at)),
+            Event::Returns(at) => format!("{} comes back with what its disk has kept", name(*at)),
             Event::Heals => "both parts hear each other again".to_owned(),
         };
         Some(format!("{:>10.3} ms  {what}", self.clock.now() as f64 / 1e3))
@@ -288,8 +302,35 @@ impl<'a> Cluster<'a> {
 
     /// Whether some controllers may take others for dead that are not.
     pub fn was_deceived(&self) -> bool {
-        let deceives = |happening: &Happening| matches!(happening, Happening::Freeze(_) | Happening::Part(_));
+        let deceives = |happening: &Happening| {
+            matches!(happening, Happening::Freeze(_) | Happening::Part(_) | Happening::Slow(_))
+        };
         self.scenario.happenings.iter().any(|(_, happening)| deceives(happening))
+    }
+
+    /// Whether somebody may have taken over from a controller that failed without knowing of a newcomer between them,
+    /// of whom only that controller knew.
+    pub fn was_hurried(&self) -> bool {
+        self.hurried
+    }
+
+    /// Whether somebody has not noticed yet that its neighbour has failed.
+    fn mourns(&self) -> bool {
+        let next = |peer: &Peer| peer.member().successors().first().copied();
+        let before = |peer: &Peer| peer.member().predecessor();
+        let is_down = |key: Key| self.places.get(&key).is_some_and(|&at| !self.nodes[at].up);
+        self.peers().any(|peer| next(peer).is_some_and(is_down) || before(peer).is_some_and(is_down))
+    }
+
+    /// Whether all neighbours on the ring know each other.
+    fn is_settled(&self) -> bool {
+        let mut ring: Vec<&Member> =
+            self.peers().map(Peer::member).filter(|member| member.is_inside()).collect();
+        ring.sort_by_key(|member| member.key());
+        let pairs = (0..ring.len()).map(|at| (ring[at], ring[(at + 1) % ring.len()]));
+        pairs.filter(|(member, next)| member.key() != next.key()).all(|(member, next)| {
+            member.successors().first() == Some(&next.key()) && next.predecessor() == Some(member.key())
+        })
     }
 
     /// The controllers that are up.
@@ -297,17 +338,11 @@ impl<'a> Cluster<'a> {
         self.nodes.iter().filter(|node| node.up).map(|node| &node.peer)
     }
 
-    /// The controllers in the ring of whoever said that the crawl is over.
+    /// The controllers that had a part in the crawl when it was found to be over, those that have failed since apart.
     pub fn finishers(&self) -> Vec<&Peer> {
-        let mut ring: Vec<usize> = Vec::new();
-        let mut next = self.finished_by;
-        while let Some(at) = next.filter(|at| !ring.contains(at)) {
-            ring.push(at);
-            let successors = self.nodes[at].peer.member().successors();
-            let live = successors.iter().filter_map(|key| self.places.get(key));
-            next = live.copied().find(|&other| self.nodes[other].up);
-        }
-        ring.into_iter().map(|at| &self.nodes[at].peer).collect()
+        let keys = self.finished_by.map_or(&[][..], |at| self.nodes[at].peer.finishers());
+        let nodes = keys.iter().filter_map(|key| self.places.get(key)).map(|&at| &self.nodes[at]);
+        nodes.filter(|node| node.up).map(|node| &node.peer).collect()
     }
 
     fn happen(&mut self, event: Event) {
@@ -354,6 +389,8 @@ impl<'a> Cluster<'a> {
                 self.fail(at);
             }
             Event::Thaws(at) => self.thaw(at),
+            Event::Syncs(at) => self.sync(at),
+            Event::Returns(at) => self.return_from_disk(at),
             Event::Heals => self.nodes.iter_mut().for_each(|node| node.part = 0),
         }
     }
@@ -363,7 +400,7 @@ impl<'a> Cluster<'a> {
     fn enqueue(&mut self, at: usize, input: Input) {
         let now = self.clock.now() * 1000;
         let node = &mut self.nodes[at];
-        node.busy_until = node.busy_until.max(now) + self.scenario.processing;
+        node.busy_until = node.busy_until.max(now) + self.scenario.processing * node.slowness;
         let first =
             matches!(&input, Input::Received(_, envelope) if matches!(envelope.message, Message::Ring(_)));
         if first || self.scenario.processing == 0 {
@@ -410,7 +447,7 @@ impl<'a> Cluster<'a> {
                     self.copies.entry((at, number)).or_insert(self.clock.now());
                 }
                 if let Some(&other) = self.places.get(&to) {
-                    let time = self.scenario.latency.draw(&mut self.chance);
+                    let time = self.scenario.latency.draw(&mut self.chance) * self.nodes[other].slowness;
                     self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));
                 }
             }

@@ -49,6 +49,10 @@ impl Latency {
 pub enum Happening {
     /// So many neighbouring controllers fail.
     Fail(usize),
+    /// A controller fails, and comes back after so many microseconds with what its disk has kept.
+    Restart(u64),
+    /// Everything takes a controller so many times as long, from then on.
+    Slow(u64),
     /// A controller is silent for so many microseconds, then goes on as if nothing had been.
     Freeze(u64),
     /// The controllers fall into two parts that do not hear each other, for so many microseconds.
@@ -88,6 +92,9 @@ pub struct Scenario {
     pub reset_cost: f64,
     /// How long a controller works on one message, in nanoseconds.
     pub processing: u64,
+    /// How often controllers see to it that their disks have kept what was written, in microseconds. What was not
+    /// kept by then is forgotten when they fail.
+    pub sync: u64,
     /// What happens, by the share of the transitions that are done.
     pub happenings: Vec<(f64, Happening)>,
     /// How often a controller fails, per hour.
@@ -118,6 +125,7 @@ impl Scenario {
             action: 10_000,
             reset_cost,
             processing: 0,
+            sync: 50_000,
             happenings: Vec::new(),
             failures_per_hour: 0.0,
             times: Times::default(),

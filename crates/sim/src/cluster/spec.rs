@@ -14,16 +14,13 @@ pub struct Misspelt {
 }
 
 /// What failures are written as.
-pub const FAILURES: &str =
-    "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or several with + between them";
+pub const FAILURES: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or WHAT@SHARE (join@40%) \
+     with fail, fail:K, restart:TIME, slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler; several with + \
+     between them";
 /// What latencies are written as.
 pub const LATENCIES: &str = "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
 /// The names of the recoveries.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
-/// What happenings are written as.
-pub const HAPPENINGS: &str =
-    "WHAT@SHARE: fail, fail:K, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler (join@40%)";
-
 /// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
 pub type Plan = (Vec<(f64, Happening)>, f64);
 
@@ -95,6 +92,10 @@ fn happening(given: &str) -> Option<(f64, Happening)> {
         ("fail", None) => Happening::Fail(1),
         ("fail", Some(many)) => Happening::Fail(many.parse().ok().filter(|&many| many > 0)?),
         ("freeze", Some(time)) => Happening::Freeze(microseconds(time)?),
+        ("restart", Some(time)) => Happening::Restart(microseconds(time)?),
+        ("slow", Some(times)) => {
+            Happening::Slow(times.parse().ok().filter(|times| (1..=1_000_000).contains(times))?)
+        }
         ("part", Some(time)) => Happening::Part(microseconds(time)?),
         ("join", None) => Happening::Join,
         ("leave", None) => Happening::Leave,

@@ -45,7 +45,8 @@ pub struct RingArgs {
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(0..=16))]
     backups: Option<u32>,
     /// What fails and when: none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%; also join@10%,
-    /// leave@50%, freeze:2s@30%, part:2s@40%; several with + between them [default: none]
+    /// leave@50%, restart:1s@20% (with what its disk has kept), slow:20@10%, freeze:2s@30%, part:2s@40%; several with
+    /// + between them [default: none]
     #[arg(long, value_name = "SPEC")]
     failures: Option<String>,
     /// How long a message takes: 1ms, 1ms..5ms, or 1ms~ for a heavy tail [default: 1ms]
@@ -57,6 +58,9 @@ pub struct RingArgs {
     /// How long a controller works on a message [default: 0us]
     #[arg(long, value_name = "TIME")]
     processing: Option<String>,
+    /// How often controllers see to it that their disks keep what was written [default: 50ms]
+    #[arg(long, value_name = "TIME")]
+    sync: Option<String>,
     /// Take all of these from a file (TOML, the same names); what is typed wins
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
@@ -82,6 +86,7 @@ pub(super) struct Written {
     latency: Option<String>,
     action_time: Option<String>,
     processing: Option<String>,
+    sync: Option<String>,
 }
 
 fn scheme_names() -> Vec<&'static str> {
@@ -111,6 +116,7 @@ impl RingArgs {
             latency: self.latency.clone().or(file.latency),
             action_time: self.action_time.clone().or(file.action_time),
             processing: self.processing.clone().or(file.processing),
+            sync: self.sync.clone().or(file.sync),
         })
     }
 
@@ -126,6 +132,7 @@ impl RingArgs {
             (self.latency.is_some(), "--latency"),
             (self.action_time.is_some(), "--action-time"),
             (self.processing.is_some(), "--processing"),
+            (self.sync.is_some(), "--sync"),
             (self.trace.is_some(), "--trace"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
@@ -246,6 +253,9 @@ pub(super) fn scenario(
     scenario.pace(action, latency);
     if let Some(given) = &written.processing {
         scenario.processing = time(given)?.saturating_mul(1000);
+    }
+    if let Some(given) = &written.sync {
+        scenario.sync = time(given)?.max(1);
     }
     Ok(scenario)
 }

@@ -16,7 +16,8 @@ pub fn always(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String> {
         if !about_the_ring || cluster.was_deceived() {
             return None;
         }
-        ring::wrong(cluster).or_else(|| one_owner::wrong(cluster))
+        let owned_twice = || if cluster.was_hurried() { None } else { one_owner::wrong(cluster) };
+        ring::wrong(cluster).or_else(owned_twice)
     })
 }
 
