@@ -114,9 +114,10 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
     let mut again = 0;
     for scheme in schemes::ALL {
         for seed in 0..20 {
-            // Three failures of one controller each.
+            // Three failures of one controller each, noticed before the next one.
             let mut scenario = scenario(&app, scheme, "redundancy", seed * PLANS.len() as u64);
             scenario.seed = seed;
+            scenario.pace(None, Some(Latency::Uniform(300, 1_000)));
             let mut cluster = Cluster::new(&world, scenario);
             let mut steps = 0;
             while cluster.step() {

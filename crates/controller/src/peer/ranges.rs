@@ -117,6 +117,7 @@ impl Peer {
             }
         } else {
             self.start_collecting(after, out);
+            self.pass_on_copies(out);
         }
         self.try_held();
     }
@@ -210,6 +211,26 @@ impl Peer {
         }
     }
 
+    /// Somebody else may have found something that is own.
+    pub(super) fn collect_own(&mut self, out: &mut Vec<Effect>) {
+        if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
+            self.start_collecting(after, out);
+        }
+    }
+
+    /// What the one before had when it was lost may have been its predecessor's, for whom it stood in: it is told.
+    fn pass_on_copies(&mut self, out: &mut Vec<Effect>) {
+        let copies: Vec<StateRecord> = self
+            .atlas
+            .all()
+            .filter(|&(_, state)| !self.atlas.is_own(state))
+            .filter_map(|(_, state)| self.atlas.record(state))
+            .collect();
+        for record in copies {
+            self.pass_on(record, out);
+        }
+    }
+
     /// Asks everybody for what is own and may be lost.
     fn start_collecting(&mut self, after: Key, out: &mut Vec<Effect>) {
         let number = self.number();
@@ -245,11 +266,8 @@ impl Peer {
 
     /// Somebody must know how to get to a state that is awaited here.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<Effect>) {
-        if let Some(after) = self.ranges.after
-            && self.ranges.collecting.is_none()
-            && !self.atlas.awaited_without_route().is_empty()
-        {
-            self.start_collecting(after, out);
+        if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
+            self.collect_own(out);
         }
     }
 

@@ -9,9 +9,13 @@ pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.world;
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
-        for (key, state) in peer.atlas().own() {
+        // Also what was own until just now counts, and copies: whoever wants the model gets all of it.
+        for (key, state) in peer.atlas().all() {
             let Some(record) = peer.atlas().record(state) else {
-                return Some(format!("{key:?} is awaited by {:?}", peer.key()));
+                if peer.atlas().is_own(state) {
+                    return Some(format!("{key:?} is awaited by {:?}", peer.key()));
+                }
+                continue;
             };
             let leads = record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
             found[world.state(key) as usize].get_or_insert_default().extend(leads);
