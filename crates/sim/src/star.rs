@@ -64,6 +64,7 @@ pub struct Star<'a> {
     /// When the coordinator is done with what came before, in nanoseconds.
     busy_until: u64,
     crawlers: BTreeMap<CrawlerId, Crawling>,
+    next_crawler: u32,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     happenings: Vec<(f64, Happening)>,
@@ -89,6 +90,7 @@ impl<'a> Star<'a> {
             coordinator: Coordinator::new(plan, scenario.times.task),
             busy_until: 0,
             crawlers: BTreeMap::new(),
+            next_crawler: 0,
             chance: Chance::new(&[scenario.seed, 0x57A2]),
             executed: BTreeSet::new(),
             happenings,
@@ -176,7 +178,8 @@ impl<'a> Star<'a> {
     }
 
     fn add_crawler(&mut self) {
-        let number = self.crawlers.keys().next_back().map_or(0, |last| last.0 + 1);
+        let number = self.next_crawler;
+        self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
         let node = Node::new(crawler, self.plan, scenario.strategy, scenario.exploring());

@@ -53,7 +53,8 @@ fn route_to(here: Option<&Route>, task: &Task, step: Step) -> Route {
 impl Cluster<'_> {
     /// A crawler comes and attaches itself to some controller.
     pub(super) fn add_crawler(&mut self) {
-        let number = self.crawlers.keys().next_back().map_or(0, |last| last.0 + 1);
+        let number = self.next_crawler;
+        self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let home = up[number as usize % up.len()];

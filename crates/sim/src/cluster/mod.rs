@@ -144,6 +144,7 @@ pub struct Cluster<'a> {
     nodes: Vec<Node>,
     places: BTreeMap<Key, usize>,
     crawlers: BTreeMap<CrawlerId, Crawling>,
+    next_crawler: u32,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     /// What controllers that failed had acknowledged.
@@ -184,6 +185,7 @@ impl<'a> Cluster<'a> {
             nodes: keys.iter().map(node).collect(),
             places: keys.iter().copied().zip(0..).collect(),
             crawlers: BTreeMap::new(),
+            next_crawler: 0,
             chance,
             executed: BTreeSet::new(),
             acknowledged: BTreeSet::new(),
