@@ -69,6 +69,8 @@ struct Entry {
     ask: Option<Slot>,
     /// Who had it when it was last heard of.
     owner: Option<Key>,
+    /// How many of its transitions were told at once when it was last said to be drained.
+    leads_heard: usize,
 }
 
 /// The knowledge of a controller.
@@ -408,8 +410,12 @@ impl Atlas {
         match fact {
             Fact::Leads(step) => self.hear(*step),
             Fact::Drained(key, leads) => {
-                for &(action, to) in leads.iter() {
-                    self.hear(Step { from: *key, action, to });
+                let state = self.meet(*key);
+                // The same is told by many, and what is known of a state only grows.
+                if std::mem::replace(&mut self.entries[state.at()].leads_heard, leads.len()) < leads.len() {
+                    for &(action, to) in leads.iter() {
+                        self.hear(Step { from: *key, action, to });
+                    }
                 }
                 self.drained(*key);
             }
