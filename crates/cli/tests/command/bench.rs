@@ -75,6 +75,7 @@ fn every_scheme_is_compared_and_threads_do_not_show() {
     for scheme in ["global", "reset-only", "local", "shared", "forward", "forward-global", "gossip"] {
         assert!(alone.0.lines().any(|line| line.split_whitespace().next() == Some(scheme)), "{scheme}");
     }
+    assert!(alone.0.contains("filetree:httpd, breadth-first by stride"), "the divided work is missing");
     assert!(alone.1[0].contains(",published,"), "what was printed is in the file");
     assert!(alone.1[1].ends_with("</svg>\n"));
 }
@@ -94,7 +95,7 @@ fn more_controllers_are_faster() {
 fn what_recovery_costs_stands_beside_what_was_computed() {
     let out = folder("bench-recovery");
     let table = output(&format!("bench recovery --quick --out {}", out.display()));
-    for figure in ["Figure 6.2", "Figure 6.4", "Figure 6.5"] {
+    for figure in ["As figure 6.2", "As figure 6.4", "As figure 6.5"] {
         assert!(table.contains(figure), "{table}");
     }
     let csv = fs::read_to_string(out.join("recovery.csv")).expect("the file was written");

@@ -1,5 +1,6 @@
 //! `argiope simulate` and `argiope bound`: what they print, and that a seed fixes it.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -163,9 +164,60 @@ fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
         ("simulate --testbed site-like --controllers 2 --latency soon", "is no latency"),
         ("simulate --testbed site-like --controllers 2 --strategy adaptive", "one of greedy"),
         ("simulate --testbed site-like --scenario /nowhere/plan.toml", "No such file"),
+        ("simulate --testbed site-like --controllers 2 --scheme static", "one coordinator"),
+        ("simulate --testbed site-like --controllers 2 --division hash", "only the static scheme"),
+        ("simulate --testbed site-like --controllers 1 --scheme static --failures at:50%", "no ring"),
+        ("simulate --testbed site-like --replay /nowhere/run.trace", "No such file"),
+        ("simulate --testbed site-like --controllers 2 --failures slow:0@5%", "is no list of failures"),
     ] {
         let given = argiope(line);
         assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{line}");
         assert!(given.err.contains(part), "{line}: {}", given.err);
     }
+}
+
+#[test]
+fn work_divided_in_advance_gives_the_whole_model_with_any_strategy() {
+    for division in ["stride", "range", "hash"] {
+        let line = format!(
+            "simulate --testbed site-like --controllers 1 --crawlers 4 --scheme static --division {division} \
+             --strategy breadth-first --failures crawlers:at:30% --json"
+        );
+        let run: Value = serde_json::from_str(&output(&line)).expect("it is JSON");
+        assert_eq!((&run["model_equal"], &run["scheme"]), (&true.into(), &"static".into()), "{division}");
+    }
+}
+
+#[test]
+fn a_trace_is_stepped_through_and_a_change_in_it_is_noticed() {
+    let folder = std::env::temp_dir().join(format!("argiope-trace-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("there is room");
+    let trace = folder.join("run.trace");
+    output(&format!(
+        "simulate --testbed bank-like --controllers 3 --crawlers 4 --failures restart:100ms@50% --trace {}",
+        trace.display()
+    ));
+    let written = fs::read_to_string(&trace).expect("it was written");
+    let replay = format!("simulate --testbed bank-like --replay {}", trace.display());
+    let happened = written.split_once('\n').expect("there is a header").1;
+    assert_eq!(output(&replay), happened);
+    assert!(happened.contains("comes back with what its disk has kept"));
+    fs::write(
+        &trace,
+        written.replacen("crawler 1 reports", "crawler 1 sleeps", 1).replacen("is told", "is shown", 1),
+    )
+    .expect("there is room");
+    let given = argiope(&replay);
+    assert_eq!(given.code, Some(1), "{}", given.err);
+    assert!(given.err.contains("not as it was: line "), "{}", given.err);
+    for (content, part) in [("{}\n", "no trace"), ("", "no trace")] {
+        fs::write(&trace, content).expect("there is room");
+        let given = argiope(&replay);
+        assert_eq!(given.code, Some(2), "{}", given.err);
+        assert!(given.err.contains(part), "{}", given.err);
+    }
+    let other = format!("simulate --testbed site-like --replay {}", trace.display());
+    fs::write(&trace, &written).expect("there is room");
+    assert!(argiope(&other).err.contains("another application"));
+    fs::remove_dir_all(&folder).expect("it is ours");
 }

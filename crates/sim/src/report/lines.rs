@@ -12,7 +12,7 @@ const MARGIN: f64 = 24.0;
 /// Title of the whole figure.
 const HEAD: f64 = 66.0;
 /// Title of a panel.
-const PANEL_HEAD: f64 = 34.0;
+const PANEL_HEAD: f64 = 46.0;
 /// The labels beside and below a plot.
 const LEFT: f64 = 70.0;
 const FOOT: f64 = 48.0;
@@ -20,6 +20,9 @@ const LEGEND_ROW: f64 = 18.0;
 const TICKS: usize = 5;
 const COLOURS: [&str; 8] =
     ["#000000", "#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#8c8c00"];
+
+/// How the name of a line ends that was computed, not measured.
+pub const COMPUTED: &str = ", computed";
 
 /// A figure.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +86,11 @@ pub fn svg(figure: &Figure) -> String {
     out
 }
 
+/// What is computed has the colour of what is measured of the same; the two follow each other.
+fn stem_of(series: &Series) -> &str {
+    series.name.strip_suffix(COMPUTED).unwrap_or(&series.name)
+}
+
 fn draw(out: &mut String, panel: &Panel) {
     let shown = |&&(x, y): &&(f64, f64)| !panel.logarithmic || (x > 0.0 && y > 0.0);
     let points = || panel.series.iter().flat_map(|series| series.points.iter().filter(shown));
@@ -97,8 +105,11 @@ fn draw(out: &mut String, panel: &Panel) {
         ),
     );
     frame(out, panel, &across, &up);
+    let mut colours: Vec<&str> = panel.series.iter().map(stem_of).collect();
+    colours.dedup();
     for (at, series) in panel.series.iter().enumerate() {
-        let colour = COLOURS[at % COLOURS.len()];
+        let colour =
+            COLOURS[colours.iter().position(|&stem| stem == stem_of(series)).unwrap_or(at) % COLOURS.len()];
         let dashes = if series.dashed { " stroke-dasharray=\"5 4\"" } else { "" };
         let places: Vec<(f64, f64)> =
             series.points.iter().filter(shown).map(|&(x, y)| (across.at(x), up.at(y))).collect();
@@ -226,7 +237,7 @@ fn label(tick: f64) -> String {
         _ if tick >= 1e6 => format!("{} M", number(tick / 1e6)),
         _ if tick >= 1e4 => format!("{} k", number(tick / 1e3)),
         _ if tick >= 10.0 || tick == 0.0 => number(tick),
-        _ => tick.to_string().chars().take(8).collect(),
+        _ => format!("{tick:.6}").trim_end_matches('0').trim_end_matches('.').to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tables, CSV and figures of `argiope bench recovery`.
 
 use super::csv::{field, push};
-use super::lines::{Panel, Series};
+use super::lines::{COMPUTED, Panel, Series};
 use super::table::Table;
 use super::text::number;
 use crate::rings::recovery::Overhead;
@@ -13,8 +13,12 @@ pub struct Figure {
     pub number: &'static str,
     /// What it shows.
     pub title: String,
+    /// What was found.
+    pub finding: Option<String>,
     /// What goes to the right.
     pub across: &'static str,
+    /// Whether both axes of the plot are logarithmic.
+    pub logarithmic: bool,
     /// Whether the plot shows the time, not the work.
     pub shows_time: bool,
     /// Its points, line by line.
@@ -38,7 +42,8 @@ pub fn table(figure: &Figure) -> String {
             percent(point.again),
         ]);
     }
-    format!("As figure {}: {}\n{table}", figure.number, figure.title)
+    let finding = figure.finding.as_ref().map_or(String::new(), |finding| format!("{finding}\n"));
+    format!("As figure {}: {}\n{table}{finding}", figure.number, figure.title)
 }
 
 /// One row per point.
@@ -68,7 +73,7 @@ pub fn panel(figure: &Figure) -> Panel {
             let measured = |point: &Overhead| if figure.shows_time { point.time } else { point.work };
             let value = |point: &Overhead| if dashed { point.computed } else { measured(point) };
             Series {
-                name: if dashed { format!("{name}, computed") } else { name.to_owned() },
+                name: if dashed { format!("{name}{COMPUTED}") } else { name.to_owned() },
                 points: points.map(|point| (point.at, 100.0 * value(point).max(0.0))).collect(),
                 dashed,
             }
@@ -77,7 +82,7 @@ pub fn panel(figure: &Figure) -> Panel {
     }
     let title = format!("As figure {}: {}", figure.number, figure.title);
     let up = if figure.shows_time { "more time in %" } else { "more work in %" };
-    Panel { title, across: figure.across, up, logarithmic: false, series }
+    Panel { title, across: figure.across, up, logarithmic: figure.logarithmic, series }
 }
 
 #[cfg(test)]
@@ -98,11 +103,13 @@ mod tests {
         let figure = Figure {
             number: "6.2",
             title: "overhead".to_owned(),
+            finding: Some("it grows".to_owned()),
             across: "failures",
+            logarithmic: false,
             shows_time: true,
             points: vec![point("retry", 1.0), point("retry", 2.0), point("redundancy", 1.0)],
         };
-        assert!(table(&figure).contains("25.0 %"));
+        assert!(table(&figure).contains("25.0 %") && table(&figure).ends_with("it grows\n"));
         assert_eq!(csv(std::slice::from_ref(&figure)).lines().count(), 4);
         let panel = panel(&figure);
         assert_eq!(panel.series.iter().filter(|series| series.dashed).count(), 2);

@@ -159,8 +159,10 @@ fn over_failures(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, F
     }
     Ok(report::Figure {
         number: "6.2",
-        title: "overhead over the failures during a crawl".to_owned(),
+        title: "overhead over failures".to_owned(),
+        finding: None,
         across: "failures",
+        logarithmic: false,
         shows_time: true,
         points: plan.measure(&points)?,
     })
@@ -188,12 +190,20 @@ fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Fa
     };
     let points: Vec<Point<'_>> = factors.iter().map(point).collect();
     let points = plan.measure(&points)?;
-    let title = format!(
-        "overhead over the time between copies, {failures} failures; least work at {}, computed {:.0} ms",
+    let finding = format!(
+        "the least work is at {}; computed: {:.0} ms",
         best_period(&points).map_or("no period".to_owned(), |best| format!("{best:.0} ms")),
         best / 1e3
     );
-    Ok(report::Figure { number: "6.4", title, across: "ms between copies", shows_time: false, points })
+    Ok(report::Figure {
+        number: "6.4",
+        title: format!("overhead over time between copies, {failures} failures"),
+        finding: Some(finding),
+        across: "ms between copies",
+        logarithmic: true,
+        shows_time: false,
+        points,
+    })
 }
 
 /// As figure 6.5, and beyond it: the longer a controller works on a message, the greater the load.
@@ -213,7 +223,8 @@ fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
             let copying = *time as f64 / 1e3;
             let delay = LATENCY as f64 + copying;
             let action = calm[0].action as f64;
-            let messages = calm.iter().map(|run| run.counts.total() as f64).sum::<f64>() / calm.len() as f64;
+            let all = |run: &Measured| run.counts.messages.values().sum::<u64>() as f64;
+            let messages = calm.iter().map(all).sum::<f64>() / calm.len() as f64;
             let load = (messages * copying / (plan.controllers as f64 * time_of(calm))).min(0.999);
             let recovery = match spec::recovery(name).expect("it is in the list") {
                 Recovery::Combined { .. } => {
@@ -234,8 +245,10 @@ fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
     }
     Ok(report::Figure {
         number: "6.5",
-        title: format!("overhead over the load of controllers, {failures} failures"),
-        across: "load",
+        title: format!("overhead over load, {failures} failures"),
+        finding: None,
+        across: "load of controllers",
+        logarithmic: true,
         shows_time: true,
         points: plan.measure(&points)?,
     })
