@@ -2,6 +2,7 @@
 
 use argiope_controller::peer::schemes;
 use argiope_sim::cluster::scenario::Scenario;
+use argiope_sim::cluster::spec;
 use argiope_sim::report::{lines, rings as report};
 use argiope_sim::rings::Measured;
 
@@ -15,7 +16,8 @@ Examples:
   argiope bench scale --quick --out results
 
 With --out the folder gets scale.csv and scale.svg. The speed-up is against one controller with twenty \
-crawlers. The results do not depend on --jobs.";
+crawlers. The shorter an action is against a message, the more of the time goes into finding the next one. \
+The results do not depend on --jobs.";
 
 /// As typed.
 #[derive(clap::Args)]
@@ -26,6 +28,9 @@ pub struct Args {
     /// The application [default: one that is large enough]
     #[arg(long, value_name = "NAME")]
     testbed: Option<String>,
+    /// How long an action takes; a message takes 1ms
+    #[arg(long, value_name = "TIME", default_value = "50ms")]
+    action_time: String,
     /// Only this scheme; may be given several times
     #[arg(long = "scheme", value_name = "NAME", default_values = ["forward-global", "gossip"])]
     schemes: Vec<String>,
@@ -34,8 +39,8 @@ pub struct Args {
 /// A controller supports so many crawlers, as the thesis found.
 const CRAWLERS: usize = 20;
 const CONTROLLERS: [usize; 6] = [1, 2, 5, 10, 50, 100];
-/// Two thousand crawlers have some hundred actions each.
-const LARGE: &str = "random:10000:90";
+/// Two thousand crawlers have a hundred tasks each.
+const LARGE: &str = "random:4000:50";
 const QUICK: (&str, [usize; 3]) = ("random:300:10", [1, 2, 5]);
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -45,12 +50,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let testbed = args.testbed.as_deref().unwrap_or(usual);
     let mut models = Models::default();
     let reset_cost = models.add(testbed)?.reset_cost;
+    let action = spec::microseconds(&args.action_time).filter(|&time| time > 0);
+    let action = action.ok_or_else(|| {
+        Failure::Input(format!("{:?} is no time: expected such as 10ms or 250us", args.action_time))
+    })?;
     let mut crawls = Vec::new();
     for name in &args.schemes {
         let scheme = schemes::find(name).ok_or_else(|| unknown(name))?;
         crawls.extend(controllers.iter().map(|&many| {
             let mut scenario = Scenario::new(many, many * CRAWLERS, reset_cost, common.seed);
             scenario.scheme = scheme;
+            scenario.pace(Some(action), None);
             Crawl { testbed: testbed.to_owned(), scenario }
         }));
     }
@@ -72,7 +82,7 @@ fn unknown(name: &str) -> Failure {
 fn figure(runs: &[&Measured]) -> String {
     lines::svg(&lines::Figure {
         title: "How a ring scales".to_owned(),
-        note: format!("{CRAWLERS} crawlers for each controller; simulated time."),
+        note: format!("{CRAWLERS} crawlers for each controller; simulated time, both axes logarithmic."),
         panels: vec![report::speed_up_panel(runs)],
     })
 }
