@@ -172,8 +172,8 @@ impl Peer {
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
     pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
         // It looks at the ring all the time. If it has not, it stood still, and others may have stood in for it.
-        let paused =
-            now.saturating_sub(self.now) > 2 * (self.settings.times.stabilise + self.settings.times.answer);
+        let longest = 2 * (self.settings.times.stabilise + self.settings.times.answer);
+        let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
             self.collect_own(out);
