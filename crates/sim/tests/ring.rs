@@ -3,6 +3,7 @@
 
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_explore::model::Model;
+use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::{Cluster, checks, spec};
 use argiope_sim::crawler::World;
@@ -105,6 +106,21 @@ fn forward_global_survives() {
 #[test]
 fn gossip_survives() {
     survives("gossip");
+}
+
+#[test]
+fn every_strategy_for_parts_works_with_every_scheme() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    for name in strategies::FOR_PARTS {
+        for scheme in schemes::ALL {
+            let mut scenario = scenario(&app, scheme, "redundancy", 0);
+            scenario.strategy = strategies::find(name).expect("it is there");
+            let mut cluster = Cluster::new(&world, scenario);
+            cluster.run();
+            assert_eq!(checks::in_the_end(&cluster), None, "{name} with {}", scheme.name);
+        }
+    }
 }
 
 #[test]
