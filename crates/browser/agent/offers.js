@@ -316,8 +316,9 @@ function keysIn(handlers) {
 function pageKeys(found) {
   const handlers = [];
   for (const root of [window, document, document.documentElement, document.body]) {
-    if (!root || ownNames(root).some((name) => name.startsWith("_reactListening"))) continue;
-    for (const type of FAMILY.key) for (const { listener } of listeners(root, type)) handlers.push(listener?.value ?? listener);
+    const own = FAMILY.key.flatMap((type) => listeners(root, type)).map(({ listener }) => listener?.value ?? listener);
+    // The names of a window are many: they are read only where they matter.
+    if (own.length && !ownNames(root).some((name) => name.startsWith("_reactListening"))) handlers.push(...own);
   }
   return handlers.length ? keysIn(handlers) : [];
 }

@@ -19,7 +19,7 @@ const WAITING_BYTES: usize = 8 << 20;
 
 /// From the beginning of one commit to that of the next: a commit takes a quarter of a millisecond of processor
 /// time whatever is in it, so that more of them than this would cost more than they gain.
-const SPACING: Duration = Duration::from_millis(5);
+const SPACING: Duration = Duration::from_millis(10);
 
 /// What the writing thread reports.
 #[derive(Debug)]
