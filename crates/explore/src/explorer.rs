@@ -146,6 +146,15 @@ impl Explorer {
         slot
     }
 
+    /// A state offers an action that it was not known to offer, and somebody has executed it: it never is a candidate.
+    pub fn extend_executed(&mut self, state: StateIndex, action: ActionSignature, key: StateKey, new: bool) {
+        let destination = self.graph.find(key).expect("the destination is known");
+        let slot = self.graph.extend(state, action);
+        self.graph.record(slot, destination);
+        self.strategy.extended(&self.graph, slot);
+        self.strategy.executed(&self.graph, slot, destination, new);
+    }
+
     /// Holds the candidates of a state back, or no longer.
     pub fn hold(&mut self, state: StateIndex, held: bool) {
         let before = self.free_slots(state);

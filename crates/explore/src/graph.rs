@@ -8,10 +8,11 @@
 //! Built for half a million states and fifty million transitions: a transition takes eight bytes
 //! (its action and its destination), and no string is kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::chance::Chance;
 use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
+use crate::named::ByName;
 
 /// The destination of an action that has not been executed yet.
 pub const UNEXPLORED: u32 = u32::MAX;
@@ -48,9 +49,9 @@ struct Record {
 pub struct Graph {
     seed: u64,
     states: Vec<Record>,
-    by_key: BTreeMap<StateKey, StateIndex>,
+    by_key: ByName<StateKey, StateIndex>,
     signatures: Vec<ActionSignature>,
-    by_signature: BTreeMap<ActionSignature, ActionIndex>,
+    by_signature: ByName<ActionSignature, ActionIndex>,
     transitions: usize,
     unexplored: usize,
     free: usize,
@@ -64,9 +65,9 @@ impl Graph {
         Self {
             seed,
             states: Vec::new(),
-            by_key: BTreeMap::new(),
+            by_key: ByName::default(),
             signatures: Vec::new(),
-            by_signature: BTreeMap::new(),
+            by_signature: ByName::default(),
             transitions: 0,
             unexplored: 0,
             free: 0,
@@ -296,11 +297,11 @@ impl Graph {
 
     /// The bytes that the graph holds: of its states (keys, look-up) and of its transitions.
     pub fn bytes(&self) -> (usize, usize) {
-        // A B-tree's nodes are at least half full; two thirds is what random keys settle at.
-        let look_up = (size_of::<StateKey>() + size_of::<StateIndex>()) * 3 / 2;
+        // A hash table keeps an eighth of its places free, and a byte beside each.
+        let look_up = self.by_key.capacity() * 8 / 7 * (size_of::<(StateKey, StateIndex)>() + 1);
         let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
         (
-            self.states.capacity() * size_of::<Record>() + self.states.len() * look_up,
+            self.states.capacity() * size_of::<Record>() + look_up,
             slots * (size_of::<ActionIndex>() + size_of::<u32>()),
         )
     }

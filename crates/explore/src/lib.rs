@@ -16,6 +16,7 @@ pub mod id;
 pub mod identity;
 pub mod job;
 pub mod model;
+pub mod named;
 pub mod page;
 pub mod quoted;
 pub mod strategies;

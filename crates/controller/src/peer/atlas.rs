@@ -386,13 +386,10 @@ impl Atlas {
             return false;
         }
         self.meet(step.to);
-        self.counted(from, |atlas| {
-            let slot = slot.unwrap_or_else(|| {
-                // A state that is not known in full must not seem to have a candidate for what is known.
-                atlas.explorer().extend(from, step.action)
-            });
-            // The destination was met just now, so nobody asks what it offers.
-            atlas.explorer().executed_as(slot, step.to, new);
+        // The destination was met just now, so nobody asks what it offers.
+        self.counted(from, |atlas| match slot {
+            Some(slot) => atlas.explorer().executed_as(slot, step.to, new),
+            None => atlas.explorer().extend_executed(from, step.action, step.to, new),
         });
         true
     }
@@ -509,13 +506,11 @@ impl Atlas {
     }
 
     /// Where the executed actions of a state lead, those that were given up left out.
-    pub fn leads(&self, state: StateIndex) -> Vec<(ActionSignature, StateKey)> {
+    pub fn leads(&self, state: StateIndex) -> impl Iterator<Item = (ActionSignature, StateKey)> + '_ {
         let graph = self.graph();
         let executed = graph.slots(state).filter(|slot| !graph.closed().contains(slot));
-        let led = executed.filter_map(|slot| {
-            Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?)))
-        });
-        led.collect()
+        executed
+            .filter_map(|slot| Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?))))
     }
 
     /// Everything about the own states that are known in full.
@@ -525,8 +520,7 @@ impl Atlas {
 
     /// What was executed in own states.
     pub fn executed_own(&self) -> impl Iterator<Item = (StateKey, ActionSignature)> + '_ {
-        self.own()
-            .flat_map(|(key, state)| self.leads(state).into_iter().map(move |(action, _)| (key, action)))
+        self.own().flat_map(|(key, state)| self.leads(state).map(move |(action, _)| (key, action)))
     }
 
     /// Everything about a state that is known in full.
@@ -547,7 +541,7 @@ impl Atlas {
             .filter(|&action| action != ASK)
             .collect();
         closed.sort_unstable();
-        let mut executed = self.leads(state);
+        let mut executed: Vec<_> = self.leads(state).collect();
         executed.sort_unstable();
         let route = entry.route.clone().unwrap_or_default();
         Some(StateRecord { key: graph.key(state), actions, route, executed, closed })

@@ -292,7 +292,7 @@ impl Peer {
         if self.atlas.free_in(state) > 0 {
             Fact::Open(key)
         } else {
-            Fact::Drained(key, self.atlas.leads(state).into())
+            Fact::Drained(key, self.atlas.leads(state).collect())
         }
     }
 }

@@ -294,7 +294,7 @@ impl Peer {
             if wanted(key) {
                 collect.records.extend(self.atlas.record(state));
             }
-            let leads: Vec<_> = self.atlas.leads(state).into_iter().filter(|&(_, to)| wanted(to)).collect();
+            let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
                 continue;
             }

@@ -64,7 +64,7 @@ impl Peer {
         }
         if new && !self.ranges.heard.is_empty() {
             // It was known before, perhaps, and lost: then where it leads was heard of.
-            for (action, to) in self.atlas.leads(state) {
+            for (action, to) in self.atlas.leads(state).collect::<Vec<_>>() {
                 self.assure(Step { from: at.key, action, to }, None, out);
             }
         }

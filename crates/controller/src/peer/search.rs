@@ -1,9 +1,12 @@
 //! The distributed breadth-first search of the forward schemes as the thesis prints it (section 3.5.5): the search
 //! itself travels, from owner to owner of the states it visits.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::named::Names;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +20,22 @@ pub struct Search {
     pub asking: Asking,
     /// Who began it.
     pub origin: Key,
-    /// The tree. The root is where the crawler stands (or the initial state, if it stands nowhere).
-    nodes: Vec<Node>,
-    known: BTreeSet<StateKey>,
+    /// Shared by the search under way and the one that is remembered, until one of them goes on.
+    tree: Arc<Tree>,
     /// The next to be visited.
     next: usize,
     /// The first that was visited while some of its actions were under way: what lies behind those is not known, so
     /// a search that is remembered goes on from here.
     doubtful: Option<usize>,
+}
+
+/// The root is where the crawler stands (or the initial state, if it stands nowhere).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Tree {
+    nodes: Vec<Node>,
+    /// The states of the nodes; does not travel.
+    #[serde(skip)]
+    known: Names<StateKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,12 +50,9 @@ struct Node {
 impl Search {
     /// From where a crawler stands; from the initial state, after a reset, if it stands nowhere.
     pub fn new(asking: Asking, origin: Key, initial: StateKey) -> Self {
-        let mut search =
-            Self { asking, origin, nodes: Vec::new(), known: BTreeSet::new(), next: 0, doubtful: None };
         let (root, parent) = asking.at.map_or((initial, None), |at| (at, Some(0)));
-        search.nodes.push(Node { state: root, action: ActionSignature(0), parent, depth: 0 });
-        search.known.insert(root);
-        search
+        let nodes = vec![Node { state: root, action: ActionSignature(0), parent, depth: 0 }];
+        Self { asking, origin, tree: Arc::new(Tree::of(nodes)), next: 0, doubtful: None }
     }
 
     /// Goes on where another search from the same state stopped.
@@ -56,12 +64,12 @@ impl Search {
 
     /// The state to be visited, if any is left.
     pub fn next(&self) -> Option<StateKey> {
-        self.nodes.get(self.next).map(|node| node.state)
+        self.tree.nodes.get(self.next).map(|node| node.state)
     }
 
     /// Where it began.
     pub fn root(&self) -> StateKey {
-        self.nodes[0].state
+        self.tree.nodes[0].state
     }
 
     /// How many states were visited.
@@ -87,20 +95,24 @@ impl Search {
         if !certain {
             self.doubtful.get_or_insert(parent);
         }
-        let depth = self.nodes[parent].depth + 1;
+        let tree = Arc::make_mut(&mut self.tree);
+        if tree.known.len() < tree.nodes.len() {
+            *tree = Tree::of(std::mem::take(&mut tree.nodes));
+        }
+        let depth = tree.nodes[parent].depth + 1;
         for (action, state) in leads {
-            if self.known.insert(state) {
-                self.nodes.push(Node { state, action, parent: Some(parent as u32), depth });
+            if tree.known.insert(state) {
+                tree.nodes.push(Node { state, action, parent: Some(parent as u32), depth });
             }
         }
         self.next += 1;
-        let far = self.nodes.get(self.next).is_none_or(|next| f64::from(next.depth) > reset_cost);
-        if far && self.known.insert(initial) {
+        let far = tree.nodes.get(self.next).is_none_or(|next| f64::from(next.depth) > reset_cost);
+        if far && tree.known.insert(initial) {
             let depth = reset_cost.ceil() as u32;
             let node = Node { state: initial, action: ActionSignature(0), parent: None, depth };
-            self.nodes.insert(self.next, node);
+            tree.nodes.insert(self.next, node);
             let shift = self.next as u32;
-            for node in &mut self.nodes[self.next + 1..] {
+            for node in &mut tree.nodes[self.next + 1..] {
                 node.parent = node.parent.map(|parent| if parent >= shift { parent + 1 } else { parent });
             }
         }
@@ -113,12 +125,11 @@ impl Search {
             // What was added from there on is found again. The rest was added by states before it, whose places do
             // not change.
             search.next = doubtful;
-            let mut place = 0..;
-            search.nodes.retain(|node| {
-                place.next() <= Some(doubtful)
-                    || node.parent.is_some_and(|parent| (parent as usize) < doubtful)
-            });
-            search.known = search.nodes.iter().map(|node| node.state).collect();
+            let certain = |&(place, node): &(usize, &Node)| {
+                place <= doubtful || node.parent.is_some_and(|parent| (parent as usize) < doubtful)
+            };
+            let nodes = self.tree.nodes.iter().enumerate().filter(certain).map(|(_, node)| node.clone());
+            search.tree = Arc::new(Tree::of(nodes.collect()));
         }
         search
     }
@@ -128,12 +139,12 @@ impl Search {
         let mut walk = Vec::new();
         let mut at = self.next;
         loop {
-            let node = &self.nodes[at];
+            let node = &self.tree.nodes[at];
             match node.parent {
                 None => break (true, reversed(walk)),
                 Some(parent) if parent as usize == at => break (false, reversed(walk)),
                 Some(parent) => {
-                    let from = self.nodes[parent as usize].state;
+                    let from = self.tree.nodes[parent as usize].state;
                     walk.push(Step { from, action: node.action, to: node.state });
                     at = parent as usize;
                 }
@@ -143,11 +154,84 @@ impl Search {
 
     /// How far from where it began the state is that is to be visited.
     pub fn depth(&self) -> u32 {
-        self.nodes.get(self.next).map_or(0, |node| node.depth)
+        self.tree.nodes.get(self.next).map_or(0, |node| node.depth)
+    }
+}
+
+impl Tree {
+    fn of(nodes: Vec<Node>) -> Self {
+        let known = nodes.iter().map(|node| node.state).collect();
+        Self { nodes, known }
+    }
+}
+
+// The nodes say everything.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes == other.nodes
+    }
+}
+
+impl Eq for Tree {}
+
+impl PartialOrd for Tree {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Tree {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.nodes.cmp(&other.nodes)
+    }
+}
+
+impl Hash for Tree {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.nodes.hash(hasher);
     }
 }
 
 fn reversed(mut walk: Vec<Step>) -> Vec<Step> {
     walk.reverse();
     walk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::CrawlerId;
+
+    const INITIAL: StateKey = StateKey(0);
+
+    fn search() -> Search {
+        let asking = Asking { crawler: CrawlerId(1), number: 1, at: Some(StateKey(1)), again: false };
+        Search::new(asking, Key(7), INITIAL)
+    }
+
+    fn leads(to: &[u128]) -> Vec<(ActionSignature, StateKey)> {
+        to.iter().map(|&to| (ActionSignature(to as u64), StateKey(to))).collect()
+    }
+
+    #[test]
+    fn a_search_that_has_travelled_goes_on_as_if_it_had_not() {
+        let mut here = search();
+        here.pass(leads(&[2, 3]), true, INITIAL, 10.0);
+        let mut there: Search = postcard::from_bytes(&postcard::to_stdvec(&here).unwrap()).unwrap();
+        for search in [&mut here, &mut there] {
+            search.pass(leads(&[1, 2, 3, 4]), true, INITIAL, 10.0);
+        }
+        assert_eq!(here, there);
+        assert_eq!(here.tree.nodes.len(), 4, "what is known is not entered twice");
+    }
+
+    #[test]
+    fn what_is_remembered_does_not_change_when_a_search_goes_on() {
+        let mut first = search();
+        first.pass(leads(&[2]), true, INITIAL, 10.0);
+        let remembered = first.stopped();
+        let mut second = remembered.clone().resume(first.asking, Key(8));
+        second.pass(leads(&[3]), true, INITIAL, 10.0);
+        assert_eq!((remembered.tree.nodes.len(), second.tree.nodes.len()), (2, 3));
+    }
 }

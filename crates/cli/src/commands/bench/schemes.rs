@@ -2,7 +2,7 @@
 //! to 4.3, its tables 4.1 to 4.4, and figure 5 of the paper before it; and work divided in advance, as figures 3 and
 //! 4 of the paper on Dist-RIA.
 
-use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::peer::schemes;
 use argiope_controller::star::division;
 use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::Scenario;
@@ -19,8 +19,9 @@ Examples:
   argiope bench schemes --quick --out results
 
 With --out the folder gets schemes.csv (one row per crawl, and one for each row that the thesis prints) and \
-schemes.svg (simulated time over the number of controllers). Schemes that would take hours on the \
-applications of the published size are measured on smaller ones of the same kind, in tables of their own. \
+schemes.svg (simulated time over the number of controllers). Schemes whose searches travel from state to state would \
+take hours on the applications of the published size: those are measured on smaller ones of the same kind, in tables \
+of their own, and forward-local with 5 controllers on the large ones too. \
 Figures in columns or rows called `published` are taken from the thesis, all others are measured. The \
 results do not depend on --jobs.";
 
@@ -32,13 +33,16 @@ pub struct Args {
     common: Common,
 }
 
-/// The schemes that are measured on applications of the published size.
-const FAST: [&str; 4] = ["global", "reset-only", "forward-global", "gossip"];
+/// The schemes that are not measured with every number of controllers on applications of the published size: a search
+/// visits thousands of states there, each by a message.
+const TRAVELLING: [&str; 2] = ["forward", "forward-local"];
+/// The one of them that the thesis prints in its tables, for which it is measured there.
+const PRINTED: &str = "forward-local";
 /// The crawlers of figures 4.1 to 4.3, and of a controller in figure 5.
 const CRAWLERS: usize = 20;
 /// The controllers of figures 4.1 to 4.3.
 const CONTROLLERS: [usize; 5] = [1, 5, 10, 15, 20];
-/// Those of them with which the slow schemes are measured as well.
+/// Those of them with which smaller applications are crawled.
 const FEWER: [usize; 3] = [1, 5, 20];
 
 /// What was measured, by the part of the report that it is for.
@@ -126,20 +130,14 @@ fn depths(runs: &[Measured]) -> Vec<(&'static Testbed, &Measured)> {
     TESTBEDS.iter().filter_map(of).collect()
 }
 
-/// The test-beds of an application and the schemes that are measured on each.
-fn pairs(bed: &'static Testbed, quick: bool) -> Vec<(&'static str, Vec<&'static Scheme>)> {
-    let all: Vec<&Scheme> = schemes::ALL.iter().collect();
-    let fast = all.iter().filter(|scheme| FAST.contains(&scheme.name)).copied().collect();
-    if quick { vec![(bed.quick, all)] } else { vec![(bed.full, fast), (bed.small, all)] }
-}
-
 fn measure(common: &Common) -> Result<Bench, Failure> {
     let mut models = Models::default();
     let crawlers = if common.quick { 50 } else { published::CRAWLERS };
     let mut crawls = Vec::new();
     let mut of_schemes = Vec::new();
     for bed in &TESTBEDS {
-        for (testbed, schemes) in pairs(bed, common.quick) {
+        let testbeds = if common.quick { &[bed.quick][..] } else { &[bed.full, bed.small] };
+        for &testbed in testbeds {
             let reset_cost = models.add(testbed)?.reset_cost;
             let crawl = |controllers, crawlers, scheme| {
                 let mut scenario = Scenario::new(controllers, crawlers, reset_cost, common.seed);
@@ -151,9 +149,14 @@ fn measure(common: &Common) -> Result<Bench, Failure> {
                 _ if testbed == bed.small => &FEWER,
                 _ => &CONTROLLERS[..],
             };
-            for scheme in schemes {
-                crawls.extend(controllers.iter().map(|&many| crawl(many, CRAWLERS, scheme)));
-                of_schemes.push(crawl(published::CONTROLLERS, crawlers, scheme));
+            for scheme in schemes::ALL {
+                let too_slow = testbed == bed.full && TRAVELLING.contains(&scheme.name);
+                if !too_slow {
+                    crawls.extend(controllers.iter().map(|&many| crawl(many, CRAWLERS, scheme)));
+                }
+                if !too_slow || scheme.name == PRINTED {
+                    of_schemes.push(crawl(published::CONTROLLERS, crawlers, scheme));
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
     for peer in cluster.peers().filter(|peer| peer.atlas().initial().is_some()) {
         known.extend(peer.atlas().full().map(|(key, _)| key));
         for (_, state) in peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key)) {
-            led_to.extend(peer.atlas().leads(state).into_iter().map(|(_, to)| to));
+            led_to.extend(peer.atlas().leads(state).map(|(_, to)| to));
         }
     }
     led_to.difference(&known).next().map(|key| format!("nobody knows {key:?} any more"))
