@@ -80,7 +80,7 @@ impl Graph {
     /// and on the state's key alone, so that it is the same whenever the state is found.
     pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> StateIndex {
         let state = StateIndex(u32::try_from(self.states.len()).expect("at most 2^32 states"));
-        assert!(self.by_key.insert(key, state).is_none(), "state {key:?} is known already");
+        assert_eq!(self.by_key.get_or_insert(key, state), state, "state {key:?} is known already");
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
         let mut indexes: Vec<ActionIndex> = sorted.iter().map(|&signature| self.action(signature)).collect();
@@ -115,7 +115,7 @@ impl Graph {
 
     fn action(&mut self, signature: ActionSignature) -> ActionIndex {
         let next = ActionIndex(u32::try_from(self.signatures.len()).expect("at most 2^32 actions"));
-        let index = *self.by_signature.entry(signature).or_insert(next);
+        let index = self.by_signature.get_or_insert(signature, next);
         if index == next {
             self.signatures.push(signature);
         }
@@ -192,7 +192,7 @@ impl Graph {
 
     /// The state with this key, if it has been seen.
     pub fn find(&self, key: StateKey) -> Option<StateIndex> {
-        self.by_key.get(&key).copied()
+        self.by_key.get(&key)
     }
 
     /// The lasting name of a state.
@@ -286,7 +286,7 @@ impl Graph {
 
     /// The action with this lasting name, if it has been seen.
     pub fn action_named(&self, signature: ActionSignature) -> Option<ActionIndex> {
-        self.by_signature.get(&signature).copied()
+        self.by_signature.get(&signature)
     }
 
     /// The slot of an action in a state, if the state offers it.
@@ -297,11 +297,9 @@ impl Graph {
 
     /// The bytes that the graph holds: of its states (keys, look-up) and of its transitions.
     pub fn bytes(&self) -> (usize, usize) {
-        // A hash table keeps an eighth of its places free, and a byte beside each.
-        let look_up = self.by_key.capacity() * 8 / 7 * (size_of::<(StateKey, StateIndex)>() + 1);
         let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
         (
-            self.states.capacity() * size_of::<Record>() + look_up,
+            self.states.capacity() * size_of::<Record>() + self.by_key.bytes(),
             slots * (size_of::<ActionIndex>() + size_of::<u32>()),
         )
     }

@@ -1,13 +1,67 @@
 //! Maps and sets by lasting names. A name is a hash already, so it is looked up in one step instead of a dozen
-//! comparisons. Such a map has no order that means anything: nobody goes through one.
+//! comparisons. Such a map has no order that means anything, so there is no way to go through one.
+
+#![expect(clippy::disallowed_types, reason = "nobody sees the order")]
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A map by names.
-pub type ByName<Name, Value> = HashMap<Name, Value, BuildHasherDefault<NameHasher>>;
+#[derive(Clone, Debug)]
+pub struct ByName<Name, Value>(HashMap<Name, Value, BuildHasherDefault<NameHasher>>);
+
+impl<Name, Value> Default for ByName<Name, Value> {
+    fn default() -> Self {
+        Self(HashMap::default())
+    }
+}
+
+impl<Name: Eq + Hash, Value: Copy> ByName<Name, Value> {
+    /// What stands under a name.
+    pub fn get(&self, name: &Name) -> Option<Value> {
+        self.0.get(name).copied()
+    }
+
+    /// What stands under a name; if nothing does, this from now on.
+    pub fn get_or_insert(&mut self, name: Name, value: Value) -> Value {
+        *self.0.entry(name).or_insert(value)
+    }
+
+    /// The bytes it holds: a table keeps an eighth of its places free, and a byte beside each.
+    pub fn bytes(&self) -> usize {
+        self.0.capacity() * 8 / 7 * (size_of::<(Name, Value)>() + 1)
+    }
+}
+
 /// A set of names.
-pub type Names<Name> = HashSet<Name, BuildHasherDefault<NameHasher>>;
+#[derive(Clone, Debug)]
+pub struct Names<Name>(HashSet<Name, BuildHasherDefault<NameHasher>>);
+
+impl<Name> Default for Names<Name> {
+    fn default() -> Self {
+        Self(HashSet::default())
+    }
+}
+
+impl<Name: Eq + Hash> Names<Name> {
+    /// Adds a name. Says whether it was not there.
+    pub fn insert(&mut self, name: Name) -> bool {
+        self.0.insert(name)
+    }
+}
+
+impl<Name> Names<Name> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<Name: Eq + Hash> FromIterator<Name> for Names<Name> {
+    fn from_iter<I: IntoIterator<Item = Name>>(names: I) -> Self {
+        Self(names.into_iter().collect())
+    }
+}
 
 /// Spreads the bits of a name over a word, always in the same way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +93,7 @@ impl Hasher for NameHasher {
 mod tests {
     use super::*;
     use crate::id::StateKey;
-    use std::hash::{BuildHasher, Hash};
+    use std::hash::BuildHasher;
 
     #[test]
     fn small_names_differ_in_the_bits_that_tables_look_at() {
@@ -49,6 +103,14 @@ mod tests {
             assert!(places.len() > 60, "{} places from bit {shift} on", places.len());
         }
         assert_ne!(hash(1), hash(1 << 64));
+    }
+
+    #[test]
+    fn the_first_value_stays() {
+        let mut numbers = ByName::default();
+        assert_eq!(numbers.get_or_insert(StateKey(5), 1), 1);
+        assert_eq!(numbers.get_or_insert(StateKey(5), 2), 1);
+        assert_eq!((numbers.get(&StateKey(5)), numbers.get(&StateKey(6))), (Some(1), None));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Search {
             self.doubtful.get_or_insert(parent);
         }
         let tree = Arc::make_mut(&mut self.tree);
-        if tree.known.len() < tree.nodes.len() {
+        if tree.known.count() < tree.nodes.len() {
             *tree = Tree::of(std::mem::take(&mut tree.nodes));
         }
         let depth = tree.nodes[parent].depth + 1;
