@@ -30,7 +30,7 @@ pub struct Search {
 }
 
 /// The root is where the crawler stands (or the initial state, if it stands nowhere).
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Tree {
     nodes: Vec<Node>,
     /// The states of the nodes; does not travel.
@@ -97,6 +97,7 @@ impl Search {
         }
         let tree = Arc::make_mut(&mut self.tree);
         if tree.known.count() < tree.nodes.len() {
+            // It has travelled.
             *tree = Tree::of(std::mem::take(&mut tree.nodes));
         }
         let depth = tree.nodes[parent].depth + 1;
