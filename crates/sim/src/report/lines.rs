@@ -1,4 +1,4 @@
-//! Lines over a quantity, as an SVG: one panel beside the other, one line per series with its name in a
+//! Lines over a quantity, as an SVG: three panels beside each other in a row, one line per series with its name in a
 //! legend. Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart; a
 //! dashed line is computed or published, a full one is measured.
 
@@ -9,6 +9,8 @@ const PANEL_WIDTH: f64 = 460.0;
 const PLOT_WIDTH: f64 = 360.0;
 const PLOT_HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 24.0;
+/// Panels in a row.
+const ROW: usize = 3;
 /// Title of the whole figure.
 const HEAD: f64 = 66.0;
 /// Title of a panel.
@@ -31,7 +33,7 @@ pub struct Figure {
     pub title: String,
     /// How to read it.
     pub note: String,
-    /// From left to right.
+    /// From left to right, row by row.
     pub panels: Vec<Panel>,
 }
 
@@ -63,9 +65,10 @@ pub struct Series {
 
 /// Draws a figure.
 pub fn svg(figure: &Figure) -> String {
-    let width = 2.0 * MARGIN + figure.panels.len().max(2) as f64 * PANEL_WIDTH;
+    let width = 2.0 * MARGIN + figure.panels.len().clamp(2, ROW) as f64 * PANEL_WIDTH;
     let legend = figure.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as f64 * LEGEND_ROW;
-    let height = HEAD + PANEL_HEAD + PLOT_HEIGHT + FOOT + legend + MARGIN;
+    let row = PANEL_HEAD + PLOT_HEIGHT + FOOT + legend + MARGIN;
+    let height = HEAD + figure.panels.len().div_ceil(ROW).max(1) as f64 * row;
     let mut out = svg::begin(width, height);
     push(
         &mut out,
@@ -77,8 +80,8 @@ pub fn svg(figure: &Figure) -> String {
         ),
     );
     for (at, panel) in figure.panels.iter().enumerate() {
-        let left = MARGIN + at as f64 * PANEL_WIDTH;
-        push(&mut out, format_args!("<g transform=\"translate({left} {HEAD})\">"));
+        let (left, top) = (MARGIN + (at % ROW) as f64 * PANEL_WIDTH, HEAD + (at / ROW) as f64 * row);
+        push(&mut out, format_args!("<g transform=\"translate({left} {top})\">"));
         draw(&mut out, panel);
         push(&mut out, format_args!("</g>"));
     }

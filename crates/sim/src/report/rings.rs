@@ -34,7 +34,8 @@ fn find<'a>(runs: &[&'a Measured], scheme: &str, controllers: usize) -> Option<&
 pub fn over_controllers(runs: &[&Measured]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let numbers = distinct(runs.iter().map(|run| run.controllers));
-    let header = numbers.iter().flat_map(|many| [format!("{many} controllers"), "×".to_owned()]);
+    let named = |many: &usize| format!("{many} controller{}", if *many == 1 { "" } else { "s" });
+    let header = numbers.iter().flat_map(|many| [named(many), "×".to_owned()]);
     let mut table = Table::new(["scheme".to_owned()].into_iter().chain(header));
     for scheme in distinct(runs.iter().map(|run| run.scheme)) {
         let mut row = vec![scheme.to_owned()];

@@ -39,8 +39,8 @@ pub struct Args {
 /// A controller supports so many crawlers, as the thesis found.
 const CRAWLERS: usize = 20;
 const CONTROLLERS: [usize; 6] = [1, 2, 5, 10, 50, 100];
-/// Two thousand crawlers have a hundred tasks each.
-const LARGE: &str = "random:4000:50";
+/// Two thousand crawlers have two hundred tasks each.
+const LARGE: &str = "random:8000:50";
 const QUICK: (&str, [usize; 3]) = ("random:300:10", [1, 2, 5]);
 
 pub fn run(args: &Args) -> Result<(), Failure> {

@@ -22,7 +22,7 @@ With --out the folder gets schemes.csv (one row per crawl, and one for each row 
 schemes.svg (simulated time over the number of controllers). Schemes whose searches travel from state to state would \
 take hours on the applications of the published size: all schemes are measured on smaller ones of the same kind as \
 well, in tables of their own (forward only up to 20,000 transitions), and forward-local with 5 controllers on the \
-large ones too. In full it takes half an hour on two cores. \
+large ones too. In full it takes a quarter of an hour on two cores. \
 Figures in columns or rows called `published` are taken from the thesis, all others are measured. The \
 results do not depend on --jobs.";
 
