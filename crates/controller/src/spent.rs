@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Actions executed, whether for the first time or on the way. One that was begun counts, also if it
-    /// led elsewhere or did not end.
+    /// led elsewhere or did not end; one that was performed in two ways, because the first had no effect, counts once.
     pub actions: u64,
     /// Loads of the URL.
     pub resets: u64,

@@ -28,11 +28,11 @@ const PLANS: &[(&str, usize)] = &[
     ("none", 1),
 ];
 
-/// For each scheme and each recovery. ARGIOPE_LONG=1: eight hundred.
-const SEEDS: u64 = 200;
-
+/// For each scheme and each recovery. `ARGIOPE_LONG=1`: eight hundred; `ARGIOPE_SEEDS=N`: that many.
 fn seeds() -> u64 {
-    if std::env::var_os("ARGIOPE_LONG").is_some() { 4 * SEEDS } else { SEEDS }
+    let given = std::env::var("ARGIOPE_SEEDS").ok();
+    let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
+    given.unwrap_or(if std::env::var_os("ARGIOPE_LONG").is_some() { 800 } else { 200 })
 }
 
 fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> Scenario {

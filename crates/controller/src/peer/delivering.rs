@@ -156,10 +156,13 @@ impl Peer {
                 self.send(from, Message::Taken(number), out);
             }
             Message::Exists { number, asker, state, route, record } => {
-                if let Some(record) = record {
-                    self.atlas.merge(&record);
+                if let Some(record) = &record {
+                    self.atlas.merge(record);
                 }
                 self.exists(state, &route);
+                if let Some(record) = record {
+                    self.assure_heard(state, &record.executed, out);
+                }
                 self.send(asker, Message::Taken(number), out);
             }
             Message::Taken(number) => self.taken(number, out),

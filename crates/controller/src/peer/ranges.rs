@@ -1,6 +1,6 @@
 //! Which states are this controller's: it takes over, hands over, and looks for what was lost.
 
-use argiope_explore::id::{StateIndex, StateKey};
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, Member};
 
@@ -159,6 +159,9 @@ impl Peer {
             self.own_or_not(record.key);
         }
         self.grant(Some(settled), out);
+        for record in records {
+            self.assure_heard(record.key, &record.executed, out);
+        }
         // When two rings become one, what a member gives up was not its new predecessor's alone.
         for record in records {
             if self.ranges.granted && !self.owns(record.key) {
@@ -264,6 +267,24 @@ impl Peer {
         }
     }
 
+    /// Where an own state leads may have been heard of while it was another's, without being in the record by which it
+    /// became own: then it counts as executed, but whoever kept the destination may be gone.
+    pub(super) fn assure_heard(
+        &mut self,
+        key: StateKey,
+        recorded: &[(ActionSignature, StateKey)],
+        out: &mut Vec<Effect>,
+    ) {
+        if self.ranges.heard.is_empty() || !self.owns(key) {
+            return;
+        }
+        let Some(state) = self.atlas.find(key) else { return };
+        let heard: Vec<_> = self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
+        for (action, to) in heard {
+            self.assure(Step { from: key, action, to }, None, out);
+        }
+    }
+
     /// Somebody must know how to get to a state that is awaited here.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<Effect>) {
         if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
@@ -320,6 +341,9 @@ impl Peer {
         for record in &collect.records {
             self.atlas.merge(record);
             self.own_or_not(record.key);
+        }
+        for record in &collect.records {
+            self.assure_heard(record.key, &record.executed, out);
         }
         for (key, route) in collect.seen {
             if self.owns(key) {

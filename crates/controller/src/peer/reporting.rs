@@ -62,11 +62,9 @@ impl Peer {
         if let (Some(task), Some(reason)) = (report.task, report.failed) {
             self.send(task.by, Message::Missed(task, reason), out);
         }
-        if new && !self.ranges.heard.is_empty() {
-            // It was known before, perhaps, and lost: then where it leads was heard of.
-            for (action, to) in self.atlas.leads(state).collect::<Vec<_>>() {
-                self.assure(Step { from: at.key, action, to }, None, out);
-            }
+        if new {
+            // It was known before, perhaps, and lost.
+            self.assure_heard(at.key, &[], out);
         }
         if new && let Some(record) = self.atlas.record(state) {
             self.keep(Part::State(record), Then::Acknowledge(done), out);
