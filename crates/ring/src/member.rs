@@ -125,6 +125,11 @@ impl Member {
     pub fn handle(&mut self, input: Input, effects: &mut Vec<Effect>) {
         match input {
             Input::Join(through) => self.join(through, effects),
+            Input::Meet(other) => {
+                if other != self.me {
+                    self.note_lost(other);
+                }
+            }
             Input::Received(from, message) => self.received(from, message, effects),
             Input::Silent(question) => self.silent(question, effects),
             Input::Woken(timer) if self.is_inside() => {

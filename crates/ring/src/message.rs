@@ -71,6 +71,8 @@ pub enum Message {
 pub enum Input {
     /// Join the ring that this member is in.
     Join(Key),
+    /// This member is in a ring, perhaps in another one that is to become one with this.
+    Meet(Key),
     /// A message came.
     Received(Key, Message),
     /// The answer to a question did not come in time.

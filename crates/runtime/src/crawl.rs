@@ -162,7 +162,7 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
         // The price of the first looks is not the crawl's.
         driver.started = Instant::now();
     }
-    for number in driver.hands.len() as u32..settings.tabs {
+    for number in driver.hands.len() as u64..u64::from(settings.tabs) {
         driver.hire(CrawlerId(number), None, office.clone(), agent.clone(), told.clone());
     }
     let mut tick = tokio::time::interval(TICK);

@@ -35,7 +35,7 @@ pub struct Fleet<'a> {
     controller: Controller,
     crawlers: Vec<(SimulatedCrawler, Doing)>,
     /// When who is done with what it is doing.
-    clock: BinaryHeap<Reverse<(u64, u32)>>,
+    clock: BinaryHeap<Reverse<(u64, u64)>>,
     now: u64,
     chance: Chance,
     /// What a reset takes, in actions.
@@ -47,7 +47,7 @@ pub struct Fleet<'a> {
 impl<'a> Fleet<'a> {
     /// Begins a crawl, or goes on with one that was restored. The first crawler loads the URL; the others
     /// do when they are told to.
-    pub fn new(world: &'a World<'a>, controller: Controller, crawlers: u32, seed: u64) -> Self {
+    pub fn new(world: &'a World<'a>, controller: Controller, crawlers: u64, seed: u64) -> Self {
         let reset_cost = controller.known().settings().exploring.reset_cost;
         let crawler = |number| (SimulatedCrawler::new(&[seed, 0xC4A3, number]), Doing::Starting);
         Self {
@@ -167,7 +167,7 @@ impl<'a> Fleet<'a> {
 }
 
 /// Crawls a whole application with so many crawlers.
-pub fn crawl_together<'a>(world: &'a World<'a>, settings: Settings, crawlers: u32, seed: u64) -> Fleet<'a> {
+pub fn crawl_together<'a>(world: &'a World<'a>, settings: Settings, crawlers: u64, seed: u64) -> Fleet<'a> {
     let mut fleet = Fleet::new(world, Controller::new(settings), crawlers, seed);
     while fleet.step() {}
     fleet

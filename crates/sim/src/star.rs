@@ -64,7 +64,7 @@ pub struct Star<'a> {
     /// When the coordinator is done with what came before, in nanoseconds.
     busy_until: u64,
     crawlers: BTreeMap<CrawlerId, Crawling>,
-    next_crawler: u32,
+    next_crawler: u64,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     happenings: Vec<(f64, Happening)>,

@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn a_crawl_that_is_cut_off_anywhere_ends_with_the_same_model(
         app in any_application(24), seed in any::<u64>(), cut in any::<prop::sample::Index>(),
-        strategy in 0..ALL.len(), crawlers in 1u32..5
+        strategy in 0..ALL.len(), crawlers in 1u64..5
     ) {
         let world = World::new(&app);
         let settings = settings(&app, &ALL[strategy], seed);
@@ -161,7 +161,7 @@ proptest! {
 
     #[test]
     fn limits_are_kept(
-        app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u32..9,
+        app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..9,
         max_states in 1usize..30, max_actions in 0u64..200, max_depth in 0u32..8
     ) {
         let world = World::new(&app);
@@ -197,7 +197,7 @@ proptest! {
 
     #[test]
     fn plain_links_are_taken_once(
-        app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u32..5,
+        app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..5,
         looks_like_it in any::<bool>()
     ) {
         // Actions 0 and 1 lead to the same place from everywhere, so that one of each is enough.

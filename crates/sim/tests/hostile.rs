@@ -117,7 +117,7 @@ impl Seen {
 proptest! {
     #[test]
     fn a_controller_ends_whatever_its_crawlers_say(
-        seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u32..6,
+        seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..6,
         max_states in 1usize..20, max_actions in 0u64..3_000, max_depth in 0u32..12, limited in 0u32..8
     ) {
         let limits = Limits {

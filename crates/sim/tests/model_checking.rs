@@ -169,7 +169,8 @@ impl Checked {
                     snapshot.timers.insert((snapshot.now + time, at, timer));
                 }
                 Effect::Finished => snapshot.finished = true,
-                Effect::Broadcast(_) | Effect::Left => {}
+                // Nobody comes back from a disk here.
+                Effect::Broadcast(_) | Effect::Left | Effect::Keep(_) => {}
             }
         }
     }
@@ -238,7 +239,7 @@ impl Checked {
         snapshot.executed.extend(executed);
         let number = crawler.report.number;
         crawler.report = Report {
-            crawler: CrawlerId(at as u32),
+            crawler: CrawlerId(at as u64),
             number,
             at: crawler.at.map(|state| self.see(state)),
             route: Some(Route::from(route)),
@@ -246,6 +247,7 @@ impl Checked {
             executed: executed.map(|(state, action)| (key_of(state), signature_of(action))),
             walked: task.job.map(|job| job.walk).unwrap_or_default(),
             failed: None,
+            content: None,
             again: false,
         };
         if let (true, Some((from, action)), Some(sighting)) =
@@ -346,7 +348,7 @@ impl Model for Checked {
         let founder = |&key: &Key| Some(Peer::founder(self.settings, key, &keys));
         let crawler = |at: usize| Crawler {
             at: None,
-            report: Report::new(CrawlerId(at as u32), 0),
+            report: Report::new(CrawlerId(at as u64), 0),
             task: None,
             owes_report: false,
             dead: false,

@@ -38,7 +38,13 @@ pub struct StateRecord {
     pub executed: Vec<(ActionSignature, StateKey)>,
     /// What was given up.
     pub closed: Vec<ActionSignature>,
+    /// What its page is like, if whoever found it has said.
+    pub content: Option<Content>,
 }
+
+/// The name of bytes that are kept beside what controllers know: they carry it about and never look into them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Content(pub u128);
 
 impl StateRecord {
     /// The initial state of the application.
@@ -71,6 +77,8 @@ struct Entry {
     owner: Option<Key>,
     /// How many of its transitions were told at once when it was last said to be drained.
     leads_heard: usize,
+    /// What its page is like.
+    content: Option<Content>,
 }
 
 /// The knowledge of a controller.
@@ -377,6 +385,17 @@ impl Atlas {
         true
     }
 
+    /// What a state's page is like.
+    pub fn content(&self, state: StateIndex) -> Option<Content> {
+        self.entries[state.at()].content
+    }
+
+    /// Takes in what a state's page is like; the first to say so is believed.
+    pub fn learn_content(&mut self, state: StateIndex, content: Option<Content>) {
+        let known = &mut self.entries[state.at()].content;
+        *known = known.or(content);
+    }
+
     /// Takes in where an action leads, executed here or heard of. `new`: it found that state. Says whether it was
     /// not known.
     pub fn learn_step(&mut self, step: Step, new: bool) -> bool {
@@ -544,7 +563,7 @@ impl Atlas {
         let mut executed: Vec<_> = self.leads(state).collect();
         executed.sort_unstable();
         let route = entry.route.clone().unwrap_or_default();
-        Some(StateRecord { key: graph.key(state), actions, route, executed, closed })
+        Some(StateRecord { key: graph.key(state), actions, route, executed, closed, content: entry.content })
     }
 
     /// Takes in all that somebody knew of a state.
@@ -556,6 +575,7 @@ impl Atlas {
         }
         let mut new = self.learn_actions(record.key, &record.actions);
         let state = self.meet(record.key);
+        self.learn_content(state, record.content);
         self.learn_route(state, &record.route);
         for step in record.route.iter() {
             self.hear(*step);

@@ -5,7 +5,7 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 
 use super::atlas::Fact;
-use super::message::{Effect, Envelope, Message, Report};
+use super::message::{Effect, Envelope, Message, Part, Report, ToCrawler};
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 
@@ -146,9 +146,10 @@ impl Peer {
             Message::Learned => {}
             Message::Marker(marker) => self.marker(from, marker, out),
             Message::Finish(leader) => self.finish(leader, out),
-            Message::Collect(collect) => self.collect(collect, out),
+            Message::Collect(collect) => self.collect(from, collect, out),
             Message::Copy(number, parts) => {
-                self.keep_copies(parts);
+                out.extend(parts.iter().cloned().map(Effect::Keep));
+                self.keep_copies(&parts);
                 self.send(from, Message::Taken(number), out);
             }
             Message::HandOff { number, after, settled, records } => {
@@ -162,10 +163,15 @@ impl Peer {
                 self.exists(state, &route);
                 if let Some(record) = record {
                     self.assure_heard(state, &record.executed, out);
+                    out.push(Effect::Keep(Part::State(record)));
                 }
                 self.send(asker, Message::Taken(number), out);
             }
             Message::Taken(number) => self.taken(number, out),
+            Message::Want(state, crawler, home) => self.want(state, crawler, home, out),
+            Message::Like(state, crawler, content) => {
+                out.push(Effect::Tell(crawler, ToCrawler::Like(state, content)));
+            }
         }
     }
 

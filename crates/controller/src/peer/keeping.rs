@@ -89,6 +89,7 @@ impl Peer {
 
     /// Sees to it that something is kept, then goes on.
     pub(super) fn keep(&mut self, part: Part, then: Then, out: &mut Vec<Effect>) {
+        out.push(Effect::Keep(part.clone()));
         let at_once = match self.settings.recovery {
             Recovery::Redundancy => true,
             Recovery::Adaptive => !self.is_overloaded(),
@@ -196,18 +197,18 @@ impl Peer {
     }
 
     /// Somebody else's things are kept here.
-    pub(super) fn keep_copies(&mut self, parts: Vec<Part>) {
+    pub(super) fn keep_copies(&mut self, parts: &[Part]) {
         for part in parts {
             match part {
                 Part::State(record) => {
-                    self.atlas.merge(&record);
+                    self.atlas.merge(record);
                     self.own_or_not(record.key);
                 }
                 Part::Step(step) if self.atlas.initial().is_some() => {
-                    self.atlas.learn_step(step, false);
+                    self.atlas.learn_step(*step, false);
                 }
                 Part::Closed(state, action) => {
-                    if let Some(slot) = self.atlas.slot(state, action) {
+                    if let Some(slot) = self.atlas.slot(*state, *action) {
                         self.atlas.close(slot);
                     }
                 }

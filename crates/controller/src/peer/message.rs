@@ -6,7 +6,7 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::{Fact, Route, StateRecord};
+use super::atlas::{Content, Fact, Route, StateRecord};
 use super::search::Search;
 use crate::job::{CrawlerId, Job, JobId, Step};
 use crate::outcome::{Failure, Sighting};
@@ -92,6 +92,10 @@ pub enum Message {
     },
     /// The message with this number was taken in.
     Taken(u64),
+    /// A crawler of that controller wants to know what a state of yours is like.
+    Want(StateKey, CrawlerId, Key),
+    /// What a state is like, for a crawler of yours.
+    Like(StateKey, CrawlerId, Option<Content>),
 }
 
 /// One piece of a copy.
@@ -133,6 +137,8 @@ pub struct Report {
     pub walked: Vec<Step>,
     /// Why the task was not done, if it was not.
     pub failed: Option<Failure>,
+    /// What the page is like, if it was looked at.
+    pub content: Option<Content>,
     /// It was said before, and nobody answered.
     pub again: bool,
 }
@@ -149,6 +155,7 @@ impl Report {
             executed: None,
             walked: Vec::new(),
             failed: None,
+            content: None,
             again: false,
         }
     }
@@ -223,6 +230,9 @@ pub struct Collect {
     pub records: Vec<StateRecord>,
     /// Those that a known transition leads to.
     pub seen: Vec<(StateKey, Route)>,
+    /// Somebody may have been passed over: one of those that it visited takes another for the one before it than whom
+    /// it came from.
+    pub gaps: bool,
 }
 
 /// What a crawler is to do (*ExecuteEvent*; *Start* is the one without a job).
@@ -243,6 +253,8 @@ pub struct Task {
 pub enum ToCrawler {
     /// Do this.
     Task(Task),
+    /// What a state is like that it wanted to know of, if anybody knows.
+    Like(StateKey, Option<Content>),
     /// The crawl is over.
     Finished,
 }
@@ -254,6 +266,8 @@ pub enum Input {
     Start,
     /// Join the ring that this member is in.
     Join(Key),
+    /// This member is in a ring, perhaps in another one: the two are to become one.
+    Meet(Key),
     /// Hand over and leave the ring.
     Leave,
     /// A message came.
@@ -262,6 +276,8 @@ pub enum Input {
     Report(Report),
     /// A crawler gives a task back that it did not begin.
     Returned(Answer),
+    /// A crawler wants to know what a state is like, to walk through it.
+    Want(CrawlerId, StateKey),
     /// A timer went off.
     Woken(Timer),
 }
@@ -306,6 +322,8 @@ pub enum Effect {
     Broadcast(Vec<Fact>),
     /// Tell a crawler something.
     Tell(CrawlerId, ToCrawler),
+    /// Keep this for good. What is asked for after it says so to others: it must not leave before this is on disk.
+    Keep(Part),
     /// Say `Woken` after so many microseconds.
     Wake(Timer, u64),
     /// This controller has left the ring in order.
@@ -331,6 +349,7 @@ impl Message {
             Self::Copy(..) => "copy",
             Self::HandOff { .. } => "hand-off",
             Self::Taken(_) => "taken",
+            Self::Want(..) | Self::Like(..) => "content",
         }
     }
 }

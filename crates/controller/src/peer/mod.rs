@@ -27,10 +27,10 @@ pub mod search;
 mod seeking;
 pub mod settings;
 
-use atlas::{Atlas, Fact, StateRecord};
+use atlas::{Atlas, Fact};
 use ending::Ending;
 use keeping::Keeping;
-use message::{Asking, Done, Effect, Envelope, Input, Message, Timer};
+use message::{Asking, Done, Effect, Envelope, Input, Message, Part, Timer};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
 use search::Search;
@@ -114,14 +114,23 @@ impl Peer {
         Self::with(settings, Member::outside(me, settings.successors), Ranges::default())
     }
 
-    /// One that is to join a ring and remembers what it knew in an earlier life, under whatever name: its disk.
-    pub fn returning(settings: Settings, me: Key, records: Vec<StateRecord>) -> Self {
+    /// One that is to join a ring and remembers what it kept in an earlier life, under whatever name: its disk.
+    pub fn returning(settings: Settings, me: Key, kept: &[Part]) -> Self {
         let mut peer = Self::newcomer(settings, me);
-        for record in &records {
-            peer.atlas.begin(record.initial());
-            peer.atlas.merge(record);
+        peer.keep_copies(kept);
+        let records = peer.atlas.all().filter_map(|(_, state)| peer.atlas.record(state));
+        peer.ranges.remembered = records.collect();
+        peer
+    }
+
+    /// One that remembers what it kept and finds no ring to join: a ring of its own.
+    pub fn reviving(settings: Settings, me: Key, kept: &[Part]) -> Self {
+        let mut peer = Self::founder(settings, me, &[me]);
+        peer.keep_copies(kept);
+        if peer.atlas.initial().is_some() {
+            // A state may have been lost that only a transition tells of. Nobody else is there to be told of it.
+            peer.start_collecting(me, &mut Vec::new());
         }
-        peer.ranges.remembered = records;
         peer
     }
 
@@ -183,6 +192,9 @@ impl Peer {
             Input::Join(through) => {
                 self.ring(|member, effects| member.handle(ring::Input::Join(through), effects), out);
             }
+            Input::Meet(other) => {
+                self.ring(|member, effects| member.handle(ring::Input::Meet(other), effects), out);
+            }
             Input::Leave => self.leave(out),
             Input::Received(from, envelope) => self.inbox.push_back((from, envelope)),
             Input::Report(report) => self.report(report, out),
@@ -191,6 +203,7 @@ impl Peer {
                     self.take_back(answer.job);
                 }
             }
+            Input::Want(crawler, state) => self.want(state, crawler, self.me, out),
             Input::Woken(timer) => self.woken(timer, out),
         }
         self.settle(out);

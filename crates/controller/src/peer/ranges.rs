@@ -6,7 +6,7 @@ use argiope_ring::{Key, Member};
 
 use super::atlas::{Route, StateRecord};
 use super::keeping::Then;
-use super::message::{Collect, Effect, Envelope, Message, Timer};
+use super::message::{Collect, Effect, Envelope, Message, Part, Timer};
 use super::{Peer, place};
 use crate::job::Step;
 
@@ -155,6 +155,7 @@ impl Peer {
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for record in records {
+            out.push(Effect::Keep(Part::State(record.clone())));
             self.atlas.merge(record);
             self.own_or_not(record.key);
         }
@@ -235,12 +236,12 @@ impl Peer {
     }
 
     /// Asks everybody for what is own and may be lost.
-    fn start_collecting(&mut self, after: Key, out: &mut Vec<Effect>) {
+    pub(super) fn start_collecting(&mut self, after: Key, out: &mut Vec<Effect>) {
         let number = self.number();
         self.ranges.collecting = Some((number, after));
         self.ranges.heard.retain(|&(_, by)| by != self.me);
         self.ranges.heard.push((after, self.me));
-        let collect = Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new() };
+        let collect = Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new(), gaps: false };
         self.add_to(collect, out);
         out.push(Effect::Wake(Timer::Collect(number), self.settings.times.round));
     }
@@ -293,7 +294,8 @@ impl Peer {
     }
 
     /// Adds what is known here and hands a collection on; or it is back.
-    pub(super) fn collect(&mut self, collect: Collect, out: &mut Vec<Effect>) {
+    pub(super) fn collect(&mut self, from: Key, mut collect: Collect, out: &mut Vec<Effect>) {
+        collect.gaps |= self.ranges.after != Some(from);
         if collect.by == self.me {
             if self.ranges.collecting.is_some_and(|(number, _)| number == collect.number) {
                 self.collected(collect, out);
@@ -337,8 +339,14 @@ impl Peer {
     }
 
     fn collected(&mut self, collect: Collect, out: &mut Vec<Effect>) {
-        self.ranges.collecting = None;
+        if collect.gaps {
+            // What was found is of use; but somebody has to be asked yet, once its neighbours know of it.
+            out.push(Effect::Wake(Timer::Collect(collect.number), self.settings.times.stabilise));
+        } else {
+            self.ranges.collecting = None;
+        }
         for record in &collect.records {
+            out.push(Effect::Keep(Part::State(record.clone())));
             self.atlas.merge(record);
             self.own_or_not(record.key);
         }
@@ -351,6 +359,9 @@ impl Peer {
             } else {
                 self.owe_existence(key, route, out);
             }
+        }
+        if collect.gaps {
+            return;
         }
         // If nothing that was executed leads to a state, it is found again by what will be.
         for state in self.atlas.awaited_without_route() {

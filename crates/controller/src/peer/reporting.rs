@@ -1,11 +1,14 @@
 //! What becomes of what crawlers report.
 
+use argiope_explore::id::StateKey;
+use argiope_ring::Key;
+
 use super::atlas::Fact;
 use super::keeping::Then;
-use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer};
+use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer, ToCrawler};
 use super::schemes::Hears;
 use super::{MOST_FAILURES, Peer};
-use crate::job::Step;
+use crate::job::{CrawlerId, Step};
 use crate::outcome::Failure;
 
 /// The longest time is forgotten by so manieth with every task.
@@ -46,6 +49,7 @@ impl Peer {
         self.atlas.begin(initial);
         self.hear(report);
         let state = self.atlas.own_it(at.key, true);
+        self.atlas.learn_content(state, report.content);
         if let Some(route) = &report.route {
             self.atlas.learn_route(state, route);
         }
@@ -74,6 +78,18 @@ impl Peer {
         let asking =
             Asking { crawler: report.crawler, number: report.number, at: Some(at.key), again: report.again };
         self.employ(asking, out);
+    }
+
+    /// A crawler wants to know what a state is like: whoever knows says so.
+    pub(super) fn want(&mut self, state: StateKey, crawler: CrawlerId, home: Key, out: &mut Vec<Effect>) {
+        let content = self.atlas.find(state).and_then(|state| self.atlas.content(state));
+        if content.is_none() && !self.owns(state) {
+            self.send_to_owner(state, None, Message::Want(state, crawler, home), out);
+        } else if home == self.me {
+            out.push(Effect::Tell(crawler, ToCrawler::Like(state, content)));
+        } else {
+            self.send(home, Message::Like(state, crawler, content), out);
+        }
     }
 
     /// Says that a task was done, now that what it led to is kept.

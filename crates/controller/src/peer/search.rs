@@ -31,11 +31,31 @@ pub struct Search {
 
 /// The root is where the crawler stands (or the initial state, if it stands nowhere).
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Node>", into = "Vec<Node>")]
 struct Tree {
     nodes: Vec<Node>,
     /// The states of the nodes; does not travel.
-    #[serde(skip)]
     known: Names<StateKey>,
+}
+
+impl From<Tree> for Vec<Node> {
+    fn from(tree: Tree) -> Self {
+        tree.nodes
+    }
+}
+
+/// What travelled may be anything: it must be a tree that grows from its root.
+impl TryFrom<Vec<Node>> for Tree {
+    type Error = &'static str;
+
+    fn try_from(nodes: Vec<Node>) -> Result<Self, Self::Error> {
+        let grows =
+            |(at, node): (usize, &Node)| node.parent.is_none_or(|parent| (parent as usize) < at.max(1));
+        if nodes.is_empty() || !nodes.iter().enumerate().all(grows) {
+            return Err("a search that is no tree");
+        }
+        Ok(Self::of(nodes))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,10 +116,6 @@ impl Search {
             self.doubtful.get_or_insert(parent);
         }
         let tree = Arc::make_mut(&mut self.tree);
-        if tree.known.count() < tree.nodes.len() {
-            // It has travelled.
-            *tree = Tree::of(std::mem::take(&mut tree.nodes));
-        }
         let depth = tree.nodes[parent].depth + 1;
         for (action, state) in leads {
             if tree.known.insert(state) {

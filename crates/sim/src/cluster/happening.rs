@@ -82,15 +82,15 @@ impl Cluster<'_> {
 
     /// Disks matter only where somebody may come back.
     pub(super) fn schedule_sync(&mut self, at: usize) {
-        let returns = |happening: &(f64, Happening)| matches!(happening.1, Happening::Restart(_));
-        if self.scenario.happenings.iter().any(returns) {
+        if self.scenario.has_disks() {
             self.clock.after(self.scenario.sync, Event::Syncs(at));
         }
     }
 
     pub(super) fn sync(&mut self, at: usize) {
         if self.nodes[at].up {
-            self.nodes[at].disk = self.nodes[at].peer.atlas().own_records();
+            let unsynced = std::mem::take(&mut self.nodes[at].unsynced);
+            self.nodes[at].disk.extend(unsynced);
             self.schedule_sync(at);
         }
     }
@@ -99,7 +99,7 @@ impl Cluster<'_> {
     /// that it was gone.
     pub(super) fn return_from_disk(&mut self, at: usize) {
         let disk = std::mem::take(&mut self.nodes[at].disk);
-        self.join(|settings, key| Peer::returning(settings, key, disk));
+        self.join(|settings, key| Peer::returning(settings, key, &disk));
     }
 
     /// A controller fails, unless it is the last. Says whether it did.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::StateRecord;
-use argiope_controller::peer::message::{Answer, Effect, Envelope, Input, Message, Report, Timer, ToCrawler};
+use argiope_controller::peer::message::{
+    Answer, Effect, Envelope, Input, Message, Part, Report, Timer, ToCrawler,
+};
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -75,8 +76,9 @@ struct Node {
     frozen: Option<Vec<Event>>,
     /// Everything takes it so many times as long.
     slowness: u64,
-    /// What its disk has kept, if it may come back.
-    disk: Vec<StateRecord>,
+    /// What its disk has kept, and what is not on it yet, if it may come back.
+    disk: Vec<Part>,
+    unsynced: Vec<Part>,
     /// In which part of a ring that fell apart it is.
     part: u8,
     /// When it is done with what came before, in nanoseconds.
@@ -85,7 +87,7 @@ struct Node {
 
 impl Node {
     fn new(key: Key, peer: Peer) -> Self {
-        Self { key, peer, up: true, frozen: None, slowness: 1, disk: Vec::new(), part: 0, busy_until: 0 }
+        Self { key, peer, up: true, frozen: None, slowness: 1, disk: Vec::new(), unsynced: Vec::new(), part: 0, busy_until: 0 }
     }
 }
 
@@ -144,7 +146,7 @@ pub struct Cluster<'a> {
     nodes: Vec<Node>,
     places: BTreeMap<Key, usize>,
     crawlers: BTreeMap<CrawlerId, Crawling>,
-    next_crawler: u32,
+    next_crawler: u64,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     /// What controllers that failed had acknowledged.
@@ -426,8 +428,8 @@ impl<'a> Cluster<'a> {
         let about_the_ring = match &input {
             Input::Received(_, envelope) => matches!(envelope.message, Message::Ring(_)),
             Input::Woken(Timer::Stabilise | Timer::Fingers | Timer::Silent(_)) => true,
-            Input::Start | Input::Join(_) | Input::Leave => true,
-            Input::Woken(_) | Input::Report(_) | Input::Returned(_) => false,
+            Input::Start | Input::Join(_) | Input::Meet(_) | Input::Leave => true,
+            Input::Woken(_) | Input::Report(_) | Input::Returned(_) | Input::Want(..) => false,
         };
         let mut effects = Vec::new();
         self.nodes[at].peer.handle(self.clock.now(), input, &mut effects);
@@ -470,6 +472,11 @@ impl<'a> Cluster<'a> {
                 self.count("job");
                 let time = self.scenario.latency.draw(&mut self.chance);
                 self.clock.after(time, Event::Told(crawler, told));
+            }
+            Effect::Keep(part) => {
+                if self.scenario.has_disks() {
+                    self.nodes[at].unsynced.push(part);
+                }
             }
             Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
             Effect::Left => self.depart(at),

@@ -111,6 +111,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether somebody may come back, so that it matters what disks have kept.
+    pub fn has_disks(&self) -> bool {
+        self.happenings.iter().any(|(_, happening)| matches!(happening, Happening::Restart(_)))
+    }
+
     /// With so many of each, and everything else as usual.
     pub fn new(controllers: usize, crawlers: usize, reset_cost: f64, seed: u64) -> Self {
         let mut scenario = Self {
