@@ -1,0 +1,223 @@
+//! The authority of a cluster: makes the certificates that its processes know each other by.
+//!
+//! The authority is a directory with a certificate and its key. It is needed to make certificates and at no
+//! other time, so it need not be where the cluster runs. Knows nothing of connections.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use tokio_rustls::rustls;
+use tokio_rustls::rustls::pki_types::{CertificateDer, UnixTime};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+
+use crate::credentials::{self, AUTHORITY_FILE, CERTIFICATE_FILE, COMMON_HOST, CredentialsError, KEY_FILE};
+
+/// The key of the authority. Who has it can make members of the cluster.
+pub const AUTHORITY_KEY_FILE: &str = "ca.key";
+/// How long an authority's certificate is valid.
+pub const AUTHORITY_VALIDITY: Duration = Duration::from_secs(10 * YEAR);
+/// How long a process' certificate is valid.
+pub const NODE_VALIDITY: Duration = Duration::from_secs(2 * YEAR);
+/// The longest name of a process.
+pub const LONGEST_NAME: usize = 64;
+const YEAR: u64 = 365 * 24 * 60 * 60;
+/// Certificates are valid from a little earlier: clocks differ.
+const EARLIER: Duration = Duration::from_secs(60 * 60);
+/// The longest name of a host that there can be.
+const LONGEST_HOST: usize = 253;
+const AUTHORITY_NAME: &str = "argiope authority";
+/// Keys are for their owner only.
+const SECRET: u32 = 0o600;
+const PUBLIC: u32 = 0o644;
+
+/// Why no certificate was made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// There is an authority already; a new one would make all its certificates worthless.
+    #[error("{} is there already", file.display())]
+    Exists {
+        /// The file that would be overwritten.
+        file: PathBuf,
+    },
+    /// The name cannot be in a certificate.
+    #[error("{name:?} is no name: 1 to {LONGEST_NAME} letters, digits, '.', '_' and '-' are")]
+    Name {
+        /// The name as it was given.
+        name: String,
+    },
+    /// The host cannot be in a certificate.
+    #[error("{host:?} is neither an address nor the name of a host")]
+    Host {
+        /// The host as it was given.
+        host: String,
+    },
+    /// A file cannot be written, or a directory not be made.
+    #[error("{} cannot be written: {error}", file.display())]
+    Write {
+        /// Which.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The authority's files cannot be read.
+    #[error("the authority cannot be used: {0}")]
+    Read(#[from] CredentialsError),
+    /// The authority's certificate and key do not belong together.
+    #[error("the authority in {} cannot be used: {reason}", directory.display())]
+    Unfit {
+        /// Where it is.
+        directory: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The making itself failed.
+    #[error("the certificate cannot be made: {0}")]
+    Make(#[from] rcgen::Error),
+}
+
+/// Makes an authority: `ca.pem` and `ca.key` in a directory, which is made if need be.
+pub fn init(directory: &Path) -> Result<(), AuthorityError> {
+    make_directory(directory)?;
+    let certificate_file = directory.join(AUTHORITY_FILE);
+    let key_file = directory.join(AUTHORITY_KEY_FILE);
+    for file in [&certificate_file, &key_file] {
+        if file.exists() {
+            return Err(AuthorityError::Exists { file: file.clone() });
+        }
+    }
+    let key = KeyPair::generate()?;
+    let certificate = authority_params().self_signed(&key)?;
+    write_new(&key_file, &pem("PRIVATE KEY", key.serialized_der()), SECRET)?;
+    write_new(&certificate_file, &pem("CERTIFICATE", certificate.der()), PUBLIC)
+}
+
+/// Makes a certificate for a process: `node.pem`, `node.key` and a copy of the authority's `ca.pem` in
+/// `out`. Files that are there are exchanged; a running process takes the new ones for its next connection.
+pub fn issue(authority: &Path, name: &str, hosts: &[String], out: &Path) -> Result<(), AuthorityError> {
+    check_name(name)?;
+    let mut hosts: Vec<String> = hosts.iter().map(|host| checked_host(host)).collect::<Result<_, _>>()?;
+    hosts.insert(0, COMMON_HOST.to_owned());
+
+    let root = credentials::certificates(&authority.join(AUTHORITY_FILE))?;
+    let authority_key = KeyPair::try_from(&credentials::key(&authority.join(AUTHORITY_KEY_FILE))?)?;
+    let key = KeyPair::generate()?;
+    let mut params = CertificateParams::new(hosts)?;
+    params.distinguished_name.push(DnType::CommonName, name);
+    set_validity(&mut params, NODE_VALIDITY);
+    params.use_authority_key_identifier_extension = true;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    let certificate = params.signed_by(&key, &Issuer::new(authority_params(), authority_key))?;
+    verify(&root, certificate.der())
+        .map_err(|reason| AuthorityError::Unfit { directory: authority.to_owned(), reason })?;
+
+    make_directory(out)?;
+    let root: String = root.iter().map(|root| pem("CERTIFICATE", root)).collect();
+    exchange(&out.join(AUTHORITY_FILE), &root, PUBLIC)?;
+    exchange(&out.join(KEY_FILE), &pem("PRIVATE KEY", key.serialized_der()), SECRET)?;
+    exchange(&out.join(CERTIFICATE_FILE), &pem("CERTIFICATE", certificate.der()), PUBLIC)
+}
+
+/// The same for every authority, so that it need not be read out of its certificate to issue others.
+fn authority_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, AUTHORITY_NAME);
+    set_validity(&mut params, AUTHORITY_VALIDITY);
+    // It signs processes and no further authorities.
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+fn set_validity(params: &mut CertificateParams, validity: Duration) {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let epoch = rcgen::date_time_ymd(1970, 1, 1);
+    params.not_before = epoch + now.saturating_sub(EARLIER);
+    params.not_after = epoch + now + validity;
+}
+
+/// Whether processes will believe the certificate: they would not if the authority's key were another one's.
+fn verify(root: &[CertificateDer<'static>], made: &CertificateDer<'static>) -> Result<(), String> {
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in root {
+        roots.add(certificate.clone()).map_err(|error| error.to_string())?;
+    }
+    let provider = rustls::crypto::ring::default_provider();
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.into())
+        .build()
+        .map_err(|error| error.to_string())?;
+    verifier.verify_client_cert(made, &[], UnixTime::now()).map_err(|error| error.to_string())?;
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<(), AuthorityError> {
+    if fits(name, LONGEST_NAME) { Ok(()) } else { Err(AuthorityError::Name { name: name.to_owned() }) }
+}
+
+fn checked_host(host: &str) -> Result<String, AuthorityError> {
+    if host.parse::<IpAddr>().is_ok() || fits(host, LONGEST_HOST) {
+        Ok(host.to_owned())
+    } else {
+        Err(AuthorityError::Host { host: host.to_owned() })
+    }
+}
+
+fn fits(text: &str, longest: usize) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    !text.is_empty() && text.len() <= longest && text.bytes().all(allowed)
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    let encoded = BASE64_STANDARD.encode(der);
+    let mut text = format!("-----BEGIN {label}-----\n");
+    let mut rest = encoded.as_str();
+    while !rest.is_empty() {
+        // Base64 is ASCII: it can be cut anywhere.
+        let (line, more) = rest.split_at(rest.len().min(64));
+        text.push_str(line);
+        text.push('\n');
+        rest = more;
+    }
+    text.push_str(&format!("-----END {label}-----\n"));
+    text
+}
+
+fn make_directory(directory: &Path) -> Result<(), AuthorityError> {
+    fs::create_dir_all(directory).map_err(|error| AuthorityError::Write { file: directory.to_owned(), error })
+}
+
+/// Writes a file that must not be there, with its mode from the first moment.
+fn write_new(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    let written = options.open(file).and_then(|mut opened| {
+        opened.write_all(text.as_bytes())?;
+        opened.sync_all()
+    });
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => AuthorityError::Exists { file: file.to_owned() },
+        _ => AuthorityError::Write { file: file.to_owned(), error },
+    })
+}
+
+/// Puts a file in the place of another in one step, so that nobody reads half of it.
+fn exchange(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    // Left over from an attempt that was interrupted.
+    let _ = fs::remove_file(&new);
+    write_new(&new, text, mode)?;
+    fs::rename(&new, file).map_err(|error| AuthorityError::Write { file: file.to_owned(), error })
+}

@@ -1,0 +1,277 @@
+//! Frames on a stream of bytes: a length of four bytes (big-endian), then as many bytes.
+//!
+//! The length that says [`GOODBYE`] has nothing behind it: it tells an orderly end from a process that died
+//! between two frames, which looks the same to TCP. Knows nothing of what is in a frame.
+
+use std::io;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::connection::RecvError;
+
+/// The length of a frame's length.
+pub(crate) const HEAD: usize = 4;
+/// Stands where a length would be: nothing follows any more.
+pub(crate) const GOODBYE: u32 = u32::MAX;
+/// The largest frame that a length can announce.
+pub(crate) const LARGEST: usize = GOODBYE as usize - 1;
+
+/// The first reads of a connection ask for so much. Most connections are idle and never need more.
+const FIRST_READ: usize = 8 << 10;
+/// No read asks for more: by then the calls cost little beside the copying.
+const LARGEST_READ: usize = 64 << 10;
+/// Smaller frames are copied out of the buffer. Else one that is kept would keep all of the buffer.
+const COPIED: usize = 16 << 10;
+/// A buffer that one large frame has made larger than this is given back afterwards.
+const KEPT_BUFFER: usize = 256 << 10;
+
+/// What stands at the front of the buffer.
+#[derive(Debug, PartialEq, Eq)]
+enum Front {
+    Frame(Bytes),
+    Goodbye,
+    /// The frame is not there to its end.
+    Partial,
+}
+
+/// Reads frames. What was read and not yet asked for stays in it, so nothing is lost when a read is
+/// abandoned halfway.
+pub(crate) struct Frames<R> {
+    reader: R,
+    buffer: BytesMut,
+    read_size: usize,
+    limit: usize,
+    goodbye: bool,
+}
+
+impl<R: AsyncRead + Unpin> Frames<R> {
+    /// Reads frames of at most `limit` bytes.
+    pub(crate) fn new(reader: R, limit: usize) -> Self {
+        Self { reader, buffer: BytesMut::new(), read_size: FIRST_READ, limit, goodbye: false }
+    }
+
+    /// From now on frames may have `limit` bytes.
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// The next frame; `None` after the goodbye. Can be abandoned and called again.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, RecvError> {
+        loop {
+            if let Some(ready) = self.ready()? {
+                return Ok(ready);
+            }
+            self.fill().await?;
+        }
+    }
+
+    /// What [`Self::next`] would answer without reading; `None` if it would have to read.
+    pub(crate) fn ready(&mut self) -> Result<Option<Option<Bytes>>, RecvError> {
+        if self.goodbye {
+            return Ok(Some(None));
+        }
+        match self.front()? {
+            Front::Frame(frame) => Ok(Some(Some(frame))),
+            Front::Goodbye => {
+                self.goodbye = true;
+                self.buffer = BytesMut::new();
+                Ok(Some(None))
+            }
+            Front::Partial => Ok(None),
+        }
+    }
+
+    /// Reads once. Can be abandoned: then nothing was read.
+    pub(crate) async fn fill(&mut self) -> Result<(), RecvError> {
+        // The buffer grows (by doubling) with what has arrived, never with what was announced.
+        self.buffer.reserve(self.read_size);
+        let read = match self.reader.read_buf(&mut (&mut self.buffer).limit(self.read_size)).await {
+            Ok(read) => read,
+            // TLS says the first of a stream that was cut off, TCP the second of a process that died with
+            // something unread.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+            {
+                0
+            }
+            Err(error) => return Err(RecvError::Io(error)),
+        };
+        if read == 0 {
+            return Err(RecvError::Broken);
+        }
+        if read == self.read_size {
+            self.read_size = (read * 2).min(LARGEST_READ);
+        }
+        Ok(())
+    }
+
+    /// Takes the first frame out of the buffer, if it is there to its end.
+    fn front(&mut self) -> Result<Front, RecvError> {
+        let Some(head) = self.buffer.first_chunk::<HEAD>() else {
+            return Ok(Front::Partial);
+        };
+        let announced = u32::from_be_bytes(*head);
+        if announced == GOODBYE {
+            return Ok(Front::Goodbye);
+        }
+        let size = announced as usize;
+        if size > self.limit {
+            return Err(RecvError::TooLarge { size, limit: self.limit });
+        }
+        if self.buffer.len() - HEAD < size {
+            return Ok(Front::Partial);
+        }
+        self.buffer.advance(HEAD);
+        if size < COPIED {
+            let frame = Bytes::copy_from_slice(&self.buffer[..size]);
+            self.buffer.advance(size);
+            return Ok(Front::Frame(frame));
+        }
+        let frame = self.buffer.split_to(size).freeze();
+        if self.buffer.capacity() > KEPT_BUFFER {
+            // Only the last read can be left over, so this copies little.
+            self.buffer = BytesMut::from(&self.buffer[..]);
+        }
+        Ok(Front::Frame(frame))
+    }
+
+    /// The first bytes of what could not be understood.
+    pub(crate) fn peek(&self) -> &[u8] {
+        &self.buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use proptest::prelude::*;
+    use tokio::io::ReadBuf;
+
+    use super::*;
+
+    const LIMIT: usize = 1 << 20;
+
+    /// Gives its bytes in pieces of the given sizes, then ends.
+    struct Pieces {
+        bytes: Vec<u8>,
+        given: usize,
+        sizes: Vec<usize>,
+        turn: usize,
+    }
+
+    impl Pieces {
+        fn new(bytes: Vec<u8>, sizes: Vec<usize>) -> Self {
+            Self { bytes, given: 0, sizes, turn: 0 }
+        }
+    }
+
+    impl AsyncRead for Pieces {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            into: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let size = self.sizes[self.turn % self.sizes.len()];
+            self.turn += 1;
+            let end = (self.given + size.min(into.remaining())).min(self.bytes.len());
+            into.put_slice(&self.bytes[self.given..end]);
+            self.given = end;
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// Reads to the end, checking after every read that the memory follows what has arrived.
+    fn read_all(bytes: &[u8], sizes: Vec<usize>) -> (Vec<Bytes>, Result<(), RecvError>) {
+        let mut frames = Frames::new(Pieces::new(bytes.to_vec(), sizes), LIMIT);
+        let mut read = Vec::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        loop {
+            match frames.ready() {
+                Ok(Some(Some(frame))) => read.push(frame),
+                Ok(Some(None)) => return (read, Ok(())),
+                Ok(None) => {
+                    if let Err(error) = runtime.block_on(frames.fill()) {
+                        return (read, Err(error));
+                    }
+                    let arrived = frames.reader.given;
+                    assert!(frames.buffer.capacity() <= 2 * (arrived + LARGEST_READ));
+                }
+                Err(error) => return (read, Err(error)),
+            }
+        }
+    }
+
+    fn written(frames: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for frame in frames {
+            bytes.extend_from_slice(&u32::try_from(frame.len()).expect("small").to_be_bytes());
+            bytes.extend_from_slice(frame);
+        }
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn arbitrary_bytes_end_in_an_answer(
+            bytes in proptest::collection::vec(any::<u8>(), 0..4096),
+            sizes in proptest::collection::vec(1_usize..600, 1..8),
+        ) {
+            let (frames, _) = read_all(&bytes, sizes);
+            prop_assert!(frames.iter().map(Bytes::len).sum::<usize>() <= bytes.len());
+        }
+
+        #[test]
+        fn frames_cut_anywhere_are_put_together(
+            frames in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40_000), 0..8),
+            sizes in proptest::collection::vec(1_usize..30_000, 1..8),
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let mut bytes = written(&frames);
+            bytes.extend_from_slice(&GOODBYE.to_be_bytes());
+            let (read, end) = read_all(&bytes, sizes.clone());
+            prop_assert!(end.is_ok());
+            prop_assert_eq!(&read, &frames);
+
+            // Cut off: what was whole arrives, and the end is not taken for an orderly one.
+            bytes.truncate(cut.index(bytes.len()));
+            let (read, end) = read_all(&bytes, sizes);
+            prop_assert!(matches!(end, Err(RecvError::Broken)));
+            prop_assert_eq!(&read[..], &frames[..read.len()]);
+        }
+    }
+
+    #[test]
+    fn a_large_announcement_takes_no_memory() {
+        let mut bytes = u32::try_from(LIMIT).expect("small").to_be_bytes().to_vec();
+        bytes.push(1);
+        // The check is in `read_all`.
+        let (read, end) = read_all(&bytes, vec![1]);
+        assert!(read.is_empty());
+        assert!(matches!(end, Err(RecvError::Broken)));
+    }
+
+    #[test]
+    fn memory_of_a_large_frame_is_given_back() {
+        let large = vec![7; LIMIT];
+        let bytes = written(&[large.clone(), vec![1, 2, 3]]);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let mut frames = Frames::new(Pieces::new(bytes, vec![1 << 20]), LIMIT);
+        runtime.block_on(async {
+            assert_eq!(frames.next().await.expect("read"), Some(Bytes::from(large)));
+            assert!(frames.buffer.capacity() <= KEPT_BUFFER);
+            assert_eq!(frames.next().await.expect("read"), Some(Bytes::from_static(&[1, 2, 3])));
+        });
+    }
+
+    #[test]
+    fn a_length_over_the_limit_is_refused_before_its_bytes() {
+        let bytes = u32::try_from(LIMIT + 1).expect("small").to_be_bytes();
+        let (_, end) = read_all(&bytes, vec![4]);
+        assert!(matches!(end, Err(RecvError::TooLarge { size, limit: LIMIT }) if size == LIMIT + 1));
+    }
+}

@@ -1,0 +1,33 @@
+//! Moves opaque frames of bytes between the authenticated processes of a cluster.
+//!
+//! [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process; every [`Connection`]
+//! begins with a [`Hello`] from both sides and then carries frames both ways. [`authority`] makes the
+//! certificates. Knows nothing of what the frames say: not of controllers, crawls or states.
+
+pub mod authority;
+pub mod connection;
+pub mod credentials;
+mod frame;
+mod handshake;
+pub mod hello;
+pub mod limits;
+pub mod memory;
+pub mod net;
+mod stream;
+#[cfg(test)]
+mod tests;
+pub mod transport;
+mod writer;
+
+pub use authority::AuthorityError;
+pub use connection::{Connection, Receiver, RecvError, SendError, Sender};
+pub use credentials::{Credentials, CredentialsError};
+pub use handshake::{Check, HandshakeError, Refusal, Side};
+pub use hello::{Hello, Role};
+pub use limits::Limits;
+pub use memory::Memory;
+pub use net::Net;
+pub use transport::{DialError, Incoming, ListenError, Listener, Transport};
+
+/// The version of what is said on a connection, frames included. Different versions refuse each other.
+pub const PROTOCOL: u32 = 1;

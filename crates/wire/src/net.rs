@@ -1,0 +1,111 @@
+//! TCP, and mutual TLS on top of it where there are certificates.
+//!
+//! Without certificates anybody who reaches a port would be a member of the cluster, so then only loopback
+//! addresses are served. Knows nothing of frames.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+use crate::credentials::{self, Credentials};
+use crate::handshake::HandshakeError;
+use crate::stream::Stream;
+
+/// What is read at most of a dialer that was not authenticated, so that it can read why.
+const LINGERED: usize = 64 << 10;
+
+/// The network; clones share their credentials.
+#[derive(Clone, Debug)]
+pub struct Net {
+    credentials: Option<Credentials>,
+}
+
+/// Why an address was not found fit.
+pub(crate) enum AddressError {
+    NotLoopback,
+    Io(io::Error),
+}
+
+impl From<io::Error> for AddressError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Net {
+    /// TCP without certificates, on loopback addresses only.
+    pub fn plain() -> Self {
+        Self { credentials: None }
+    }
+
+    /// TCP with mutual TLS.
+    pub fn secured(credentials: Credentials) -> Self {
+        Self { credentials: Some(credentials) }
+    }
+
+    async fn resolve(&self, address: &str) -> Result<Vec<SocketAddr>, AddressError> {
+        let found: Vec<_> = lookup_host(address).await?.collect();
+        if self.credentials.is_none() && !found.iter().all(|found| found.ip().to_canonical().is_loopback()) {
+            return Err(AddressError::NotLoopback);
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn listen(&self, address: &str) -> Result<TcpListener, AddressError> {
+        let found = self.resolve(address).await?;
+        Ok(TcpListener::bind(&found[..]).await?)
+    }
+
+    /// Connects, without a word being said yet.
+    pub(crate) async fn connect(&self, address: &str) -> Result<TcpStream, AddressError> {
+        let found = self.resolve(address).await?;
+        let socket = TcpStream::connect(&found[..]).await?;
+        // The writer gathers small frames itself; what it writes must not wait.
+        socket.set_nodelay(true)?;
+        Ok(socket)
+    }
+
+    /// The dialer's part of TLS, if there are credentials.
+    pub(crate) async fn secure_dialed(&self, socket: TcpStream) -> Result<Stream, HandshakeError> {
+        let Some(credentials) = &self.credentials else {
+            return Ok(Stream::tcp(socket));
+        };
+        let connector = TlsConnector::from(credentials.current().client);
+        Ok(Stream::new(connector.connect(credentials::server_name(), socket).await?))
+    }
+
+    /// The acceptor's part of TLS, if there are credentials.
+    pub(crate) async fn secure_accepted(
+        &self,
+        socket: TcpStream,
+        deadline: Instant,
+    ) -> Result<Stream, HandshakeError> {
+        let Some(credentials) = &self.credentials else {
+            return Ok(Stream::tcp(socket));
+        };
+        let acceptor = TlsAcceptor::from(credentials.current().server);
+        match timeout_at(deadline, acceptor.accept(socket).into_fallible()).await {
+            Err(_) => Err(HandshakeError::Deadline),
+            Ok(Ok(stream)) => Ok(Stream::new(stream)),
+            Ok(Err((error, socket))) => {
+                // What comes of it does not matter: it is for the dialer's sake.
+                let _ = timeout_at(deadline, linger(socket)).await;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Closes so that the dialer can read the alert. Closing with something unread would reset the connection,
+/// and the alert might be lost.
+async fn linger(mut socket: TcpStream) -> io::Result<()> {
+    socket.shutdown().await?;
+    let mut rest = socket.take(LINGERED as u64);
+    let mut buffer = [0; 1024];
+    while rest.read(&mut buffer).await? > 0 {}
+    Ok(())
+}

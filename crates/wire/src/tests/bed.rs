@@ -1,0 +1,155 @@
+//! What the tests stand on: a transport of each kind, processes with names, directories that go away.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::{
+    Connection, Credentials, DialError, HandshakeError, Hello, Limits, Listener, Memory, Net, Role,
+    Transport, authority,
+};
+
+/// No test needs so long; one that hangs should say so.
+const HANGS: Duration = Duration::from_secs(30);
+
+/// Runs a test to its end.
+pub(super) fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async { timeout(HANGS, test).await.expect("the test hangs") });
+}
+
+/// Tests each claim over every transport.
+macro_rules! contract {
+    ($($claim:ident),* $(,)?) => {
+        mod memory { $(#[test] fn $claim() { $crate::tests::bed::run(super::$claim($crate::tests::bed::Bed::memory())); })* }
+        mod tcp { $(#[test] fn $claim() { $crate::tests::bed::run(super::$claim($crate::tests::bed::Bed::tcp())); })* }
+        mod tls { $(#[test] fn $claim() { $crate::tests::bed::run(super::$claim($crate::tests::bed::Bed::tls())); })* }
+    };
+}
+pub(super) use contract;
+
+/// A directory of one test.
+pub(super) struct Directory(PathBuf);
+
+impl Directory {
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("argiope-wire-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// An authority in it.
+    pub(super) fn authority() -> Self {
+        let directory = Self::new();
+        authority::init(directory.path()).expect("an authority");
+        directory
+    }
+
+    /// A directory with a certificate of the authority in this one.
+    pub(super) fn node(&self, name: &str) -> Self {
+        let node = Self::new();
+        authority::issue(self.path(), name, &["127.0.0.1".to_owned()], node.path()).expect("a certificate");
+        node
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// TLS with the certificates of a directory.
+pub(super) fn secured(node: &Directory) -> Transport {
+    Transport::Net(Net::secured(Credentials::load(node.path()).expect("usable certificates")))
+}
+
+/// A transport under test.
+pub(super) struct Bed {
+    pub(super) transport: Transport,
+    pub(super) address: &'static str,
+    _node: Option<Directory>,
+}
+
+impl Bed {
+    pub(super) fn memory() -> Self {
+        Self { transport: Transport::Memory(Memory::new()), address: "here", _node: None }
+    }
+
+    pub(super) fn tcp() -> Self {
+        Self { transport: Transport::Net(Net::plain()), address: "127.0.0.1:0", _node: None }
+    }
+
+    pub(super) fn tls() -> Self {
+        let node = Directory::authority().node("both");
+        Self { transport: secured(&node), address: "127.0.0.1:0", _node: Some(node) }
+    }
+
+    pub(super) async fn listen(&self) -> Listener {
+        self.transport.listen(self.address).await.expect("an address to listen at")
+    }
+
+    /// Two processes that speak with each other: who dialed, and who accepted.
+    pub(super) async fn pair(&self, limits: &Limits) -> (Connection, Connection) {
+        let mut listener = self.listen().await;
+        self.pair_on(&mut listener, limits, limits).await
+    }
+
+    /// The same over a listener that there is.
+    pub(super) async fn pair_on(
+        &self,
+        listener: &mut Listener,
+        dialing: &Limits,
+        accepting: &Limits,
+    ) -> (Connection, Connection) {
+        let address = listener.address().to_owned();
+        let (me, other) = (dialer(), acceptor());
+        let dialed = self.transport.dial(&address, &me, dialing);
+        let accepted = welcome(listener, &other, accepting);
+        let (dialed, accepted) = tokio::join!(dialed, accepted);
+        (dialed.expect("dialed"), accepted.expect("accepted"))
+    }
+
+    /// What both sides say when a hello meets another one.
+    pub(super) async fn meet(&self, dials: &Hello, accepts: &Hello) -> (DialError, HandshakeError) {
+        meet(&self.transport, dials, &mut self.listen().await, accepts).await
+    }
+}
+
+/// What both sides say when somebody dials a listener who is refused there, or refuses.
+pub(super) async fn meet(
+    transport: &Transport,
+    dials: &Hello,
+    listener: &mut Listener,
+    accepts: &Hello,
+) -> (DialError, HandshakeError) {
+    let (address, limits) = (listener.address().to_owned(), Limits::default());
+    let (dialed, accepted) =
+        tokio::join!(transport.dial(&address, dials, &limits), welcome(listener, accepts, &limits));
+    (dialed.expect_err("not dialed"), accepted.expect_err("not accepted"))
+}
+
+/// Accepts the next dialer.
+pub(super) async fn welcome(
+    listener: &mut Listener,
+    me: &Hello,
+    limits: &Limits,
+) -> Result<Connection, HandshakeError> {
+    listener.accept().await.welcome(me, limits, &|_| Ok(())).await
+}
+
+pub(super) fn dialer() -> Hello {
+    Hello::new("garden", Role::Crawler, 1)
+}
+
+pub(super) fn acceptor() -> Hello {
+    Hello::new("garden", Role::Controller, 2).at("127.0.0.1:1")
+}

@@ -1,0 +1,152 @@
+//! What every transport promises when the other side misbehaves. Each claim is tested over all of them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::bed::{Bed, acceptor, contract, dialer, welcome};
+use crate::frame::Frames;
+use crate::handshake::send;
+use crate::hello::Verdict;
+use crate::stream::{Reader, Writer};
+use crate::{HandshakeError, Limits, RecvError, SendError, Transport};
+
+contract!(
+    a_frame_over_the_limit_ends_only_that_connection,
+    a_frame_over_the_own_limit_is_not_sent,
+    a_connection_dropped_in_mid_frame_is_broken,
+    a_process_that_dies_between_frames_is_broken,
+    a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection,
+    queued_bytes_are_bounded,
+    a_silent_dialer_is_dropped_while_others_are_accepted,
+);
+
+async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
+    let mut listener = bed.listen().await;
+    let narrow = Limits { frame: 1000, ..Limits::default() };
+    let (good, good_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
+    let (bad, bad_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
+
+    let ((sender, mut receiver), (bad_sender, mut bad_receiver)) = (bad.split(), bad_accepted.split());
+    sender.send(vec![0; 1001]).await.expect("sent");
+    let error = bad_receiver.recv().await.expect_err("too large");
+    assert!(matches!(error, RecvError::TooLarge { size: 1001, limit: 1000 }), "{error:?}");
+    bad_sender.closed().await;
+    assert_eq!(bad_sender.try_send("more"), Err(SendError::Closed));
+    assert!(matches!(receiver.recv().await, Err(RecvError::Broken)));
+    sender.closed().await;
+
+    let ((sender, _receiver), (_sender, mut receiver)) = (good.split(), good_accepted.split());
+    sender.send(vec![0; 1000]).await.expect("sent");
+    assert_eq!(receiver.recv().await.expect("received").expect("a frame").len(), 1000);
+    bed.pair_on(&mut listener, &narrow, &narrow).await;
+}
+
+async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
+    let (dialed, _accepted) = bed.pair(&Limits { frame: 1000, ..Limits::default() }).await;
+    let (sender, _receiver) = dialed.split();
+    let too_large = SendError::TooLarge { size: 1001, limit: 1000 };
+    assert_eq!(sender.try_send(vec![0; 1001]), Err(too_large));
+    assert_eq!(sender.try_send(vec![0; 1000]), Ok(()));
+}
+
+/// Dials and says hello by hand, to misbehave afterwards.
+async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<Reader>, Writer) {
+    let stream = bed.transport.open(address).await.expect("a stream");
+    let (mut frames, mut writer) = (Frames::new(stream.reader, 4096), stream.writer);
+    send(&mut writer, &dialer().encode().expect("short")).await.expect("sent");
+    frames.next().await.expect("read").expect("a hello");
+    send(&mut writer, &Verdict::Accepted.encode()).await.expect("sent");
+    frames.next().await.expect("read").expect("a verdict");
+    (frames, writer)
+}
+
+async fn broken_after(bed: Bed, last_bytes: &[u8]) {
+    let mut listener = bed.listen().await;
+    let address = listener.address().to_owned();
+    let (me, limits) = (acceptor(), Limits::default());
+    let by_hand = dial_by_hand(&bed, &address);
+    let ((frames, mut writer), accepted) = tokio::join!(by_hand, welcome(&mut listener, &me, &limits));
+    let (sender, mut receiver) = accepted.expect("accepted").split();
+    writer.write_all(last_bytes).await.expect("written");
+    writer.flush().await.expect("written");
+    drop((frames, writer));
+    assert_eq!(receiver.recv().await.expect("whole"), Some(Bytes::from_static(&[5])));
+    let error = receiver.recv().await.expect_err("not an orderly end");
+    assert!(matches!(error, RecvError::Broken), "{error:?}");
+    sender.closed().await;
+}
+
+async fn a_connection_dropped_in_mid_frame_is_broken(bed: Bed) {
+    broken_after(bed, &[0, 0, 0, 1, 5, 0, 0, 0, 100, 6, 7]).await;
+}
+
+async fn a_process_that_dies_between_frames_is_broken(bed: Bed) {
+    broken_after(bed, &[0, 0, 0, 1, 5]).await;
+}
+
+async fn a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection(bed: Bed) {
+    let limits = Limits { queue: 4, stall: Duration::from_millis(200), ..Limits::default() };
+    let (dialed, accepted) = bed.pair(&limits).await;
+    let (sender, mut receiver) = dialed.split();
+    let frame = Bytes::from(vec![0; 64 << 10]);
+    let mut full = 0;
+    loop {
+        match sender.try_send(frame.clone()) {
+            Ok(()) => {}
+            Err(SendError::Full(given_back)) => {
+                assert_eq!(given_back, frame);
+                full += 1;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            Err(SendError::Closed) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(full > 0);
+    assert!(matches!(receiver.recv().await, Err(RecvError::Stalled)));
+    drop((sender, receiver));
+    // Whoever wakes up after that finds a part of what was sent, and no orderly end.
+    let (_sender, mut receiver) = accepted.split();
+    let end = loop {
+        match receiver.recv().await {
+            Ok(Some(_)) => {}
+            end => break end,
+        }
+    };
+    assert!(matches!(end, Err(RecvError::Broken)), "{end:?}");
+}
+
+async fn queued_bytes_are_bounded(bed: Bed) {
+    let (dialed, accepted) = bed.pair(&Limits { unsent_bytes: 1000, ..Limits::default() }).await;
+    let ((sender, _back), (_sender, mut receiver)) = (dialed.split(), accepted.split());
+    // Nothing is written before this task waits for something.
+    sender.try_send(vec![1; 600]).expect("room");
+    assert_eq!(sender.try_send(vec![2; 600]), Err(SendError::Full(Bytes::from(vec![2; 600]))));
+    sender.try_send(vec![3; 400]).expect("room");
+    // One that is larger than all the room goes when there is nothing else.
+    sender.send(vec![4; 5000]).await.expect("sent");
+    for (byte, size) in [(1, 600), (3, 400), (4, 5000)] {
+        assert!(receiver.recv().await.expect("received").expect("a frame") == vec![byte; size]);
+    }
+}
+
+async fn a_silent_dialer_is_dropped_while_others_are_accepted(bed: Bed) {
+    let mut listener = bed.listen().await;
+    let address = listener.address().to_owned();
+    let mut silent: Reader = match &bed.transport {
+        Transport::Net(_) => Box::new(TcpStream::connect(&address).await.expect("connected")),
+        Transport::Memory(memory) => Box::new(memory.open(&address).await.expect("connected")),
+    };
+    let incoming = listener.accept().await;
+    let waiting = tokio::spawn(async move {
+        let limits = Limits { hello: Duration::from_millis(300), ..Limits::default() };
+        incoming.welcome(&acceptor(), &limits, &|_| Ok(())).await.map(drop)
+    });
+    bed.pair_on(&mut listener, &Limits::default(), &Limits::default()).await;
+    let error = waiting.await.expect("no panic").expect_err("it said nothing");
+    assert!(matches!(error, HandshakeError::Deadline), "{error:?}");
+    silent.read_to_end(&mut Vec::new()).await.expect("it was hung up on");
+}

@@ -1,0 +1,139 @@
+//! Writes the queued frames of one connection, many small ones at once.
+//!
+//! What waits in the queue goes out in one write, and is flushed when the queue is empty. Knows nothing of
+//! what is in a frame.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::connection::{Progress, Shared};
+use crate::frame::GOODBYE;
+use crate::stream::Writer;
+
+/// So many bytes are gathered before they are written; a larger frame is written from where it is.
+const GATHERED: usize = 64 << 10;
+/// So many frames are taken out of the queue at once.
+const BATCH: usize = 64;
+
+/// Writes until all senders are gone, or the connection is cut.
+pub(crate) async fn run(
+    writer: Writer,
+    mut queued: mpsc::Receiver<Bytes>,
+    shared: Arc<Shared>,
+    stall: Duration,
+) {
+    let mut progress = shared.progress.subscribe();
+    let mut output = Output { writer, gathered: Vec::new(), stall };
+    let written = tokio::select! {
+        biased;
+        // The receiver gave up; nobody wants the rest.
+        _ = progress.wait_for(|progress| *progress == Progress::Cut) => None,
+        written = drain(&mut output, &mut queued, &shared) => Some(written),
+    };
+    // First, so that whoever learns of the end finds the senders closed.
+    queued.close();
+    shared.room.close();
+    match written {
+        Some(Err(Failure::Stalled)) => shared.cut(),
+        Some(result) => {
+            let reached = if result.is_ok() { Progress::Written } else { Progress::Lost };
+            shared.progress.send_if_modified(|progress| {
+                let open = *progress == Progress::Open;
+                if open {
+                    *progress = reached;
+                }
+                open
+            });
+        }
+        None => {}
+    }
+}
+
+enum Failure {
+    Stalled,
+    /// Which error it was, the reader finds out too, after the other side's last words.
+    Network,
+}
+
+impl From<io::Error> for Failure {
+    fn from(_: io::Error) -> Self {
+        Self::Network
+    }
+}
+
+async fn drain(
+    output: &mut Output,
+    queued: &mut mpsc::Receiver<Bytes>,
+    shared: &Shared,
+) -> Result<(), Failure> {
+    let mut batch = Vec::with_capacity(BATCH);
+    while queued.recv_many(&mut batch, BATCH).await > 0 {
+        for frame in batch.drain(..) {
+            output.put(&frame).await?;
+            shared.room.add_permits(shared.room_of(&frame));
+        }
+        if queued.is_empty() {
+            output.flush().await?;
+        }
+    }
+    output.gathered.extend_from_slice(&GOODBYE.to_be_bytes());
+    output.flush().await?;
+    match timeout(output.stall, output.writer.shutdown()).await {
+        Ok(shut) => Ok(shut?),
+        Err(_) => Err(Failure::Stalled),
+    }
+}
+
+struct Output {
+    writer: Writer,
+    gathered: Vec<u8>,
+    stall: Duration,
+}
+
+impl Output {
+    async fn put(&mut self, frame: &Bytes) -> Result<(), Failure> {
+        // Senders refuse what is longer than a length can say.
+        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        self.gathered.extend_from_slice(&length.to_be_bytes());
+        if frame.len() < GATHERED {
+            self.gathered.extend_from_slice(frame);
+            if self.gathered.len() < GATHERED {
+                return Ok(());
+            }
+            return self.write_gathered().await;
+        }
+        self.write_gathered().await?;
+        write_all(&mut self.writer, frame, self.stall).await
+    }
+
+    async fn write_gathered(&mut self) -> Result<(), Failure> {
+        write_all(&mut self.writer, &self.gathered, self.stall).await?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), Failure> {
+        self.write_gathered().await?;
+        // TLS has some of it still in a buffer of its own, which is small.
+        timeout(self.stall, self.writer.flush()).await.map_err(|_| Failure::Stalled)??;
+        Ok(())
+    }
+}
+
+/// Every write has its own deadline: a slow reader is not a dead one.
+async fn write_all(writer: &mut Writer, mut bytes: &[u8], stall: Duration) -> Result<(), Failure> {
+    while !bytes.is_empty() {
+        let written = timeout(stall, writer.write(bytes)).await.map_err(|_| Failure::Stalled)??;
+        if written == 0 {
+            return Err(Failure::Network);
+        }
+        bytes = &bytes[written..];
+    }
+    Ok(())
+}
