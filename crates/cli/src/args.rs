@@ -10,8 +10,8 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::RESET_COSTS;
 
 use crate::commands::{
-    bench, bound, completions, crawl, explain, export, identities, model, simulate, sites, states,
-    strategies as list, testbeds,
+    bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities, local_cluster,
+    model, simulate, sites, states, status, strategies as list, testbeds,
 };
 use crate::failure::Failure;
 
@@ -45,6 +45,18 @@ pub struct Cli {
 pub enum Command {
     /// Crawl a web application with Chromium and keep what was found
     Crawl(crawl::Args),
+    /// Follow a crawl that goes on on a ring, and fetch what it found
+    Attach(crawl::Attach),
+    /// Be one controller of a ring that crawls together
+    Controller(controller::Args),
+    /// Lend browsers to a ring
+    Crawler(crawler::Args),
+    /// Say how a ring stands: its controllers, crawlers and crawls
+    Status(status::Args),
+    /// Run a ring with its crawlers on this machine, for one command
+    LocalCluster(local_cluster::Args),
+    /// Make certificates for the machines of a ring
+    Certs(certs::Args),
     /// List the states that a crawl found, or show one: how to get there, what it offers
     States(states::Args),
     /// Say what makes two states different, and what of the pages does not count

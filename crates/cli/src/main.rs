@@ -2,6 +2,7 @@
 //! one: where models come from, how failures end, how output is written.
 
 mod args;
+mod cluster;
 mod commands;
 mod duration;
 mod failure;
@@ -33,6 +34,12 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Crawl(args) => commands::crawl::run(&args),
+        Command::Attach(args) => commands::crawl::attach(&args),
+        Command::Controller(args) => commands::controller::run(&args),
+        Command::Crawler(args) => commands::crawler::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::LocalCluster(args) => commands::local_cluster::run(&args),
+        Command::Certs(args) => commands::certs::run(&args),
         Command::States(args) => commands::states::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Export(args) => commands::export::run(&args),

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use argiope_browser::find::FindError;
+use argiope_browser::Executable;
+use argiope_browser::find::{FindError, find};
 use argiope_controller::Controller;
 use argiope_explore::graph::Graph;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -41,6 +42,13 @@ pub fn refused(error: &StoreError) -> Failure {
         | Io { .. } => Failure::Input(error.to_string()),
         Damaged(_) | DiskFull(_) | Stopped | ReadOnly => Failure::Failed(error.to_string()),
     }
+}
+
+/// The browser that was asked for, or the one that is found.
+pub fn browser(asked: Option<&Path>) -> Result<Executable, Failure> {
+    let variable = |name| std::env::var_os(name);
+    find(asked, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
+        .map_err(|error| no_browser(&error))
 }
 
 /// What it means that there is no browser: bad input only if one was asked for.

@@ -26,12 +26,12 @@ use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Report};
 use crate::knowledge::Knowledge;
 use crate::pace::Pace;
-use crate::probe::{self, NoPage};
+use crate::probe::{self, NoLook, NoPage};
 use crate::remembered;
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
-use crate::work::{Office, Told, work};
+use crate::work::{Office, Told, agent, work};
 
 pub use crate::summary::{Progress, Summary};
 
@@ -111,18 +111,8 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
     let controller = restore(&store, &settings, learned.reset_cost)?;
-    let mut agent = AgentSettings {
-        secret,
-        origin: learned.origin.clone().unwrap_or(scope.origin),
-        site: scope.site,
-        seed: settings.seed as u32,
-        horizon: 5_000,
-        cap: settings.settle_ms,
-        freeze: settings.freeze_time,
-        ignore: settings.ignore.join(","),
-        masks: probe::blanks(&learned.masks),
-        endless: Vec::new(),
-    };
+    let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
+    let mut agent = agent(&settings, secret, scope, probe::blanks(&learned.masks));
     let knowledge = Rc::new(RefCell::new(Knowledge::new(identity)));
     let fresh = controller.graph().is_none();
     let store = Rc::new(store);
@@ -206,6 +196,15 @@ fn far() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600)
 }
 
+impl From<NoLook> for CrawlError {
+    fn from(error: NoLook) -> Self {
+        match error {
+            NoLook::NoPage(error) => error.into(),
+            NoLook::NoTab(error) => error.into(),
+        }
+    }
+}
+
 impl Driver {
     /// Loads the first page twice: is it one, and what of it changes by itself?
     async fn begin(
@@ -214,17 +213,7 @@ impl Driver {
         agent: &mut AgentSettings,
         told: &mpsc::UnboundedSender<Told>,
     ) -> Result<(), CrawlError> {
-        let mut tab = office.browsers.tab(agent.clone()).await?;
-        let mut first = probe::first_look(&mut tab, &office.url).await?;
-        // A redirect of the first load says where the application really is.
-        if let Ok(there) = Scope::of(&first.page.url)
-            && there.origin != agent.origin
-        {
-            *agent = AgentSettings { origin: there.origin, site: there.site, ..agent.clone() };
-            tab = office.browsers.tab(agent.clone()).await?;
-            first = probe::first_look(&mut tab, &office.url).await?;
-        }
-        let second = probe::first_look(&mut tab, &office.url).await?;
+        let (first, second, mut tab) = probe::looks(&office.browsers, agent, &office.url).await?;
         let masks = probe::volatile(self.knowledge.borrow().identity(), &first, &second);
         if !masks.is_empty() {
             agent.masks = probe::blanks(&masks);

@@ -8,13 +8,13 @@ use argiope_browser::agent::Step;
 use argiope_browser::note::Noted;
 use argiope_browser::tab::{Arrival, Tab, TabError};
 use argiope_controller::job::Job;
-use argiope_controller::outcome::{Failure, Note, Outcome, Sighting};
+use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::differs_only_in_values;
 use argiope_explore::page::{Kind, Page};
 
 use crate::knowledge::{Knowledge, Known, Sheet, Sight};
-use crate::store::{Found, Store};
+use crate::store::{Found, StateDetail, Store};
 
 /// What a crawler did.
 #[derive(Debug, Default)]
@@ -54,12 +54,31 @@ impl Report {
     }
 }
 
+/// What was found out about states, by whichever crawler.
+pub trait Details {
+    /// What is known of a state.
+    fn detail(&self, key: StateKey) -> Option<StateDetail>;
+    /// Its page as it was when it was found.
+    fn page(&self, key: StateKey) -> Option<Page>;
+}
+
+impl Details for Store {
+    fn detail(&self, key: StateKey) -> Option<StateDetail> {
+        Store::detail(self, key).ok()?
+    }
+
+    fn page(&self, key: StateKey) -> Option<Page> {
+        let detail = Store::detail(self, key).ok()??;
+        Store::page(self, detail.page).ok()?
+    }
+}
+
 /// One tab at work.
 pub struct Crawler {
     tab: Tab,
     url: Rc<str>,
     knowledge: Rc<RefCell<Knowledge>>,
-    store: Rc<Store>,
+    details: Rc<dyn Details>,
     screenshots: bool,
     /// Where the tab stands.
     at: Option<Known>,
@@ -101,20 +120,30 @@ impl Crawler {
         tab: Tab,
         url: Rc<str>,
         knowledge: Rc<RefCell<Knowledge>>,
-        store: Rc<Store>,
+        details: Rc<dyn Details>,
         screenshots: bool,
     ) -> Self {
         Self {
             tab,
             url,
             knowledge,
-            store,
+            details,
             screenshots,
             at: None,
             spent: Spent::default(),
             found: Vec::new(),
             learned: false,
         }
+    }
+
+    /// What the state offers that the tab stands in.
+    pub fn offers(&self) -> Option<Vec<Offered>> {
+        self.at.as_ref().map(|at| at.sheet.offers())
+    }
+
+    /// Whether it can be told what to do in a state without having been there.
+    pub fn knows(&self, key: StateKey) -> bool {
+        self.knowledge.borrow().sheet(key).is_some() || self.details.detail(key).is_some()
     }
 
     /// The tab.
@@ -221,7 +250,7 @@ impl Crawler {
         if let Some(sheet) = self.knowledge.borrow().sheet(key) {
             return Some(sheet.clone());
         }
-        let detail = self.store.detail(key).ok()??;
+        let detail = self.details.detail(key)?;
         Some(self.knowledge.borrow_mut().recall(key, &detail))
     }
 
@@ -301,8 +330,8 @@ impl Crawler {
     async fn look(&mut self) -> Result<Sight, TabError> {
         let mut look = self.tab.look().await?;
         look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
-        let store = self.store.clone();
-        let known = |key| matches!(store.detail(key), Ok(Some(_)));
+        let details = self.details.clone();
+        let known = |key| details.detail(key).is_some();
         let mut sight = self.knowledge.borrow_mut().recognise(look, known);
         if self.screenshots {
             sight.found.screenshot = self.tab.screenshot().await.ok();
@@ -340,7 +369,7 @@ impl Crawler {
         let Some((_, now)) = self.found.last().filter(|(key, _)| *key == sighting.key) else {
             return Suspicion::None;
         };
-        let Some(before) = self.stored_page(expected) else { return Suspicion::None };
+        let Some(before) = self.details.page(expected) else { return Suspicion::None };
         let mut knowledge = self.knowledge.borrow_mut();
         if knowledge.cleared.contains(&expected) {
             return Suspicion::None;
@@ -377,12 +406,6 @@ impl Crawler {
         self.learned = true;
         self.found.pop();
         suspicion
-    }
-
-    /// A state's page as it was when the state was found.
-    fn stored_page(&self, key: StateKey) -> Option<Page> {
-        let detail = self.store.detail(key).ok()??;
-        self.store.page(detail.page).ok()?
     }
 
     /// The tab stands in another state than the job begins in.

@@ -51,6 +51,12 @@ impl Sheet {
         Self { raw, places: places.into() }
     }
 
+    /// What the page offers.
+    pub fn offers(&self) -> Vec<Offered> {
+        let offered = |spot: &Spot| Offered { action: spot.action, once: spot.kind == Kind::Link };
+        self.places.iter().map(offered).collect()
+    }
+
     /// Where an action is on this page.
     pub fn spot(&self, action: ActionSignature) -> Option<&Spot> {
         self.places.binary_search_by_key(&action, |spot| spot.action).ok().map(|at| &self.places[at])

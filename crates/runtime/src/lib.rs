@@ -1,6 +1,7 @@
 //! What a crawl does in the world: browsers, the disk, the clock. Decides nothing: that is `controller`'s part.
 
 pub mod browsers;
+pub mod cluster;
 pub mod crawl;
 pub mod crawler;
 pub mod knowledge;

@@ -1,10 +1,13 @@
 //! The first looks at an application: is there a page to crawl, where did the address lead, and what of the
 //! page changes from load to load.
 
-use argiope_browser::agent::{Blank, Look};
+use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::identity::{Described, Masks, Part, learn};
 use argiope_explore::quoted::Escaped;
+
+use crate::browsers::{Browsers, NoTab};
+use crate::settings::Scope;
 
 /// Why an address cannot be crawled.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,17 @@ pub enum NoPage {
         /// The address.
         url: String,
     },
+}
+
+/// Why there was no look.
+#[derive(Debug, thiserror::Error)]
+pub enum NoLook {
+    /// The address cannot be crawled.
+    #[error(transparent)]
+    NoPage(#[from] NoPage),
+    /// There is no tab.
+    #[error(transparent)]
+    NoTab(#[from] NoTab),
 }
 
 impl NoPage {
@@ -95,6 +109,26 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
         return Err(NoPage::Empty { url: shown() });
     }
     Ok(look)
+}
+
+/// Looks at the first page twice, where the address leads in the end, and says so to the agent.
+pub async fn looks(
+    browsers: &Browsers,
+    agent: &mut AgentSettings,
+    url: &str,
+) -> Result<(Look, Look, Tab), NoLook> {
+    let mut tab = browsers.tab(agent.clone()).await?;
+    let mut first = first_look(&mut tab, url).await?;
+    // A redirect of the first load says where the application really is.
+    if let Ok(there) = Scope::of(&first.page.url)
+        && there.origin != agent.origin
+    {
+        *agent = AgentSettings { origin: there.origin, site: there.site, ..agent.clone() };
+        tab = browsers.tab(agent.clone()).await?;
+        first = first_look(&mut tab, url).await?;
+    }
+    let second = first_look(&mut tab, url).await?;
+    Ok((first, second, tab))
 }
 
 /// What changed between two loads.

@@ -72,6 +72,21 @@ pub fn learned(knowledge: &Knowledge, reset_cost: f64) -> Vec<(String, Vec<u8>)>
     ]
 }
 
+/// What crawlers of a ring have learned.
+pub fn fetched(
+    masks: &Masks,
+    state_masks: &StateMasks,
+    origin: &str,
+    reset_cost: f64,
+) -> Vec<(String, Vec<u8>)> {
+    vec![
+        entry("masks", masks),
+        entry("state-masks", state_masks),
+        entry("origin", origin),
+        entry("reset-cost", &reset_cost),
+    ]
+}
+
 fn entry(name: &str, value: &(impl Serialize + ?Sized)) -> (String, Vec<u8>) {
     (name.to_owned(), serde_json::to_vec(value).expect("what is learned is plain data"))
 }

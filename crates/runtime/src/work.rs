@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use argiope_browser::agent::AgentSettings;
+use argiope_browser::agent::{AgentSettings, Blank};
 use argiope_browser::tab::Tab;
 use argiope_controller::job::{CrawlerId, Job, JobId};
 use argiope_controller::outcome::Outcome;
@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Report};
 use crate::knowledge::Knowledge;
+use crate::settings::{CrawlSettings, Scope};
 use crate::store::Store;
 
 /// What crawlers tell the driver.
@@ -43,6 +44,22 @@ impl Office {
     /// A crawler with a tab.
     pub fn crawler(&self, tab: Tab) -> Crawler {
         Crawler::new(tab, self.url.clone(), self.knowledge.clone(), self.store.clone(), self.screenshots)
+    }
+}
+
+/// How pages of an application are looked at.
+pub fn agent(settings: &CrawlSettings, secret: String, scope: Scope, masks: Vec<Blank>) -> AgentSettings {
+    AgentSettings {
+        secret,
+        origin: scope.origin,
+        site: scope.site,
+        seed: settings.seed as u32,
+        horizon: 5_000,
+        cap: settings.settle_ms,
+        freeze: settings.freeze_time,
+        ignore: settings.ignore.join(","),
+        masks,
+        endless: Vec::new(),
     }
 }
 

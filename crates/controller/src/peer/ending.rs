@@ -34,6 +34,11 @@ impl Peer {
             && self.atlas.initial().is_some()
     }
 
+    /// How many tasks are under way.
+    pub fn under_way(&self) -> usize {
+        self.leases.len()
+    }
+
     /// A candidate that nobody works on and that nobody will be given, for checkers.
     pub fn leaked(&self) -> Option<String> {
         if self.is_keeping() {

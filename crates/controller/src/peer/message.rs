@@ -248,6 +248,19 @@ pub struct Task {
     pub route: Option<Route>,
 }
 
+impl Task {
+    /// How one gets to where a task has led: as its controller knows, or as the crawler itself (it stood at the end of
+    /// `here`) came there.
+    pub fn route_to(&self, here: Option<&Route>, step: Step) -> Route {
+        let walk = self.job.iter().flat_map(|job| job.walk.iter());
+        match (&self.route, here) {
+            (Some(route), _) => route.iter().copied().chain([step]).collect(),
+            (None, Some(here)) => here.iter().chain(walk).copied().chain([step]).collect(),
+            (None, None) => walk.copied().chain([step]).collect(),
+        }
+    }
+}
+
 /// From a controller to a crawler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ToCrawler {

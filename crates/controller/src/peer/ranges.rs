@@ -241,7 +241,8 @@ impl Peer {
         self.ranges.collecting = Some((number, after));
         self.ranges.heard.retain(|&(_, by)| by != self.me);
         self.ranges.heard.push((after, self.me));
-        let collect = Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new(), gaps: false };
+        let collect =
+            Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new(), gaps: false };
         self.add_to(collect, out);
         out.push(Effect::Wake(Timer::Collect(number), self.settings.times.round));
     }

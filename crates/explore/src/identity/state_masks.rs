@@ -87,6 +87,24 @@ impl StateMasks {
         None
     }
 
+    /// Takes in what somebody else has learned. Of two that say something of the same state, the one who has learned
+    /// more of it is believed; whatever the order, the outcome is the same.
+    pub fn merge(&mut self, other: Self) {
+        for entry in other.by_frame.into_values().flatten() {
+            let entries = self.by_frame.entry(entry.frame).or_default();
+            match entries.iter_mut().find(|known| known.state == entry.state) {
+                Some(known) => {
+                    let rank = |entry: &Entry| (entry.masks.masks.len(), entry.masked);
+                    if rank(&entry) > rank(known) {
+                        *known = entry;
+                    }
+                }
+                None => entries.push(entry),
+            }
+            entries.sort_by_key(|entry| entry.state);
+        }
+    }
+
     /// The masks of each state that has some.
     pub fn iter(&self) -> impl Iterator<Item = (StateKey, &Masks)> {
         self.by_frame.values().flatten().map(|entry| (entry.state, &entry.masks))

@@ -7,7 +7,7 @@ use redb::{Database, ReadableTable, Table, WriteTransaction};
 
 use super::detail::{ContentHash, Found, StateDetail};
 use super::packed::{encode, pack};
-use super::{BLOBS, JOURNAL, NAMED, STATES};
+use super::{BLOBS, JOURNAL, KEPT, NAMED, STATES};
 
 /// Things that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Batch {
     pub blobs: Vec<Vec<u8>>,
     /// Small things under a name, replacing what the name stood for.
     pub named: Vec<(String, Vec<u8>)>,
+    /// What a controller of a ring keeps, appended in this order.
+    pub kept: Vec<Vec<u8>>,
 }
 
 impl Batch {
@@ -44,6 +46,7 @@ impl Batch {
             + self.states.iter().map(found).sum::<usize>()
             + self.blobs.iter().map(Vec::len).sum::<usize>()
             + self.named.iter().map(|(name, bytes)| name.len() + bytes.len()).sum::<usize>()
+            + self.kept.iter().map(|bytes| 64 + bytes.len()).sum::<usize>()
     }
 }
 
@@ -61,6 +64,13 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
         let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
         for (sequence, record) in (next..).zip(batches.iter().flat_map(|batch| &batch.records)) {
             journal.insert(sequence, encode(record).as_slice())?;
+        }
+    }
+    if batches.iter().any(|batch| !batch.kept.is_empty()) {
+        let mut kept = transaction.open_table(KEPT)?;
+        let next = kept.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
+        for (sequence, bytes) in (next..).zip(batches.iter().flat_map(|batch| &batch.kept)) {
+            kept.insert(sequence, bytes.as_slice())?;
         }
     }
     if batches.iter().any(|batch| !batch.states.is_empty() || !batch.blobs.is_empty()) {

@@ -13,7 +13,7 @@ mod error;
 mod iterate;
 mod meta;
 mod overlay;
-mod packed;
+pub(crate) mod packed;
 mod place;
 mod writer;
 
@@ -51,6 +51,8 @@ const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 const JOURNAL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("journal");
 const STATES: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("states");
 const BLOBS: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("blobs");
+/// Only in the store of a controller of a ring.
+const KEPT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("kept");
 const NAMED: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("named");
 
 /// The store of one run. Dropping it closes it; a [`Writer`] keeps it open.
@@ -158,6 +160,37 @@ impl Store {
     pub fn page(&self, hash: ContentHash) -> Result<Option<Page>, StoreError> {
         let Some(bytes) = self.blob(hash)? else { return Ok(None) };
         packed::decode(&bytes, &format!("snapshot {hash:?}")).map(Some)
+    }
+
+    /// What a controller of a ring has kept, each as it was appended, in that order.
+    pub fn kept(&self, mut each: impl FnMut(&[u8]) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let kept = match self.begin()?.open_table(KEPT) {
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
+            other => other.map_err(|error| self.error(error))?,
+        };
+        for entry in kept.range::<u64>(..).map_err(|error| self.error(error))? {
+            let (_, bytes) = entry.map_err(|error| self.error(error))?;
+            each(bytes.value())?;
+        }
+        Ok(())
+    }
+
+    /// Whether there are bytes of that name.
+    pub fn has_blob(&self, hash: ContentHash) -> Result<bool, StoreError> {
+        let blobs = self.begin()?.open_table(BLOBS).map_err(|error| self.error(error))?;
+        Ok(blobs.get(hash.0).map_err(|error| self.error(error))?.is_some())
+    }
+
+    /// Everything that has a name beginning with this, in the order of the names.
+    pub fn named_from(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
+        let mut found = Vec::new();
+        for entry in named.range(prefix.as_bytes()..).map_err(|error| self.error(error))? {
+            let (name, bytes) = entry.map_err(|error| self.error(error))?;
+            let Some(rest) = name.value().strip_prefix(prefix.as_bytes()) else { break };
+            found.push((String::from_utf8_lossy(rest).into_owned(), bytes.value().to_vec()));
+        }
+        Ok(found)
     }
 
     /// What a name stands for.

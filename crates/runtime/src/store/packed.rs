@@ -24,7 +24,7 @@ const LEVEL: i32 = 3;
 const WINDOW_LOG_MAX: u32 = 23;
 
 /// Bytes as they are stored.
-pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     if bytes.len() >= WORTH_COMPRESSING
         && let Ok(frame) = zstd::bulk::compress(bytes, LEVEL)
         && frame.len() + 8 < bytes.len()
@@ -42,7 +42,7 @@ pub(super) fn pack(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The bytes that were stored. `what` names the value in the error.
-pub(super) fn unpack(packed: &[u8], what: &dyn Display) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn unpack(packed: &[u8], what: &dyn Display) -> Result<Vec<u8>, StoreError> {
     let damaged = || StoreError::Damaged(format!("{what} cannot be decompressed"));
     match packed.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
@@ -60,12 +60,12 @@ pub(super) fn unpack(packed: &[u8], what: &dyn Display) -> Result<Vec<u8>, Store
 }
 
 /// A value in the store's encoding.
-pub(super) fn encode(value: &impl Serialize) -> Vec<u8> {
+pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).expect("the store's types have nothing that cannot be encoded")
 }
 
 /// A value out of the store's encoding; all bytes must belong to it.
-pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &dyn Display) -> Result<T, StoreError> {
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &dyn Display) -> Result<T, StoreError> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
         Ok(_) => Err(StoreError::Damaged(format!("{what} has bytes too many"))),

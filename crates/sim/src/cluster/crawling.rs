@@ -40,16 +40,6 @@ impl Crawling {
     }
 }
 
-/// How one gets to where a task has led: as its controller knows, or as the crawler itself came there.
-fn route_to(here: Option<&Route>, task: &Task, step: Step) -> Route {
-    let walk = task.job.iter().flat_map(|job| job.walk.iter());
-    match (&task.route, here) {
-        (Some(route), _) => route.iter().copied().chain([step]).collect(),
-        (None, Some(here)) => here.iter().chain(walk).copied().chain([step]).collect(),
-        (None, None) => walk.copied().chain([step]).collect(),
-    }
-}
-
 impl Cluster<'_> {
     /// A crawler comes and attaches itself to some controller.
     pub(super) fn add_crawler(&mut self) {
@@ -162,7 +152,7 @@ impl Cluster<'_> {
                 match outcome {
                     Outcome::Done { at, .. } => {
                         let step = Step { from: job.state, action: job.action, to: at.key };
-                        report.route = Some(route_to(crawling.report.route.as_ref(), &task, step));
+                        report.route = Some(task.route_to(crawling.report.route.as_ref(), step));
                         report.executed = Some((job.state, job.action));
                         report.at = Some(at);
                         let candidate = (job.state, job.action);

@@ -87,7 +87,17 @@ struct Node {
 
 impl Node {
     fn new(key: Key, peer: Peer) -> Self {
-        Self { key, peer, up: true, frozen: None, slowness: 1, disk: Vec::new(), unsynced: Vec::new(), part: 0, busy_until: 0 }
+        Self {
+            key,
+            peer,
+            up: true,
+            frozen: None,
+            slowness: 1,
+            disk: Vec::new(),
+            unsynced: Vec::new(),
+            part: 0,
+            busy_until: 0,
+        }
     }
 }
 

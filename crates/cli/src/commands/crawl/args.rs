@@ -6,6 +6,7 @@ use std::time::Duration;
 use argiope_explore::{identity, strategies};
 use argiope_runtime::settings::CrawlSettings;
 
+use super::cluster::RingArgs;
 use crate::args::{identity_names, strategy_names};
 use crate::duration::{duration, moment};
 use crate::threads;
@@ -84,6 +85,8 @@ pub struct Args {
     /// No progress on standard error
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub ring: RingArgs,
 }
 
 /// What is to be crawled.

@@ -2,18 +2,17 @@
 //! and after a crawl; the crawl itself is the runtime's.
 
 mod args;
+mod cluster;
 mod place;
 mod report;
 mod watch;
 
 use std::cell::Cell;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use argiope_browser::find::find;
 use argiope_browser::{Executable, LaunchSettings};
 use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
@@ -25,12 +24,14 @@ use argiope_sites::Server;
 use tokio::sync::Notify;
 
 pub use args::Args;
+pub use cluster::{Attach, attach};
 use place::Place;
 use report::Ended;
 use watch::Watch;
 
+use crate::cluster::chance;
 use crate::failure::{Failure, INTERRUPTED, LIMIT};
-use crate::recorded::{self, no_browser, refused};
+use crate::recorded::{self, refused};
 use crate::{interrupt, output, words};
 
 /// The application of `--demo`.
@@ -50,6 +51,12 @@ struct Ready {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.ring.is_wanted() {
+        return cluster::run(args);
+    }
+    if let Some(name) = args.ring.pointless() {
+        return Err(Failure::Input(format!("{name} means nothing without --cluster")));
+    }
     let started = Instant::now();
     let ready = match &args.what.resume {
         Some(directory) => resume(args, directory)?,
@@ -59,7 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return tell(args, &ready.settings, &ready.out, Duration::ZERO, &summary, &Masks::NONE);
     }
     let Ready { store, settings, out, place, server, executable } = ready;
-    let executable = executable.map_or_else(|| browser(args), Ok)?;
+    let executable = executable.map_or_else(|| recorded::browser(args.browser.as_deref()), Ok)?;
     let plan = Plan {
         store,
         settings: settings.clone(),
@@ -95,7 +102,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Makes everything ready for a new crawl.
 fn begin(args: &Args) -> Result<Ready, Failure> {
     // Whatever can be wrong is looked at before anything is written.
-    let executable = Some(browser(args)?);
+    let executable = Some(recorded::browser(args.browser.as_deref())?);
     let server = if args.what.demo {
         let server = Server::start(DEMO);
         Some(server.map_err(|error| Failure::Failed(error.to_string()))?)
@@ -162,19 +169,9 @@ fn finished(ready: &Ready) -> Result<Option<Summary>, Failure> {
     Ok((begun && summary.progress.unexplored == 0).then_some(summary))
 }
 
-fn browser(args: &Args) -> Result<Executable, Failure> {
-    let variable = |name| std::env::var_os(name);
-    find(args.browser.as_deref(), variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
-        .map_err(|error| no_browser(&error))
-}
-
 /// A name that no page can guess.
 fn secret() -> Result<String, Failure> {
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut chance| chance.read_exact(&mut bytes))
-        .map_err(|error| Failure::Failed(format!("cannot read /dev/urandom: {error}")))?;
-    Ok(format!("a{:032x}", u128::from_le_bytes(bytes)))
+    Ok(format!("a{:032x}", chance()?))
 }
 
 /// Crawls until the end; nothing if it was interrupted before there was anything to keep.

@@ -1,0 +1,78 @@
+//! What the commands of a cluster share: how they connect, and how they are run.
+
+use std::future::Future;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use argiope_runtime::cluster::Switch;
+use argiope_wire::{Credentials, Hello, Limits, Net, Role, Transport};
+
+use crate::failure::Failure;
+
+/// How the processes of a cluster find and trust each other.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Security {
+    /// The directory with this machine's certificate, from `argiope certs issue` [default: none, on loopback only]
+    #[arg(long, value_name = "DIR")]
+    pub certs: Option<PathBuf>,
+    /// The name of the cluster; processes of others are refused
+    #[arg(long, value_name = "NAME", default_value = "argiope")]
+    pub cluster_name: String,
+}
+
+impl Security {
+    /// What connections need.
+    pub fn switch(&self, role: Role, name: u128, address: Option<&str>) -> Result<Switch, Failure> {
+        if self.cluster_name.is_empty() || self.cluster_name.len() > 64 {
+            return Err(Failure::Input("the name of a cluster has 1 to 64 letters".to_owned()));
+        }
+        let net = match &self.certs {
+            Some(directory) => {
+                let credentials =
+                    Credentials::load(directory).map_err(|error| Failure::Input(error.to_string()))?;
+                Net::secured(credentials)
+            }
+            None => Net::plain(),
+        };
+        let hello = Hello::new(&self.cluster_name, role, name);
+        let hello = match address {
+            Some(address) => hello.at(address),
+            None => hello,
+        };
+        Ok(Switch { transport: Transport::Net(net), me: Arc::new(hello), limits: Limits::default() })
+    }
+}
+
+/// A number that nobody can guess.
+pub fn chance() -> Result<u128, Failure> {
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut chance| chance.read_exact(&mut bytes))
+        .map_err(|error| Failure::Failed(format!("cannot read /dev/urandom: {error}")))?;
+    Ok(u128::from_le_bytes(bytes))
+}
+
+/// Runs something that waits for the network, on this thread.
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Failed(format!("cannot start: {error}")))?;
+    Ok(tokio::task::LocalSet::new().block_on(&runtime, work))
+}
+
+/// One line for whoever looks after a process that goes on by itself.
+pub fn log(what: &str) {
+    // If nobody reads it, nobody wants to know.
+    let _ = writeln!(std::io::stderr().lock(), "argiope: {}", argiope_sim::report::text::harmless(what));
+}
+
+/// Tells the process to leave when its standard input ends: whoever started it is gone.
+pub fn leave_with_parent(leave: Arc<tokio::sync::Notify>) {
+    std::thread::spawn(move || {
+        let mut ignored = [0; 256];
+        while matches!(std::io::stdin().lock().read(&mut ignored), Ok(read) if read > 0) {}
+        leave.notify_one();
+    });
+}

@@ -1,0 +1,70 @@
+//! `argiope certs`: an authority of one's own, and a certificate for each machine of a ring.
+
+use std::path::PathBuf;
+
+use argiope_wire::{AuthorityError, authority};
+use clap::Subcommand;
+
+use crate::failure::Failure;
+use crate::{output, words};
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope certs init authority
+  argiope certs issue one --authority authority --host 10.0.0.1 --out certs-one
+
+The authority's key stays where it was made; `--out` is what one machine gets (node.pem, node.key, ca.pem). Every \
+process of a ring, and whoever uses it, has such a directory and names it with --certs. Certificates that are \
+exchanged are used from the next connection on.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Make an authority: a directory with its certificate and its key
+    Init {
+        /// The directory, new or without an authority
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Make a certificate for one machine or one user
+    Issue {
+        /// What it is called, for people
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The authority's directory
+        #[arg(long, value_name = "DIR")]
+        authority: PathBuf,
+        /// The directory for the certificate, new or without one
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// A host name or address of the machine (may be given several times)
+        #[arg(long, value_name = "HOST")]
+        host: Vec<String>,
+    },
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let wrong = |error: AuthorityError| Failure::Input(error.to_string());
+    match &args.what {
+        What::Init { directory } => {
+            authority::init(directory).map_err(wrong)?;
+            let directory = words::path(directory);
+            output::print(&format!(
+                "an authority is in {directory}; keep its ca.key to yourself. For each machine:\n  {} certs issue NAME \
+                 --authority {directory} --host ADDRESS --out DIR\n",
+                words::program()
+            ))
+        }
+        What::Issue { name, authority, out, host } => {
+            authority::issue(authority, name, host, out).map_err(wrong)?;
+            output::print(&format!("a certificate for {name} is in {}\n", words::path(out)))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `argiope controller`: one controller of a ring.
+
+use std::path::PathBuf;
+
+use argiope_ring::Key;
+use argiope_runtime::cluster::controller::{self, ControllerError, Plan};
+use argiope_wire::Role;
+
+use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
+use crate::failure::Failure;
+use crate::{interrupt, output};
+
+const AFTER_HELP: &str = "\
+A ring of two on one machine, each in its own terminal:
+  argiope controller --listen 127.0.0.1:7401 --data ring/one
+  argiope controller --listen 127.0.0.1:7402 --join 127.0.0.1:7401 --data ring/two
+
+The first line on standard output is the address that it listens at; what happens to the ring is told on \
+standard error, one line each. SIGTERM or Ctrl-C lets it hand over what it has to the others and end. After a crash it \
+goes on with what is in its directory; the others have taken over meanwhile.
+
+Without certificates only loopback addresses are served. `docs/operating.md` shows a ring of three machines.
+
+Exit codes: 0 left in order, 1 failed, 2 bad input.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Where to listen for other controllers, crawlers and clients; port 0 is any that is free
+    #[arg(long, value_name = "ADDR")]
+    listen: String,
+    /// Where others can dial it, if that is not where it listens
+    #[arg(long, value_name = "ADDR")]
+    advertise: Option<String>,
+    /// Join the ring that a controller there is in (may be given several times)
+    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    join: Vec<String>,
+    /// The directory for what it keeps: new, empty, or its own from before
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    #[command(flatten)]
+    security: Security,
+    /// Leave when standard input ends
+    #[arg(long, hide = true)]
+    with_parent: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let name = chance()?;
+    let switch = args.security.switch(Role::Controller, name, args.advertise.as_deref())?;
+    let store = controller::open(&args.data).map_err(|error| Failure::Input(error.to_string()))?;
+    let leave = interrupt::listen();
+    if args.with_parent {
+        leave_with_parent(leave.clone());
+    }
+    let plan = Plan { store, me: Key(name), switch, join: args.join.clone(), leave };
+    let ready = |address: &str| {
+        // Whoever reads it may have gone.
+        let _ = output::print(&format!("{address}\n"));
+        if args.security.certs.is_none() {
+            log("without certificates: only loopback addresses are served");
+        }
+    };
+    let ended = block_on(controller::run(plan, &args.listen, ready, &mut |what| log(what)))?;
+    ended.map_err(|error| match error {
+        ControllerError::Listen(_) | ControllerError::Kept(_) => Failure::Input(error.to_string()),
+        ControllerError::Store(_) => {
+            Failure::Failed(format!("{error}; what was kept before is in {}", crate::words::path(&args.data)))
+        }
+    })
+}

@@ -1,0 +1,450 @@
+//! `argiope crawl --cluster` and `argiope attach`: a crawl that a ring of controllers shares. It is begun, followed and
+//! fetched from here; it goes on whether somebody follows it or not.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use argiope_controller::input::StoppedBy;
+use argiope_controller::peer::schemes;
+use argiope_runtime::cluster::Switch;
+use argiope_runtime::cluster::client::{Client, ClientError, Fetched};
+use argiope_runtime::cluster::protocol::{CrawlId, Order, Status, Tally};
+use argiope_runtime::crawl::{Progress, Summary};
+use argiope_runtime::remembered;
+use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::store::Store;
+use argiope_sim::cluster::spec::RECOVERIES;
+use argiope_sites::Server;
+use argiope_wire::Role;
+use clap::builder::PossibleValuesParser;
+use tokio::sync::Notify;
+
+use super::place::{self, Place};
+use super::report::Ended;
+use super::watch::Watch;
+use super::{Args, DEMO, all_masks};
+use crate::cluster::{Security, block_on, chance};
+use crate::failure::{FAILED, Failure, INTERRUPTED, LIMIT};
+use crate::recorded::{self, refused};
+use crate::{interrupt, output, words};
+
+/// So often what is missing is asked for again, with a pause between.
+const FETCHES: u32 = 5;
+const PAUSE: Duration = Duration::from_secs(1);
+/// So long the controllers of a ring are looked for before a crawl that was followed is let go.
+const LONGEST_SEARCH: Duration = Duration::from_secs(30);
+
+/// What a crawl on a ring needs beside the rest.
+#[derive(clap::Args)]
+#[command(next_help_heading = "On a ring of controllers")]
+pub struct RingArgs {
+    /// Let the ring crawl that a controller there is in, with its crawlers (several: whichever answers)
+    #[arg(long, value_name = "ADDR", value_delimiter = ',', conflicts_with_all = ["resume", "tabs", "browser"])]
+    cluster: Vec<String>,
+    /// What controllers know of each other's states [default: forward-global]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(scheme_names()))]
+    scheme: Option<String>,
+    /// What becomes of what a lost controller knew [default: redundancy]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(RECOVERIES))]
+    recovery: Option<String>,
+    /// On how many other controllers there are copies [default: 1]
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(0..=4))]
+    backups: Option<u32>,
+    /// Do not wait for it: print its id and end
+    #[arg(long)]
+    detach: bool,
+    #[command(flatten)]
+    security: Security,
+}
+
+impl RingArgs {
+    /// Whether a ring is to do it.
+    pub fn is_wanted(&self) -> bool {
+        !self.cluster.is_empty()
+    }
+
+    /// What was given and means nothing without a ring.
+    pub fn pointless(&self) -> Option<&'static str> {
+        let given = [
+            ("--scheme", self.scheme.is_some()),
+            ("--recovery", self.recovery.is_some()),
+            ("--backups", self.backups.is_some()),
+            ("--detach", self.detach),
+            ("--certs", self.security.certs.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
+fn scheme_names() -> Vec<&'static str> {
+    schemes::ALL.iter().map(|scheme| scheme.name).collect()
+}
+
+const AFTER_HELP: &str = "\
+With the id that `argiope crawl --cluster ADDR --detach` printed:
+  argiope attach 6f2a90c1d3b4e587 --cluster 127.0.0.1:7401
+  argiope attach 6f2a90c1d3b4e587 --cluster 127.0.0.1:7401 --stop
+
+Ctrl-C lets go of a crawl; it goes on, and can be attached to again.
+
+Exit codes: 0 complete, 1 failed, 2 bad input, 3 let go, 4 stopped before it was complete.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Attach {
+    /// The crawl
+    #[arg(value_name = "ID", value_parser = crawl_id)]
+    id: CrawlId,
+    /// Where controllers of the ring listen
+    #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
+    cluster: Vec<String>,
+    /// Stop it first; what was found so far is fetched
+    #[arg(long)]
+    stop: bool,
+    /// The directory for the run, new or empty [default: out/HOST-N]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No progress on standard error
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    security: Security,
+}
+
+fn crawl_id(text: &str) -> Result<CrawlId, String> {
+    let number = u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16);
+    number.map(CrawlId).ok_or_else(|| "an id has sixteen digits from 0 to f".to_owned())
+}
+
+/// A crawl that is followed.
+struct Following<'a> {
+    switch: &'a Switch,
+    addresses: Vec<String>,
+    id: CrawlId,
+    limits: Limits,
+    stopped_by: Option<StoppedBy>,
+    last: Status,
+    started: Instant,
+}
+
+/// When to stop. A ring is told so when somebody who follows it sees that it is time: it may go a little further.
+#[derive(Default)]
+struct Limits {
+    states: Option<u64>,
+    actions: Option<u64>,
+    until: Option<Instant>,
+}
+
+/// What became of a crawl that was followed.
+enum Followed {
+    Over,
+    LetGo,
+}
+
+/// Begins a crawl on a ring.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let started = Instant::now();
+    let server = if args.what.demo {
+        Some(Server::start(DEMO).map_err(|error| Failure::Failed(error.to_string()))?)
+    } else {
+        None
+    };
+    let url = server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
+    Scope::of(&url).map_err(Failure::Input)?;
+    let settings = args.settings(url);
+    if settings.max_depth.is_some() {
+        return Err(Failure::Input("--max-depth is not known to a ring".to_owned()));
+    }
+    let ring = &args.ring;
+    let order = Order {
+        settings: settings.clone(),
+        scheme: ring.scheme.clone().unwrap_or_else(|| schemes::DEFAULT.to_owned()),
+        recovery: ring.recovery.clone().unwrap_or_else(|| "redundancy".to_owned()),
+        backups: ring.backups.unwrap_or(1),
+    };
+    let switch = ring.security.switch(Role::Client, chance()?, None)?;
+    let id = CrawlId(chance()? as u64);
+    let limits = Limits {
+        states: settings.max_states.map(|limit| limit as u64),
+        actions: settings.max_actions,
+        until: args.max_time.map(|time| started + time),
+    };
+    let place =
+        if ring.detach { None } else { Some(place_for(args.out.as_deref(), &settings, args.what.demo)?) };
+    let mut following = Following {
+        switch: &switch,
+        addresses: ring.cluster.clone(),
+        id,
+        limits,
+        stopped_by: None,
+        last: Status::default(),
+        started,
+    };
+    let interrupted = interrupt::listen();
+    let begun = block_on(async {
+        tokio::select! {
+            begun = following.begin(order) => begun,
+            () = interrupted.notified() => Err(ClientError::No("interrupted before the crawl began".to_owned())),
+        }
+    })?;
+    if let Err(error) = begun {
+        if let Some(place) = place {
+            place.undo();
+        }
+        return Err(failed(&error));
+    }
+    let Some(place) = place else {
+        let again = format!("{} attach {id} --cluster {}", words::program(), ring.cluster.join(","));
+        eprintln!("argiope: the crawl goes on; to follow it: {again}");
+        return output::print(&format!("{id}\n"));
+    };
+    follow(&mut following, &place, &settings, args.json, args.quiet)
+}
+
+/// Follows a crawl that somebody began.
+pub fn attach(args: &Attach) -> Result<(), Failure> {
+    let switch = args.security.switch(Role::Client, chance()?, None)?;
+    let mut following = Following {
+        switch: &switch,
+        addresses: args.cluster.clone(),
+        id: args.id,
+        limits: Limits::default(),
+        stopped_by: None,
+        last: Status::default(),
+        started: Instant::now(),
+    };
+    let settings = block_on(async {
+        let mut client = following.dial().await?;
+        if args.stop {
+            client.stop(args.id).await?;
+        }
+        let status = client.status().await?;
+        let crawl = status.crawls.into_iter().find(|crawl| crawl.id == args.id);
+        let crawl =
+            crawl.ok_or_else(|| ClientError::No(format!("there is no crawl {} on this ring", args.id)))?;
+        Ok(crawl.order.settings)
+    })?
+    .map_err(|error: ClientError| failed(&error))?;
+    let place = place_for(args.out.as_deref(), &settings, false)?;
+    follow(&mut following, &place, &settings, args.json, args.quiet)
+}
+
+fn place_for(out: Option<&std::path::Path>, settings: &CrawlSettings, demo: bool) -> Result<Place, Failure> {
+    let scope = Scope::of(&settings.url).map_err(Failure::Input)?;
+    let name = if demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
+    match out {
+        Some(path) => Ok(Place::given(path)),
+        None => Place::chosen(&name),
+    }
+}
+
+fn failed(error: &ClientError) -> Failure {
+    match error {
+        ClientError::No(_) => Failure::Input(error.to_string()),
+        ClientError::Dial(_) | ClientError::Gone(_) | ClientError::Confused(_) => {
+            Failure::Failed(error.to_string())
+        }
+    }
+}
+
+/// Follows a crawl to its end, fetches it, and says how it ended.
+fn follow(
+    following: &mut Following<'_>,
+    place: &Place,
+    settings: &CrawlSettings,
+    json: bool,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let as_json = serde_json::to_value(settings).expect("settings are JSON");
+    let store = Store::create(&place.path, &as_json).map_err(|error| refused(&error))?;
+    let interrupted = interrupt::listen();
+    let mut watch = Watch::new(quiet, false);
+    let followed = block_on(async {
+        let followed = following.to_the_end(&mut watch, &interrupted).await?;
+        let fetched = match followed {
+            Followed::LetGo => None,
+            Followed::Over => Some(following.fetch().await?),
+        };
+        Ok::<_, ClientError>(fetched)
+    });
+    watch.end();
+    let fetched = match followed? {
+        Ok(Some(fetched)) => fetched,
+        Ok(None) => {
+            place.undo();
+            let again = format!("attach {} --cluster {}", following.id, following.addresses.join(","));
+            eprintln!("argiope: the crawl goes on; to follow it again: {} {again}", words::program());
+            return Err(Failure::Ended(INTERRUPTED));
+        }
+        Err(error) => {
+            place.undo();
+            return Err(failed(&error));
+        }
+    };
+    tell(following, &store, &fetched, place, settings, json)
+}
+
+fn tell(
+    following: &Following<'_>,
+    store: &Store,
+    fetched: &Fetched,
+    place: &Place,
+    settings: &CrawlSettings,
+    json: bool,
+) -> Result<(), Failure> {
+    let total = following.last.total(following.id);
+    let learned = remembered::load(store).map_err(|error| refused(&error))?;
+    fetched.write(store, total.spent, learned.reset_cost).map_err(|error| refused(&error))?;
+    let learned = remembered::load(store).map_err(|error| refused(&error))?;
+    let controller = recorded::controller(store, settings, learned.reset_cost)?;
+    let incomplete = fetched.incomplete();
+    let mut summary = Summary::of(&controller, incomplete.is_none(), following.stopped_by);
+    summary.progress.actions_now = summary.progress.actions;
+    let settings = CrawlSettings { tabs: total.crawlers.max(1), ..settings.clone() };
+    let masks = all_masks(&learned);
+    let wall = following.started.elapsed();
+    let ended = Ended { settings: &settings, summary: &summary, wall, out: &place.path, masks: &masks };
+    output::print(&if json { ended.json() } else { ended.text() })?;
+    match incomplete {
+        None => Ok(()),
+        Some(_) if following.stopped_by.is_some() => Err(Failure::Ended(LIMIT)),
+        Some(why) => {
+            eprintln!("argiope: the model is not complete: {why}");
+            Err(Failure::Ended(FAILED))
+        }
+    }
+}
+
+impl Following<'_> {
+    /// Whichever controller answers.
+    async fn dial(&self) -> Result<Client, ClientError> {
+        let mut last = None;
+        for address in &self.addresses {
+            match Client::dial(self.switch, address).await {
+                Ok(client) => return Ok(client),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| ClientError::No("no address of a controller was given".to_owned())))
+    }
+
+    async fn begin(&self, order: Order) -> Result<(), ClientError> {
+        self.dial().await?.start(self.id, order).await
+    }
+
+    /// Whichever controller answers within some time; those that were heard of since as well.
+    async fn dial_again(&self) -> Result<Client, ClientError> {
+        let until = Instant::now() + LONGEST_SEARCH;
+        loop {
+            match self.dial().await {
+                Err(error) if Instant::now() > until => return Err(error),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok(client) => {
+                    client.follow(self.id).await?;
+                    return Ok(client);
+                }
+            }
+        }
+    }
+
+    async fn to_the_end(&mut self, watch: &mut Watch, interrupted: &Notify) -> Result<Followed, ClientError> {
+        loop {
+            let mut client = tokio::select! {
+                client = self.dial_again() => client?,
+                () = interrupted.notified() => return Ok(Followed::LetGo),
+            };
+            loop {
+                let status = tokio::select! {
+                    status = client.stands() => status,
+                    () = interrupted.notified() => return Ok(Followed::LetGo),
+                };
+                let status = match status {
+                    Ok(status) => status,
+                    // Another controller will know.
+                    Err(ClientError::Gone(_)) => break,
+                    Err(error) => return Err(error),
+                };
+                self.heard_of(&status);
+                let total = status.total(self.id);
+                watch.see(&progress(&total, self.started));
+                let over = total.finished;
+                self.last = status;
+                if over {
+                    return Ok(Followed::Over);
+                }
+                if self.stopped_by.is_none()
+                    && let Some(by) = self.limits.reached(&total)
+                {
+                    self.stopped_by = Some(by);
+                    client.stop(self.id).await?;
+                }
+            }
+        }
+    }
+
+    /// Controllers that can be dialled when this one is gone.
+    fn heard_of(&mut self, status: &Status) {
+        for member in &status.members {
+            if !self.addresses.contains(&member.member.address) {
+                self.addresses.push(member.member.address.clone());
+            }
+        }
+    }
+
+    /// Everything from everybody.
+    async fn fetch(&self) -> Result<Fetched, ClientError> {
+        let mut fetched = Fetched::default();
+        let mut last = None;
+        for attempt in 0..FETCHES {
+            if attempt > 0 {
+                tokio::time::sleep(PAUSE).await;
+            }
+            for address in &self.addresses {
+                let asked = match Client::dial(self.switch, address).await {
+                    Ok(mut client) => client.fetch(self.id, &mut fetched).await,
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = asked {
+                    last = Some(error);
+                }
+            }
+            if fetched.incomplete().is_none() || (self.stopped_by.is_some() && fetched.counts().0 > 0) {
+                return Ok(fetched);
+            }
+        }
+        match last {
+            Some(error) if fetched.counts().0 == 0 => Err(error),
+            _ => Ok(fetched),
+        }
+    }
+}
+
+impl Limits {
+    fn reached(&self, total: &Tally) -> Option<StoppedBy> {
+        if self.states.is_some_and(|limit| total.states >= limit) {
+            Some(StoppedBy::MaxStates)
+        } else if self.actions.is_some_and(|limit| total.spent.actions >= limit) {
+            Some(StoppedBy::MaxActions)
+        } else if self.until.is_some_and(|until| Instant::now() > until) {
+            Some(StoppedBy::MaxTime)
+        } else {
+            None
+        }
+    }
+}
+
+fn progress(total: &Tally, started: Instant) -> Progress {
+    Progress {
+        states: total.states as usize,
+        transitions: total.transitions as usize,
+        unexplored: (total.left + total.leases) as usize,
+        actions: total.spent.actions,
+        resets: total.spent.resets,
+        actions_now: total.spent.actions,
+        elapsed: started.elapsed(),
+    }
+}

@@ -1,0 +1,64 @@
+//! `argiope crawler`: browsers for a ring.
+
+use std::path::PathBuf;
+
+use argiope_browser::LaunchSettings;
+use argiope_runtime::cluster::worker::{self, Plan, WorkerError};
+use argiope_runtime::settings::CrawlSettings;
+use argiope_wire::Role;
+
+use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
+use crate::failure::Failure;
+use crate::{interrupt, recorded, threads};
+
+const AFTER_HELP: &str = "\
+Two tabs for the ring that a controller on this machine is in:
+  argiope crawler --controller 127.0.0.1:7401 --tabs 2
+
+It dials the first of the controllers that answers and works for whatever is crawled there; it needs no open port \
+itself. When that controller is gone it dials another one of the ring. SIGTERM or Ctrl-C lets it give back what it \
+has under way and end.
+
+Exit codes: 0 left in order, 1 no controller can be reached or the browser does not start, 2 bad input.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Where controllers of the ring listen
+    #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
+    controller: Vec<String>,
+    /// How many tabs work at once [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    tabs: Option<u32>,
+    /// The browser [default: $ARGIOPE_BROWSER, then the first Chromium or Chrome on the path]
+    #[arg(long, value_name = "PATH")]
+    browser: Option<PathBuf>,
+    #[command(flatten)]
+    security: Security,
+    /// Leave when standard input ends
+    #[arg(long, hide = true)]
+    with_parent: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let executable = recorded::browser(args.browser.as_deref())?;
+    let leave = interrupt::listen();
+    if args.with_parent {
+        leave_with_parent(leave.clone());
+    }
+    let plan = Plan {
+        switch: args.security.switch(Role::Crawler, chance()?, None)?,
+        controllers: args.controller.clone(),
+        tabs: args.tabs.unwrap_or(threads::cores().clamp(1, 64) as u32),
+        browser: LaunchSettings::new(executable, std::env::temp_dir()),
+        browser_mb: CrawlSettings::new(String::new()).browser_mb,
+        secret: format!("a{:032x}", chance()?),
+        leave,
+    };
+    let ended = block_on(worker::run(plan, &mut |what| log(what)))?;
+    ended.map_err(|error| match error {
+        WorkerError::Refused(_) => Failure::Input(error.to_string()),
+        WorkerError::Launch(_) | WorkerError::Alone(_) => Failure::Failed(error.to_string()),
+    })
+}

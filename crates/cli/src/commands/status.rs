@@ -1,0 +1,140 @@
+//! `argiope status`: how a ring stands, as one of its controllers knows.
+
+use std::fmt::Write;
+
+use argiope_runtime::cluster::client::Client;
+use argiope_runtime::cluster::protocol::{MemberStatus, Status, Tally};
+use argiope_sim::report::text::{count, name};
+use argiope_wire::Role;
+use serde_json::json;
+
+use crate::cluster::{Security, block_on, chance};
+use crate::failure::Failure;
+use crate::output;
+
+const AFTER_HELP: &str = "\
+With the address of any controller of the ring:
+  argiope status --cluster 127.0.0.1:7401
+  argiope status --cluster 127.0.0.1:7401 --json
+
+With --json there is one object: controllers[] (key, address, silent_ms, tabs, shares[]) and crawls[] (id, url, \
+scheme, recovery, backups, stopped, finished, states, transitions, left, under_way, copies, crawlers, actions, resets).";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Where a controller of the ring listens
+    #[arg(long, value_name = "ADDR")]
+    cluster: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    security: Security,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let switch = args.security.switch(Role::Client, chance()?, None)?;
+    let status = block_on(async { Client::dial(&switch, &args.cluster).await?.status().await })?;
+    let status = status.map_err(|error| Failure::Failed(error.to_string()))?;
+    output::print(&if args.json { as_json(&status) } else { text(&status) })
+}
+
+fn text(status: &Status) -> String {
+    let mut text = format!("{}\n", count(status.members.len() as u64, "controller"));
+    for MemberStatus { member, silent_ms, tabs, .. } in &status.members {
+        let silent = if *silent_ms > 0 {
+            format!(", silent for {:.1} s", *silent_ms as f64 / 1e3)
+        } else {
+            String::new()
+        };
+        _ = writeln!(
+            text,
+            "  {:08x} at {}, {}{silent}",
+            member.key.0 >> 96,
+            name(&member.address),
+            count((*tabs).into(), "tab")
+        );
+    }
+    for crawl in &status.crawls {
+        let total = status.total(crawl.id);
+        let end = match (crawl.stopped, total.finished) {
+            (true, _) => "stopped",
+            (_, true) => "complete",
+            _ => "under way",
+        };
+        _ = writeln!(text, "crawl {} of {}: {end}", crawl.id, name(&crawl.order.settings.url));
+        _ = writeln!(
+            text,
+            "  {}, {}, {}, {} with {}",
+            crawl.order.scheme,
+            crawl.order.recovery,
+            if crawl.order.backups == 1 {
+                "1 copy".to_owned()
+            } else {
+                format!("{} copies", crawl.order.backups)
+            },
+            count(total.spent.actions, "action"),
+            count(total.crawlers.into(), "tab"),
+        );
+        for MemberStatus { member, shares, .. } in &status.members {
+            for (_, tally) in shares.iter().filter(|(id, _)| *id == crawl.id) {
+                _ = writeln!(text, "  {:08x}  {}", member.key.0 >> 96, share(tally));
+            }
+        }
+        _ = writeln!(text, "  together  {}", share(&total));
+    }
+    text
+}
+
+fn share(tally: &Tally) -> String {
+    format!(
+        "{:>6} states, {:>7} transitions, {:>6} left, {:>4} under way, {:>6} copies, {:>3} tabs",
+        tally.states, tally.transitions, tally.left, tally.leases, tally.copies, tally.crawlers
+    )
+}
+
+fn tally_json(tally: &Tally) -> serde_json::Value {
+    json!({
+        "states": tally.states, "transitions": tally.transitions, "left": tally.left, "under_way": tally.leases,
+        "copies": tally.copies, "crawlers": tally.crawlers, "actions": tally.spent.actions,
+        "resets": tally.spent.resets, "finished": tally.finished, "inside": tally.inside,
+    })
+}
+
+fn as_json(status: &Status) -> String {
+    let merged = |mut value: serde_json::Value, more: serde_json::Value| {
+        if let (Some(value), Some(more)) = (value.as_object_mut(), more.as_object()) {
+            value.extend(more.clone());
+        }
+        value
+    };
+    let controllers: Vec<_> = status
+        .members
+        .iter()
+        .map(|one| {
+            let shares: Vec<_> = one
+                .shares
+                .iter()
+                .map(|(id, tally)| merged(json!({ "crawl": id.to_string() }), tally_json(tally)))
+                .collect();
+            json!({
+                "key": format!("{:032x}", one.member.key.0), "address": one.member.address,
+                "silent_ms": one.silent_ms, "tabs": one.tabs, "shares": shares,
+            })
+        })
+        .collect();
+    let crawls: Vec<_> = status
+        .crawls
+        .iter()
+        .map(|crawl| {
+            let about = json!({
+                "id": crawl.id.to_string(), "url": crawl.order.settings.url, "scheme": crawl.order.scheme,
+                "recovery": crawl.order.recovery, "backups": crawl.order.backups, "stopped": crawl.stopped,
+            });
+            merged(about, tally_json(&status.total(crawl.id)))
+        })
+        .collect();
+    format!("{}\n", json!({ "controllers": controllers, "crawls": crawls }))
+}

@@ -1,0 +1,240 @@
+//! Whoever wants something of a ring: to begin a crawl, to follow it, to know how everything stands, and to have the
+//! whole model in a directory of its own.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use argiope_controller::outcome::Failure;
+use argiope_controller::peer::atlas::{Content, StateRecord};
+use argiope_controller::record::Record;
+use argiope_controller::spent::Spent;
+use argiope_explore::id::StateKey;
+use argiope_explore::identity::StateMasks;
+use argiope_explore::page::Kind;
+use argiope_wire::{DialError, Receiver, RecvError, Sender};
+
+use super::contents;
+use super::links::Switch;
+use super::protocol::{CrawlId, FromClient, Order, Spec, Status, ToClient, decode, encode};
+use crate::remembered;
+use crate::store::{Batch, Store, StoreError};
+
+/// So many records are written at once.
+const AT_ONCE: usize = 256;
+
+/// Why a wish was not granted.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The controller cannot be reached, or does not want to talk.
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    /// It says no; why.
+    #[error("{0}")]
+    No(String),
+    /// The connection broke.
+    #[error("the controller at {0} is gone")]
+    Gone(String),
+    /// It says something that has no place here.
+    #[error("the controller at {0} answers something else than was asked")]
+    Confused(String),
+}
+
+/// A connection to a controller.
+pub struct Client {
+    address: String,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Client {
+    /// Dials a controller.
+    pub async fn dial(switch: &Switch, address: &str) -> Result<Self, ClientError> {
+        let connection = switch.transport.dial(address, &switch.me, &switch.limits).await?;
+        let (sender, receiver) = connection.split();
+        Ok(Self { address: address.to_owned(), sender, receiver })
+    }
+
+    async fn wish(&self, wish: &FromClient) -> Result<(), ClientError> {
+        self.sender.send(encode(wish)).await.map_err(|_| ClientError::Gone(self.address.clone()))
+    }
+
+    async fn answer(&mut self) -> Result<ToClient, ClientError> {
+        let gone = || ClientError::Gone(self.address.clone());
+        let frame = match self.receiver.recv().await {
+            Ok(Some(frame)) => frame,
+            Ok(None) | Err(RecvError::Broken | RecvError::Io(_) | RecvError::Stalled) => return Err(gone()),
+            Err(RecvError::TooLarge { .. }) => return Err(self.confused()),
+        };
+        match decode(&frame) {
+            Some(ToClient::No(why)) => Err(ClientError::No(why)),
+            Some(answer) => Ok(answer),
+            None => Err(self.confused()),
+        }
+    }
+
+    fn confused(&self) -> ClientError {
+        ClientError::Confused(self.address.clone())
+    }
+
+    /// Begins a crawl. To ask for the same one twice does no harm.
+    pub async fn start(&mut self, id: CrawlId, order: Order) -> Result<(), ClientError> {
+        self.wish(&FromClient::Start(id, order)).await?;
+        match self.answer().await? {
+            ToClient::Started(_) => Ok(()),
+            _ => Err(self.confused()),
+        }
+    }
+
+    /// How everything stands.
+    pub async fn status(&mut self) -> Result<Status, ClientError> {
+        self.wish(&FromClient::Status).await?;
+        match self.answer().await? {
+            ToClient::Status(status) => Ok(status),
+            _ => Err(self.confused()),
+        }
+    }
+
+    /// Wants to hear from time to time how a crawl stands.
+    pub async fn follow(&self, id: CrawlId) -> Result<(), ClientError> {
+        self.wish(&FromClient::Follow(id)).await
+    }
+
+    /// How a crawl stands that is followed, the next time that something is said of it. Can be abandoned.
+    pub async fn stands(&mut self) -> Result<Status, ClientError> {
+        match self.answer().await? {
+            ToClient::Stands(status) => Ok(status),
+            _ => Err(self.confused()),
+        }
+    }
+
+    /// Stops a crawl.
+    pub async fn stop(&self, id: CrawlId) -> Result<(), ClientError> {
+        self.wish(&FromClient::Stop(id)).await
+    }
+
+    /// Everything that the controller keeps of a crawl.
+    pub async fn fetch(&mut self, id: CrawlId, into: &mut Fetched) -> Result<(), ClientError> {
+        self.wish(&FromClient::Fetch(id)).await?;
+        loop {
+            match self.answer().await? {
+                ToClient::Spec(spec, volatile) => {
+                    into.spec.get_or_insert(*spec);
+                    into.volatile.merge(volatile);
+                }
+                ToClient::States(records) => records.into_iter().for_each(|record| into.take(record)),
+                ToClient::Blobs(blobs) => {
+                    let good = blobs.into_iter().filter(contents::is_true);
+                    into.blobs.extend(good.map(|blob| (blob.content, blob.bytes)));
+                }
+                ToClient::End => return Ok(()),
+                ToClient::Stands(_) => {}
+                ToClient::Started(_) | ToClient::Status(_) | ToClient::No(_) => return Err(self.confused()),
+            }
+        }
+    }
+}
+
+/// What controllers keep of a crawl, put together.
+#[derive(Default)]
+pub struct Fetched {
+    spec: Option<Spec>,
+    volatile: StateMasks,
+    records: BTreeMap<StateKey, StateRecord>,
+    blobs: BTreeMap<Content, Vec<u8>>,
+}
+
+impl Fetched {
+    /// What was to be crawled, if anybody knew.
+    pub fn spec(&self) -> Option<&Spec> {
+        self.spec.as_ref()
+    }
+
+    /// What is known only grows: whoever knows more is right.
+    fn take(&mut self, record: StateRecord) {
+        let Some(known) = self.records.get_mut(&record.key) else {
+            self.records.insert(record.key, record);
+            return;
+        };
+        known.content = known.content.or(record.content);
+        let executed: BTreeMap<_, _> = known.executed.iter().chain(&record.executed).copied().collect();
+        known.executed = executed.into_iter().collect();
+        let closed: BTreeSet<_> = known.closed.iter().chain(&record.closed).copied().collect();
+        known.closed = closed.into_iter().collect();
+        if record.route.len() < known.route.len() {
+            known.route = record.route;
+        }
+    }
+
+    /// How many states there are, and how many transitions.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.records.len(), self.records.values().map(|record| record.executed.len()).sum())
+    }
+
+    /// Why this is not all of it, if it is not.
+    pub fn incomplete(&self) -> Option<String> {
+        let lost = |to: &StateKey| !self.records.contains_key(to);
+        let open = |record: &StateRecord| {
+            record.actions.len() - record.actions.iter().filter(|action| is_settled(record, **action)).count()
+        };
+        let missing =
+            self.records.values().flat_map(|record| &record.executed).filter(|(_, to)| lost(to)).count();
+        let left: usize = self.records.values().map(open).sum();
+        match (self.records.is_empty(), missing, left) {
+            (true, ..) => Some("nobody has anything of it".to_owned()),
+            (_, 0, 0) => None,
+            (_, 0, left) => Some(format!("{left} known actions were not tried")),
+            (_, missing, _) => Some(format!("{missing} transitions lead to states that nobody has")),
+        }
+    }
+
+    /// Writes all of it into a new store, as a crawl on one machine would have.
+    pub fn write(&self, store: &Store, spent: Spent, reset_cost: f64) -> Result<(), StoreError> {
+        let Some(initial) = self.records.values().next().map(StateRecord::initial) else { return Ok(()) };
+        let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
+        let mut seen = BTreeSet::from([initial]);
+        let mut queue = VecDeque::from([initial]);
+        self.introduce(&mut batch, initial);
+        while let Some(from) = queue.pop_front() {
+            let Some(record) = self.records.get(&from) else { continue };
+            for &(action, to) in &record.executed {
+                if self.records.contains_key(&to) && seen.insert(to) {
+                    self.introduce(&mut batch, to);
+                    queue.push_back(to);
+                }
+                if seen.contains(&to) {
+                    let notes = Vec::new();
+                    batch.records.push(Record::Transition { from, action, to, notes, once: false });
+                }
+            }
+            let executed = |action| record.executed.iter().any(|&(known, _)| known == action);
+            for &action in record.closed.iter().filter(|&&action| !executed(action)) {
+                batch.records.push(Record::Failed { from, action, reason: Failure::Missing });
+            }
+            if batch.records.len() > AT_ONCE {
+                store.commit(&[std::mem::take(&mut batch)])?;
+            }
+        }
+        batch.records.push(Record::Spent { actions: spent.actions, resets: spent.resets });
+        store.commit(&[batch])
+    }
+
+    fn named(&self, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        remembered::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
+    }
+
+    fn introduce(&self, batch: &mut Batch, key: StateKey) {
+        let Some(record) = self.records.get(&key) else { return };
+        let bytes = record.content.and_then(|content| self.blobs.get(&content));
+        let found = bytes.and_then(|bytes| contents::unwrap(bytes));
+        let offers = found.iter().flat_map(|found| &found.offers);
+        let links: BTreeSet<_> =
+            offers.filter(|offer| offer.kind == Kind::Link).map(|offer| offer.signature).collect();
+        let links = record.actions.iter().copied().filter(|action| links.contains(action)).collect();
+        batch.records.push(Record::State { key, actions: record.actions.clone(), links });
+        batch.states.extend(found.map(|found| (key, found)));
+    }
+}
+
+fn is_settled(record: &StateRecord, action: argiope_explore::id::ActionSignature) -> bool {
+    record.closed.contains(&action) || record.executed.iter().any(|&(known, _)| known == action)
+}

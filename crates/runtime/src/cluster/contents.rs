@@ -1,0 +1,108 @@
+//! What a state is like, as bytes that travel between processes under the name of their hash. Controllers carry them
+//! about and never look into them; crawlers and whoever fetches a model do.
+
+use argiope_controller::peer::atlas::{Content, StateRecord};
+use argiope_controller::peer::message::{Envelope, Message, Part};
+
+use super::protocol::Blob;
+use crate::store::packed::{decode, encode, pack, unpack};
+use crate::store::{ContentHash, Found, OfferDetail, StateDetail};
+
+/// The bytes of a state that was found.
+pub fn wrap(found: &Found) -> Blob {
+    let bytes = pack(&encode(found));
+    Blob { content: name(&bytes), bytes }
+}
+
+/// What the bytes say; nothing if they are broken. They come from a page by way of another process: all of it is
+/// hostile.
+pub fn unwrap(bytes: &[u8]) -> Option<Found> {
+    let bytes = unpack(bytes, &"a content").ok()?;
+    let mut found: Found = decode(&bytes, &"a content").ok()?;
+    found.page = found.page.checked().ok()?;
+    Some(found)
+}
+
+/// The name of some bytes.
+pub fn name(bytes: &[u8]) -> Content {
+    Content(ContentHash::of(bytes).0)
+}
+
+/// Whether bytes are what their name says.
+pub fn is_true(blob: &Blob) -> bool {
+    name(&blob.bytes) == blob.content
+}
+
+/// Where a state's actions are, as the store would say.
+pub fn detail(found: &Found) -> StateDetail {
+    let nothing = ContentHash(0);
+    StateDetail {
+        url: found.url.clone(),
+        title: found.title.clone(),
+        found_at: found.found_at,
+        raw: found.raw,
+        source: nothing,
+        page: nothing,
+        screenshot: None,
+        offers: found.offers.iter().map(OfferDetail::clone).collect(),
+    }
+}
+
+/// The contents that a message speaks of: whoever gets it must have them.
+pub fn of(envelope: &Envelope) -> Vec<Content> {
+    let of = |records: &[StateRecord]| records.iter().filter_map(|record| record.content).collect();
+    match &envelope.message {
+        Message::Reached(report) => report.content.into_iter().collect(),
+        Message::Collect(collect) => of(&collect.records),
+        Message::HandOff { records, .. } => of(records),
+        Message::Exists { record, .. } => record.iter().filter_map(|record| record.content).collect(),
+        Message::Like(_, _, content) => content.iter().copied().collect(),
+        Message::Copy(_, parts) => parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::State(record) => record.content,
+                Part::Step(_) | Part::Closed(..) => None,
+            })
+            .collect(),
+        Message::Ring(_)
+        | Message::Done(_)
+        | Message::Missed(..)
+        | Message::Seek(_)
+        | Message::Search(_)
+        | Message::Remember(..)
+        | Message::Idle(..)
+        | Message::Learned
+        | Message::Marker(_)
+        | Message::Finish(_)
+        | Message::Taken(_)
+        | Message::Want(..) => Vec::new(),
+    }
+}
+
+/// Whether a message says that something is kept: it must not leave before that is on disk.
+pub fn acknowledges(envelope: &Envelope) -> bool {
+    !envelope.done.is_empty()
+        || matches!(
+            envelope.message,
+            Message::Done(_) | Message::Taken(_) | Message::Finish(_) | Message::Marker(_)
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_is_what_its_name_says_and_comes_back_whole() {
+        let found =
+            Found { url: "http://a/".to_owned(), source: vec![7; 10_000], raw: 5, ..Found::default() };
+        let blob = wrap(&found);
+        assert!(is_true(&blob) && blob.bytes.len() < 1_000);
+        assert_eq!(unwrap(&blob.bytes), Some(found));
+        let mut broken = blob;
+        broken.bytes[20] ^= 1;
+        assert!(!is_true(&broken));
+        assert_eq!(unwrap(&[]), None);
+        assert_eq!(unwrap(&[9, 9]), None);
+    }
+}

@@ -1,0 +1,426 @@
+//! A controller as a process: takes part in every crawl of its ring, keeps its share on disk, and is the home of the
+//! crawlers that dial it. One task decides; connections and the disk bring it what happens. Nothing that it sends waits
+//! for the receiver: whoever does not keep up misses something and asks again.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use argiope_controller::job::CrawlerId;
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::atlas::Content;
+use argiope_controller::peer::message::{Input, Part, Timer};
+use argiope_ring::Key;
+use argiope_wire::{Connection, DialError, ListenError, Role};
+use tokio::sync::{Notify, mpsc};
+
+use super::links::{Arrival, Link, LinkId, Switch};
+use super::protocol::{CrawlId, Member, Spec, Tally, decode};
+use super::share::Share;
+use crate::store::packed;
+use crate::store::{Batch, Progress as Written, Store, StoreError, Writer};
+
+mod desk;
+mod effects;
+mod home;
+mod ring;
+
+use effects::Outgoing;
+use home::Process;
+
+/// How often controllers tell each other that they are there, and how far they are.
+const PULSE: Duration = Duration::from_millis(500);
+/// A controller that begins looks so long for others before it takes itself to be alone.
+const LOOKS_ROUND: Duration = Duration::from_secs(3);
+/// A controller that leaves waits so long at most for others to take over.
+const LEAVES: Duration = Duration::from_secs(15);
+/// So many things may wait to be taken in; then connections are read no further.
+const WAITING: usize = 4096;
+
+/// What a controller needs.
+pub struct Plan {
+    /// Where everything is kept.
+    pub store: Store,
+    /// Who it is: drawn by chance, anew each time that it starts.
+    pub me: Key,
+    /// Connections.
+    pub switch: Switch,
+    /// Where others listen.
+    pub join: Vec<String>,
+    /// To leave in order.
+    pub leave: Arc<Notify>,
+}
+
+/// Why a controller ended otherwise than in order. What it kept is on disk.
+#[derive(Debug, thiserror::Error)]
+pub enum ControllerError {
+    /// It cannot listen.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The disk.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What is on disk is not of this version.
+    #[error("{0}")]
+    Kept(String),
+}
+
+/// What happens to a controller.
+enum Happening {
+    Welcomed(Connection),
+    Refused(String, String),
+    Dialled(String, Result<Connection, DialError>),
+    Written(Written),
+}
+
+/// Another controller, as it is known here.
+struct Known {
+    address: String,
+    heard: Instant,
+    /// Crawlers' tabs that are attached there.
+    tabs: u32,
+    shares: Vec<(CrawlId, Tally)>,
+    leaving: bool,
+}
+
+struct Node<'a> {
+    me: Key,
+    began: Instant,
+    switch: Switch,
+    store: Store,
+    writer: Writer,
+    /// The last ticket that was given, and the last that is on disk.
+    appended: u64,
+    durable: u64,
+    /// What waits for the disk.
+    waiting: VecDeque<(u64, Outgoing)>,
+    /// Contents that are not on disk yet.
+    recent: BTreeMap<Content, (u64, Arc<[u8]>)>,
+    links: BTreeMap<LinkId, Link>,
+    next_link: LinkId,
+    arrivals: mpsc::Sender<Arrival>,
+    happenings: mpsc::UnboundedSender<Happening>,
+    members: BTreeMap<Key, Known>,
+    /// Addresses that are being dialled, and those that were not reached, with the time until which they are let be.
+    dialling: BTreeSet<String>,
+    unreached: BTreeMap<String, Instant>,
+    /// Where controllers were once: dialled until somebody answers.
+    addresses: BTreeSet<String>,
+    shares: BTreeMap<CrawlId, Share>,
+    timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Timer)>>,
+    next_timer: u64,
+    crawlers: BTreeMap<CrawlerId, (LinkId, u32)>,
+    processes: BTreeMap<LinkId, Process>,
+    next_crawler: u32,
+    probes: BTreeMap<u64, home::Asker>,
+    next_probe: u64,
+    followers: Vec<(LinkId, CrawlId)>,
+    leaving: Option<Instant>,
+    say: &'a mut dyn FnMut(&str),
+}
+
+/// Runs until it is told to leave. `ready` is told the address once it listens; `say` one line for each thing that
+/// people who look after a ring want to know. Must run in a `LocalSet`.
+pub async fn run(
+    plan: Plan,
+    listen: &str,
+    ready: impl FnOnce(&str),
+    say: &mut dyn FnMut(&str),
+) -> Result<(), ControllerError> {
+    let Plan { store, me, mut switch, join, leave } = plan;
+    let mut listener = switch.transport.listen(listen).await?;
+    if switch.me.address.is_none() {
+        switch.me = Arc::new((*switch.me).clone().at(listener.address()));
+    }
+    let (arrivals, mut arriving) = mpsc::channel(WAITING);
+    // What happens beside frames is little, and each of it was begun here.
+    let (happenings, mut happening) = mpsc::unbounded_channel();
+    let written = happenings.clone();
+    let writer = store.writer(move |progress| {
+        let _ = written.send(Happening::Written(progress));
+    })?;
+    let mut node = Node {
+        me,
+        began: Instant::now(),
+        switch: switch.clone(),
+        store,
+        writer,
+        appended: 0,
+        durable: 0,
+        waiting: VecDeque::new(),
+        recent: BTreeMap::new(),
+        links: BTreeMap::new(),
+        next_link: 0,
+        arrivals,
+        happenings: happenings.clone(),
+        members: BTreeMap::new(),
+        dialling: BTreeSet::new(),
+        unreached: BTreeMap::new(),
+        addresses: join.into_iter().collect(),
+        shares: BTreeMap::new(),
+        timers: BinaryHeap::new(),
+        next_timer: 0,
+        crawlers: BTreeMap::new(),
+        processes: BTreeMap::new(),
+        next_crawler: 0,
+        probes: BTreeMap::new(),
+        next_probe: 0,
+        followers: Vec::new(),
+        leaving: None,
+        say,
+    };
+    node.recall()?;
+    let welcoming = tokio::task::spawn_local(async move {
+        loop {
+            let incoming = listener.accept().await;
+            let (switch, happenings) = (switch.clone(), happenings.clone());
+            tokio::task::spawn_local(async move {
+                let from = incoming.from().to_owned();
+                let _ = match incoming.welcome(&switch.me, &switch.limits, &|_| Ok(())).await {
+                    Ok(connection) => happenings.send(Happening::Welcomed(connection)),
+                    Err(error) => happenings.send(Happening::Refused(from, error.to_string())),
+                };
+            });
+        }
+    });
+    ready(node.switch.me.address.as_deref().unwrap_or_default());
+    let mut pulse = tokio::time::interval(PULSE);
+    pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let ended = loop {
+        let until = node.next_due();
+        tokio::select! {
+            biased;
+            Some(happening) = happening.recv() => {
+                if let Err(error) = node.happens(happening) {
+                    break Err(error.into());
+                }
+            }
+            Some(arrival) = arriving.recv() => {
+                node.arrives(arrival);
+                // Many small ones wait when there is much to do: one look at the clock for all of them.
+                for _ in 0..256 {
+                    let Ok(arrival) = arriving.try_recv() else { break };
+                    node.arrives(arrival);
+                }
+            }
+            () = tokio::time::sleep_until(until.into()) => {}
+            _ = pulse.tick() => node.beat(),
+            () = leave.notified(), if node.leaving.is_none() => node.leave(),
+        }
+        node.wake_due();
+        if node.has_left() {
+            break Ok(());
+        }
+    };
+    welcoming.abort();
+    node.end().await;
+    ended
+}
+
+impl Node<'_> {
+    /// What time it is for peers, in microseconds.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Takes up what an earlier life of this controller has kept.
+    fn recall(&mut self) -> Result<(), ControllerError> {
+        let unknown =
+            |what: &str| ControllerError::Kept(format!("{what} was kept by another version of argiope"));
+        let mut kept: BTreeMap<CrawlId, Vec<Part>> = BTreeMap::new();
+        self.store.kept(|bytes| {
+            let (crawl, part) = packed::decode::<(CrawlId, Part)>(bytes, &"what a controller kept")?;
+            kept.entry(crawl).or_default().push(part);
+            Ok(())
+        })?;
+        for (name, bytes) in self.store.named_from("crawl/")? {
+            let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
+            let spec: Spec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
+            let mut share = Share::new(spec, self.me).map_err(ControllerError::Kept)?;
+            let is = |what: &str| Ok::<_, StoreError>(self.store.named(&format!("{what}/{id}"))?.is_some());
+            share.finished = is("finished")?;
+            share.stopped = is("stopped")?;
+            if let Some(masks) = self.store.named(&format!("volatile/{id}"))? {
+                share.volatile = decode(&masks).ok_or_else(|| unknown("what is volatile"))?;
+            }
+            let parts = kept.remove(&id).unwrap_or_default();
+            if share.finished || share.stopped {
+                share.peer = Peer::reviving(
+                    super::share::settings(&share.spec.order).map_err(ControllerError::Kept)?,
+                    self.me,
+                    &parts,
+                );
+            } else {
+                share.pending = Some(parts);
+            }
+            self.shares.insert(id, share);
+        }
+        if let Some(bytes) = self.store.named("members")? {
+            let members: Vec<String> = decode(&bytes).ok_or_else(|| unknown("the list of members"))?;
+            self.addresses.extend(members);
+        }
+        Ok(())
+    }
+
+    fn happens(&mut self, happening: Happening) -> Result<(), StoreError> {
+        match happening {
+            Happening::Welcomed(connection) => self.connected(connection),
+            Happening::Refused(from, why) => {
+                (self.say)(&format!("refused a connection from {}: {why}", shown(&from)));
+            }
+            Happening::Dialled(address, Ok(connection)) => {
+                self.dialling.remove(&address);
+                self.unreached.remove(&address);
+                self.connected(connection);
+            }
+            Happening::Dialled(address, Err(error)) => {
+                self.dialling.remove(&address);
+                let first = self.unreached.insert(address.clone(), Instant::now() + Duration::from_secs(1));
+                if first.is_none() && !matches!(error, DialError::Unreachable { .. }) {
+                    (self.say)(&error.to_string());
+                }
+            }
+            Happening::Written(Written::Durable(ticket)) => self.is_durable(ticket),
+            Happening::Written(Written::Failed(error)) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn connected(&mut self, connection: Connection) {
+        let id = self.next_link;
+        self.next_link += 1;
+        let hello = connection.peer.clone();
+        self.links.insert(id, Link::open(id, connection, self.arrivals.clone()));
+        match hello.role {
+            Role::Controller => self.meet(id, Key(hello.name), hello.address),
+            Role::Crawler => self.hire(id),
+            Role::Client => {}
+        }
+    }
+
+    fn arrives(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Frame(id, frame) => {
+                let Some(link) = self.links.get(&id) else { return };
+                let understood = match link.hello.role {
+                    Role::Controller => {
+                        let from = Key(link.hello.name);
+                        decode(&frame).map(|message| self.hear(id, from, message))
+                    }
+                    Role::Crawler => decode(&frame).map(|message| self.crawler_says(id, message)),
+                    Role::Client => decode(&frame).map(|wish| self.client_wishes(id, wish)),
+                };
+                if understood.is_none() {
+                    self.closed(id, "it sent something that cannot be read");
+                }
+            }
+            Arrival::Closed(id, why) => self.closed(id, &why),
+        }
+    }
+
+    /// A connection is over; dropping it closes it.
+    fn closed(&mut self, id: LinkId, why: &str) {
+        let Some(link) = self.links.remove(&id) else { return };
+        match link.hello.role {
+            Role::Controller => self.parted(Key(link.hello.name), why),
+            Role::Crawler => self.dismiss(id, why),
+            Role::Client => self.followers.retain(|&(follower, _)| follower != id),
+        }
+    }
+
+    fn next_due(&self) -> Instant {
+        let far = Instant::now() + Duration::from_secs(3600);
+        self.timers.peek().map_or(far, |Reverse((at, ..))| self.began + Duration::from_micros(*at))
+    }
+
+    fn wake_due(&mut self) {
+        while let Some(Reverse((at, ..))) = self.timers.peek()
+            && *at <= self.now()
+            && let Some(Reverse((_, _, crawl, timer))) = self.timers.pop()
+        {
+            self.tell(crawl, Input::Woken(timer));
+        }
+    }
+
+    fn remind(&mut self, crawl: CrawlId, timer: Timer, after: u64) {
+        self.next_timer += 1;
+        self.timers.push(Reverse((self.now().saturating_add(after), self.next_timer, crawl, timer)));
+    }
+
+    /// Writes something down.
+    fn append(&mut self, batch: Batch) {
+        // If the writer has stopped, it has said why, and this controller ends.
+        if let Ok(ticket) = self.writer.append(batch) {
+            self.appended = ticket;
+        }
+    }
+
+    fn name(&mut self, name: &str, bytes: Vec<u8>) {
+        self.append(Batch { named: vec![(name.to_owned(), bytes)], ..Batch::default() });
+    }
+
+    /// Begins to leave.
+    fn leave(&mut self) {
+        (self.say)("leaving: handing over");
+        self.leaving = Some(Instant::now() + LEAVES);
+        self.send_crawlers_away();
+        let others: Vec<Key> = self.members.keys().copied().collect();
+        for other in others {
+            self.send_to(other, &super::protocol::Between::Leaving);
+        }
+        let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
+        for crawl in crawls {
+            let share = self.shares.get(&crawl);
+            if share.is_some_and(|share| share.is_open() && !share.peer.member().successors().is_empty()) {
+                self.tell(crawl, Input::Leave);
+            } else if let Some(share) = self.shares.get_mut(&crawl) {
+                // Nobody is there to take over: it is on disk.
+                share.left = true;
+            }
+        }
+    }
+
+    fn has_left(&mut self) -> bool {
+        let Some(until) = self.leaving else { return false };
+        let left = self.shares.values().all(|share| share.left || share.finished || share.stopped);
+        if !left && Instant::now() > until {
+            (self.say)("nobody has taken over in time; everything is on disk");
+            return true;
+        }
+        left && self.waiting.is_empty()
+    }
+
+    /// Says goodbye.
+    async fn end(self) {
+        let Self { links, writer, .. } = self;
+        // Whatever could not be written was said before.
+        let _ = writer.close();
+        for (_, link) in links {
+            let _ = tokio::time::timeout(Duration::from_secs(1), link.finish()).await;
+        }
+    }
+
+    fn me(&self) -> Member {
+        Member { key: self.me, address: self.switch.me.address.clone().unwrap_or_default() }
+    }
+}
+
+/// A place on the ring, short enough for people.
+fn short(key: Key) -> String {
+    format!("{:08x}", key.0 >> 96)
+}
+
+/// Text from another process, fit to print.
+fn shown(text: &str) -> String {
+    argiope_explore::quoted::Escaped(text, 100).to_string()
+}
+
+/// The directory of a controller that begins or goes on.
+pub fn open(directory: &Path) -> Result<Store, StoreError> {
+    if directory.join(crate::store::FILE).exists() {
+        return Store::open(directory);
+    }
+    Store::create(directory, &serde_json::json!({ "controller": true }))
+}

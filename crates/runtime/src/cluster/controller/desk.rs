@@ -1,0 +1,123 @@
+//! What clients wish for: crawls to begin or to stop, how everything stands, and what was found.
+
+use argiope_controller::peer::atlas::StateRecord;
+use argiope_controller::peer::message::Part;
+
+use super::super::links::LinkId;
+use super::super::protocol::{Blob, CrawlId, CrawlStatus, FromClient, MemberStatus, Status, ToClient};
+use super::super::share;
+use super::Node;
+use super::home::Asker;
+
+/// So many states go into one frame.
+const STATES_AT_ONCE: usize = 64;
+/// So many bytes of contents go into one frame, or one content that is larger.
+const BYTES_AT_ONCE: usize = 1 << 20;
+
+impl Node<'_> {
+    pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
+        match wish {
+            FromClient::Start(id, order) => {
+                let refused = share::settings(&order).err();
+                if self.shares.contains_key(&id) {
+                    self.say_to(link, &ToClient::Started(id));
+                } else if let Some(why) = refused {
+                    self.say_to(link, &ToClient::No(why));
+                } else {
+                    self.probe_for(order.clone(), Asker::Client(link, id, Box::new(order)));
+                }
+            }
+            FromClient::Status => {
+                let status = self.status();
+                self.say_to(link, &ToClient::Status(status));
+            }
+            FromClient::Follow(id) if self.shares.contains_key(&id) => {
+                self.followers.push((link, id));
+                self.tell_followers();
+            }
+            FromClient::Fetch(id) if self.shares.contains_key(&id) => self.hand_out(link, id),
+            FromClient::Stop(id) if self.shares.contains_key(&id) => self.stop(id, None),
+            FromClient::Follow(id) | FromClient::Fetch(id) | FromClient::Stop(id) => {
+                self.say_to(link, &ToClient::No(format!("there is no crawl {id} on this ring")));
+            }
+        }
+    }
+
+    fn say_to(&mut self, link: LinkId, answer: &ToClient) {
+        if let Some(link) = self.links.get_mut(&link) {
+            link.send(answer);
+        }
+    }
+
+    /// How everything stands, as far as it is known here.
+    fn status(&self) -> Status {
+        let shares = |id: &CrawlId, share: &share::Share| (*id, share.tally(self.crawlers_of(*id)));
+        let own = MemberStatus {
+            member: self.me(),
+            silent_ms: 0,
+            tabs: self.tabs(),
+            shares: self.shares.iter().map(|(id, share)| shares(id, share)).collect(),
+        };
+        let others = self.members.iter().map(|(&key, known)| MemberStatus {
+            member: super::Member { key, address: known.address.clone() },
+            silent_ms: if self.link_to(key).is_some() { 0 } else { known.heard.elapsed().as_millis() as u64 },
+            tabs: known.tabs,
+            shares: known.shares.clone(),
+        });
+        let crawl = |(&id, share): (&CrawlId, &share::Share)| CrawlStatus {
+            id,
+            order: share.spec.order.clone(),
+            stopped: share.stopped,
+        };
+        Status {
+            members: std::iter::once(own).chain(others).collect(),
+            crawls: self.shares.iter().map(crawl).collect(),
+        }
+    }
+
+    /// Those who follow a crawl hear how it stands.
+    pub(super) fn tell_followers(&mut self) {
+        if self.followers.is_empty() {
+            return;
+        }
+        let status = self.status();
+        for (link, id) in self.followers.clone() {
+            let mut crawl = status.clone();
+            crawl.crawls.retain(|crawl| crawl.id == id);
+            self.say_to(link, &ToClient::Stands(crawl));
+        }
+    }
+
+    /// Everything that is kept here of a crawl.
+    fn hand_out(&mut self, link: LinkId, id: CrawlId) {
+        let Some(share) = self.shares.get(&id) else { return };
+        let mut answers = vec![ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone())];
+        let atlas = share.peer.atlas();
+        let records: Vec<StateRecord> = match &share.pending {
+            Some(parts) => parts.iter().filter_map(state).collect(),
+            None if atlas.initial().is_none() => Vec::new(),
+            None => atlas.all().filter_map(|(_, state)| atlas.record(state)).collect(),
+        };
+        let mut blobs: Vec<Blob> = Vec::new();
+        for content in records.iter().filter_map(|record| record.content) {
+            let Some(blob) = self.blob(content) else { continue };
+            blobs.push(blob);
+            if blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>() > BYTES_AT_ONCE {
+                answers.push(ToClient::Blobs(std::mem::take(&mut blobs)));
+            }
+        }
+        answers.push(ToClient::Blobs(blobs));
+        answers.extend(records.chunks(STATES_AT_ONCE).map(|some| ToClient::States(some.to_vec())));
+        answers.push(ToClient::End);
+        if let Some(link) = self.links.get(&link) {
+            link.send_all(answers);
+        }
+    }
+}
+
+fn state(part: &Part) -> Option<StateRecord> {
+    match part {
+        Part::State(record) => Some(record.clone()),
+        Part::Step(_) | Part::Closed(..) => None,
+    }
+}

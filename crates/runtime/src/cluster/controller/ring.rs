@@ -1,0 +1,347 @@
+//! Other controllers: who is there, which crawls there are, and messages between peers.
+
+use std::time::{Duration, Instant};
+
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::Input;
+use argiope_explore::identity::StateMasks;
+use argiope_ring::Key;
+use serde::Serialize;
+
+use super::super::links::LinkId;
+use super::super::protocol::{Between, CrawlId, Member, Spec, Tally, ToTabs, encode};
+use super::super::share::{self, Share};
+use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
+
+/// A controller that was silent for so long and has no connection is forgotten.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+/// Nobody knows more controllers than this.
+const MOST_MEMBERS: usize = 10_000;
+
+impl Node<'_> {
+    /// A connection to another controller is there.
+    pub(super) fn meet(&mut self, link: LinkId, key: Key, address: Option<String>) {
+        let Some(address) = address else {
+            self.closed(link, "a controller must say where it listens");
+            return;
+        };
+        // Whoever was there before has ended.
+        let gone: Vec<Key> = self
+            .members
+            .iter()
+            .filter(|&(&other, known)| known.address == address && other != key)
+            .map(|(&other, _)| other)
+            .collect();
+        for other in gone {
+            self.members.remove(&other);
+        }
+        let known = Known {
+            address: address.clone(),
+            heard: Instant::now(),
+            tabs: 0,
+            shares: Vec::new(),
+            leaving: false,
+        };
+        if self.members.insert(key, known).is_none() {
+            (self.say)(&format!("controller {} at {} is there", short(key), shown(&address)));
+        }
+        if self.addresses.insert(address) {
+            let addresses: Vec<&String> = self.addresses.iter().collect();
+            let bytes = encode(&addresses);
+            self.name("members", bytes);
+        }
+        let crawls: Vec<(CrawlId, Spec, StateMasks, bool)> = self
+            .shares
+            .iter()
+            .map(|(&id, share)| (id, share.spec.clone(), share.volatile.clone(), share.stopped))
+            .collect();
+        for (id, spec, volatile, stopped) in crawls {
+            self.send_to(key, &Between::Crawl(id, spec));
+            if !volatile.is_empty() {
+                self.send_to(key, &Between::Volatile(id, volatile));
+            }
+            if stopped {
+                self.send_to(key, &Between::Stop(id));
+            }
+        }
+        self.beat_to(key);
+    }
+
+    /// A connection to another controller is gone.
+    pub(super) fn parted(&mut self, key: Key, why: &str) {
+        if self.link_to(key).is_some() {
+            return; // There is another one.
+        }
+        let Some(known) = self.members.get(&key) else { return };
+        let (address, leaving) = (shown(&known.address), known.leaving);
+        if leaving {
+            self.members.remove(&key);
+            (self.say)(&format!("controller {} at {address} has left", short(key)));
+        } else {
+            (self.say)(&format!("controller {} at {address} is gone: {why}", short(key)));
+        }
+    }
+
+    pub(super) fn link_to(&self, key: Key) -> Option<LinkId> {
+        let is =
+            |hello: &argiope_wire::Hello| hello.role == argiope_wire::Role::Controller && hello.name == key.0;
+        self.links.iter().rev().find(|(_, link)| is(&link.hello)).map(|(&id, _)| id)
+    }
+
+    /// Sends something to a controller; dials it for the next time if there is no connection.
+    pub(super) fn send_to(&mut self, to: Key, message: &impl Serialize) -> bool {
+        if let Some(link) = self.link_to(to).and_then(|id| self.links.get_mut(&id)) {
+            return link.send(message);
+        }
+        if let Some(address) = self.members.get(&to).map(|known| known.address.clone()) {
+            self.dial(address);
+        }
+        false
+    }
+
+    fn dial(&mut self, address: String) {
+        let own = self.switch.me.address.as_deref() == Some(address.as_str());
+        let later = self.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
+        if own || later || !self.dialling.insert(address.clone()) {
+            return;
+        }
+        let (switch, happenings) = (self.switch.clone(), self.happenings.clone());
+        tokio::task::spawn_local(async move {
+            let dialled = switch.transport.dial(&address, &switch.me, &switch.limits).await;
+            let _ = happenings.send(Happening::Dialled(address, dialled));
+        });
+    }
+
+    fn tallies(&self) -> Vec<(CrawlId, Tally)> {
+        self.shares.iter().map(|(&id, share)| (id, share.tally(self.crawlers_of(id)))).collect()
+    }
+
+    fn pulse(&self) -> Between {
+        let others = self.members.iter().filter(|(_, known)| !known.leaving);
+        let members = others.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
+        Between::Pulse { members, tabs: self.tabs(), shares: self.tallies() }
+    }
+
+    fn beat_to(&mut self, key: Key) {
+        let pulse = self.pulse();
+        self.send_to(key, &pulse);
+    }
+
+    /// Tells everybody that this controller is there, dials who is not connected, and sees whom it can do without.
+    pub(super) fn beat(&mut self) {
+        let pulse = self.pulse();
+        let others: Vec<Key> = self.members.keys().copied().collect();
+        for &other in &others {
+            self.send_to(other, &pulse);
+        }
+        let linked = |node: &Self, key: Key| node.link_to(key).is_some();
+        for other in others {
+            let silent = self.members.get(&other).is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
+            if silent && !linked(self, other) {
+                self.members.remove(&other);
+            }
+        }
+        let here: Vec<&str> = self.members.values().map(|known| known.address.as_str()).collect();
+        let absent: Vec<String> =
+            self.addresses.iter().filter(|address| !here.contains(&address.as_str())).cloned().collect();
+        for address in absent {
+            self.dial(address);
+        }
+        self.begin_alone();
+        self.tell_followers();
+    }
+
+    /// Crawls that were kept and that nobody goes on with are gone on with here.
+    fn begin_alone(&mut self) {
+        if self.began.elapsed() < LOOKS_ROUND || self.leaving.is_some() {
+            return;
+        }
+        let waiting: Vec<CrawlId> =
+            self.shares.iter().filter(|(_, share)| share.pending.is_some()).map(|(&id, _)| id).collect();
+        for id in waiting {
+            let elsewhere = self.members.iter().find(|(key, known)| {
+                self.link_to(**key).is_some()
+                    && known.shares.iter().any(|(crawl, tally)| *crawl == id && tally.inside)
+            });
+            match elsewhere.map(|(&key, _)| key) {
+                Some(through) => self.come_back(id, through),
+                None => self.revive(id),
+            }
+        }
+    }
+
+    /// Goes on with what was kept, as a member of the ring that others have formed meanwhile.
+    fn come_back(&mut self, id: CrawlId, through: Key) {
+        let me = self.me;
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        let (Some(parts), Ok(settings)) = (share.pending.take(), share::settings(&share.spec.order)) else {
+            return;
+        };
+        share.peer = Peer::returning(settings, me, &parts);
+        (self.say)(&format!(
+            "crawl {id}: joining through {}, with {} things kept",
+            short(through),
+            parts.len()
+        ));
+        self.join(id, through);
+        self.assign_tabs();
+    }
+
+    fn join(&mut self, id: CrawlId, through: Key) {
+        if let Some(share) = self.shares.get_mut(&id) {
+            share.joins_through = Some(through);
+        }
+        self.tell(id, Input::Join(through));
+    }
+
+    fn revive(&mut self, id: CrawlId) {
+        let me = self.me;
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        let (Some(parts), Ok(settings)) = (share.pending.take(), share::settings(&share.spec.order)) else {
+            return;
+        };
+        share.peer = Peer::reviving(settings, me, &parts);
+        (self.say)(&format!("crawl {id}: going on with {} things kept", parts.len()));
+        self.tell(id, Input::Start);
+        self.assign_tabs();
+    }
+
+    /// Begins a crawl; the others are told.
+    pub(super) fn found(&mut self, id: CrawlId, spec: Spec) -> Result<(), String> {
+        let mut share = Share::new(spec.clone(), self.me)?;
+        share.peer = Peer::founder(share::settings(&spec.order)?, self.me, &[self.me]);
+        self.introduce(id, share);
+        self.tell(id, Input::Start);
+        let others: Vec<Key> = self.members.keys().copied().collect();
+        for other in others {
+            self.send_to(other, &Between::Crawl(id, spec.clone()));
+        }
+        self.assign_tabs();
+        self.beat();
+        Ok(())
+    }
+
+    fn introduce(&mut self, id: CrawlId, share: Share) {
+        self.name(&format!("crawl/{id}"), encode(&share.spec));
+        (self.say)(&format!("crawl {id} of {}", shown(&share.spec.order.settings.url)));
+        self.shares.insert(id, share);
+    }
+
+    /// Another controller says something.
+    pub(super) fn hear(&mut self, link: LinkId, from: Key, message: Between) {
+        if let Some(known) = self.members.get_mut(&from) {
+            known.heard = Instant::now();
+        }
+        match message {
+            Between::Pulse { members, tabs, shares } => self.pulsed(from, members, tabs, shares),
+            Between::Crawl(id, spec) => {
+                if !self.shares.contains_key(&id) && self.leaving.is_none() {
+                    match Share::new(spec, self.me) {
+                        Ok(share) => {
+                            self.introduce(id, share);
+                            self.join(id, from);
+                            self.assign_tabs();
+                        }
+                        Err(why) => (self.say)(&format!("crawl {id} cannot be taken part in: {why}")),
+                    }
+                }
+            }
+            Between::Peer(id, envelope, blobs) => {
+                if let Some(link) = self.links.get_mut(&link) {
+                    link.has.extend(blobs.iter().map(|blob| blob.content));
+                }
+                self.take_blobs(blobs);
+                self.tell(id, Input::Received(from, envelope));
+            }
+            Between::Tell(id, crawler, told, blobs) => {
+                self.take_blobs(blobs);
+                self.tell_crawler(id, crawler, told);
+            }
+            Between::Returned(id, answer) => self.tell(id, Input::Returned(answer)),
+            Between::Probe(number, order) => {
+                self.probe_for(order, super::home::Asker::Controller(from, number))
+            }
+            Between::Probed(number, first) => self.probed(number, first),
+            Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
+            Between::Stop(id) => self.stop(id, Some(from)),
+            Between::Leaving => {
+                if let Some(known) = self.members.get_mut(&from) {
+                    known.leaving = true;
+                    self.addresses.remove(&known.address);
+                }
+            }
+        }
+    }
+
+    fn pulsed(&mut self, from: Key, members: Vec<Member>, tabs: u32, shares: Vec<(CrawlId, Tally)>) {
+        for Member { key, address } in members {
+            let known = key == self.me
+                || self.members.contains_key(&key)
+                || self.members.len() >= MOST_MEMBERS
+                || self.members.values().any(|known| known.address == address);
+            if !known {
+                self.dial(address);
+            }
+        }
+        for (id, tally) in &shares {
+            let id = *id;
+            let Some(share) = self.shares.get(&id) else { continue };
+            if tally.finished || !tally.inside {
+                continue;
+            }
+            if share.pending.is_some() {
+                self.come_back(id, from);
+            } else if share.is_open() && !share.peer.member().is_inside() {
+                // Whoever was to let it in may be gone.
+                if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
+                    self.join(id, from);
+                }
+            } else if share.is_open() && share.peer.member().is_inside() {
+                let around = share.peer.member();
+                if !around.successors().contains(&from) && around.predecessor() != Some(from) {
+                    self.tell(id, Input::Meet(from));
+                }
+            }
+        }
+        if let Some(known) = self.members.get_mut(&from) {
+            known.tabs = tabs;
+            known.shares = shares;
+        }
+    }
+
+    /// What was found to change in single states is the same for every crawler.
+    pub(super) fn learn_volatile(&mut self, id: CrawlId, masks: StateMasks, from: Option<Key>) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        let before = share.volatile.clone();
+        share.volatile.merge(masks);
+        if share.volatile == before {
+            return;
+        }
+        let masks = share.volatile.clone();
+        self.name(&format!("volatile/{id}"), encode(&masks));
+        let others: Vec<Key> = self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+        for other in others {
+            self.send_to(other, &Between::Volatile(id, masks.clone()));
+        }
+        for link in self.processes.keys() {
+            if let Some(link) = self.links.get_mut(link) {
+                link.send(&ToTabs::Volatile(id, masks.clone()));
+            }
+        }
+    }
+
+    /// A crawl is to go no further.
+    pub(super) fn stop(&mut self, id: CrawlId, from: Option<Key>) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        if std::mem::replace(&mut share.stopped, true) {
+            return;
+        }
+        self.name(&format!("stopped/{id}"), Vec::new());
+        (self.say)(&format!("crawl {id} was stopped"));
+        let others: Vec<Key> = self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+        for other in others {
+            self.send_to(other, &Between::Stop(id));
+        }
+        self.assign_tabs();
+    }
+}

@@ -1,0 +1,279 @@
+//! What the processes of a cluster say to each other, as frames. Who may say what is decided by the role that a
+//! process gave when it was greeted.
+
+use argiope_controller::job::CrawlerId;
+use argiope_controller::peer::atlas::{Content, StateRecord};
+use argiope_controller::peer::message::{Answer, Envelope, Report, ToCrawler};
+use argiope_controller::spent::Spent;
+use argiope_explore::id::StateKey;
+use argiope_explore::identity::{Masks, StateMasks};
+use argiope_ring::Key;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::CrawlSettings;
+
+/// Which crawl; drawn by chance when it begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CrawlId(pub u64);
+
+impl std::fmt::Display for CrawlId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl std::fmt::Debug for CrawlId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// What somebody asks a ring to crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// As on one machine, limits apart.
+    pub settings: CrawlSettings,
+    /// The knowledge scheme's name.
+    pub scheme: String,
+    /// The recovery's name.
+    pub recovery: String,
+    /// On how many other controllers there are copies.
+    pub backups: u32,
+}
+
+/// What a crawl is: every controller and every crawler is told the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// What was asked for.
+    pub order: Order,
+    /// What the first looks have shown.
+    pub first: FirstLook,
+}
+
+/// What must be the same for every crawler, or they would call the same state by different names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstLook {
+    /// Where the application was found to be.
+    pub origin: String,
+    /// What of its pages changes from load to load.
+    pub masks: Masks,
+}
+
+/// Bytes, and the name that says which they must be.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blob {
+    /// Their name.
+    pub content: Content,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Blob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} ({} bytes)", self.content, self.bytes.len())
+    }
+}
+
+/// A controller, as others know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its place on the ring.
+    pub key: Key,
+    /// Where it can be dialled.
+    pub address: String,
+}
+
+/// How far a controller's share of a crawl is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Its own states.
+    pub states: u64,
+    /// What was executed in them.
+    pub transitions: u64,
+    /// What is left in them, as far as that is known.
+    pub left: u64,
+    /// What is under way.
+    pub leases: u64,
+    /// States of others of which it keeps a copy.
+    pub copies: u64,
+    /// Tabs that work for the crawl and are attached here.
+    pub crawlers: u32,
+    /// What they have spent.
+    pub spent: Spent,
+    /// Whether it is in the crawl's ring.
+    pub inside: bool,
+    /// The crawl is over.
+    pub finished: bool,
+}
+
+/// From one controller to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Between {
+    /// I am alive; this is whom I know, and how far my share of each crawl is.
+    Pulse {
+        /// Whom it has heard of.
+        members: Vec<Member>,
+        /// How many tabs are attached to it.
+        tabs: u32,
+        /// Its shares.
+        shares: Vec<(CrawlId, Tally)>,
+    },
+    /// There is such a crawl.
+    Crawl(CrawlId, Spec),
+    /// Said by one peer of a crawl to another.
+    Peer(CrawlId, Envelope, Vec<Blob>),
+    /// For a crawler that is attached to you.
+    Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
+    /// A crawler gives a task of yours back.
+    Returned(CrawlId, Answer),
+    /// Somebody wants to begin a crawl, and has no crawlers: look at the first page.
+    Probe(u64, Order),
+    /// What that has shown.
+    Probed(u64, Result<FirstLook, String>),
+    /// What was found to change in single states.
+    Volatile(CrawlId, StateMasks),
+    /// A crawl is to go no further.
+    Stop(CrawlId),
+    /// The sender is about to end in order.
+    Leaving,
+}
+
+/// From a crawler (a process with tabs) to its controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromCrawler {
+    /// It has so many tabs.
+    Tabs(u32),
+    /// What a tab says, what that has cost, and what the page is like if that was not said before.
+    Report(CrawlId, Report, Spent, Option<Blob>),
+    /// A tab gives a task back that it did not begin.
+    Returned(CrawlId, Answer),
+    /// A tab wants to know what a state is like.
+    Want(CrawlId, CrawlerId, StateKey),
+    /// What the first looks have shown.
+    Probed(u64, Result<FirstLook, String>),
+    /// What was found to change in single states.
+    Volatile(CrawlId, StateMasks),
+    /// It will end, and takes no more tasks.
+    Leaving,
+}
+
+/// From a controller to a crawler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToTabs {
+    /// Other controllers, should this one be gone.
+    Members(Vec<Member>),
+    /// A tab is to work for a crawl, under this name; without one it is to rest.
+    Attach(u32, Option<(CrawlId, CrawlerId)>),
+    /// What a crawl is; said before anybody is attached to it.
+    Crawl(CrawlId, Box<Spec>),
+    /// For a tab.
+    Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
+    /// Look at the first page.
+    Probe(u64, Order),
+    /// What was found to change in single states.
+    Volatile(CrawlId, StateMasks),
+    /// This controller ends; go elsewhere.
+    Leaving,
+}
+
+/// From somebody with a wish to a controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromClient {
+    /// Crawl this.
+    Start(CrawlId, Order),
+    /// How does everything stand? Answered once.
+    Status,
+    /// How does a crawl go on? Answered from time to time until it is over.
+    Follow(CrawlId),
+    /// Everything that this controller itself keeps of a crawl.
+    Fetch(CrawlId),
+    /// Stop a crawl; what was found stays.
+    Stop(CrawlId),
+}
+
+/// From a controller to somebody with a wish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToClient {
+    /// It has begun.
+    Started(CrawlId),
+    /// What was wished for is not to be had; why.
+    No(String),
+    /// How everything stands.
+    Status(Status),
+    /// How a crawl stands.
+    Stands(Status),
+    /// What it is.
+    Spec(Box<Spec>, StateMasks),
+    /// States of a crawl.
+    States(Vec<StateRecord>),
+    /// Bytes that belong to them.
+    Blobs(Vec<Blob>),
+    /// That was all.
+    End,
+}
+
+/// What one controller knows of the ring.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Everybody of whom it has heard, itself included.
+    pub members: Vec<MemberStatus>,
+    /// The crawls: id, address, scheme, recovery, copies.
+    pub crawls: Vec<CrawlStatus>,
+}
+
+/// One controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemberStatus {
+    /// Who.
+    pub member: Member,
+    /// How long it has been silent, in milliseconds.
+    pub silent_ms: u64,
+    /// Tabs that are attached to it.
+    pub tabs: u32,
+    /// Its shares.
+    pub shares: Vec<(CrawlId, Tally)>,
+}
+
+/// One crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrawlStatus {
+    /// Which.
+    pub id: CrawlId,
+    /// What was asked for.
+    pub order: Order,
+    /// It was stopped.
+    pub stopped: bool,
+}
+
+impl Status {
+    /// Of a crawl: all shares together.
+    pub fn total(&self, crawl: CrawlId) -> Tally {
+        let shares = self.members.iter().flat_map(|member| &member.shares);
+        let tallies = shares.filter(|(id, _)| *id == crawl).map(|(_, tally)| tally);
+        tallies.fold(Tally { finished: false, ..Tally::default() }, |sum, tally| Tally {
+            states: sum.states + tally.states,
+            transitions: sum.transitions + tally.transitions,
+            left: sum.left + tally.left,
+            leases: sum.leases + tally.leases,
+            copies: sum.copies + tally.copies,
+            crawlers: sum.crawlers + tally.crawlers,
+            spent: sum.spent.plus(tally.spent),
+            inside: sum.inside || tally.inside,
+            finished: sum.finished || tally.finished,
+        })
+    }
+}
+
+/// A frame's bytes.
+pub fn encode(message: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(message).expect("messages have nothing that cannot be encoded")
+}
+
+/// What a frame says; nothing if it is broken or has bytes too many.
+pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(frame) {
+        Ok((message, [])) => Some(message),
+        _ => None,
+    }
+}

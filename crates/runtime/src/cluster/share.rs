@@ -1,0 +1,113 @@
+//! One controller's share of one crawl: its peer, and what else it must know of the crawl.
+
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::Part;
+use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_controller::spent::Spent;
+use argiope_explore::identity::{self, StateMasks};
+use argiope_explore::strategies;
+use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_ring::Key;
+
+use super::protocol::{Order, Spec, Tally};
+
+/// So many successors survive this many failures at once, less one.
+const SUCCESSORS: usize = 4;
+/// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
+const RESET_COST: f64 = 20.0;
+/// The strategies that work on a part of the graph; another one is replaced by this.
+const STRATEGY: &str = "greedy";
+
+/// A share.
+pub struct Share {
+    /// What the crawl is.
+    pub spec: Spec,
+    /// Decides.
+    pub peer: Peer,
+    /// What changes in single states, as far as crawlers have said.
+    pub volatile: StateMasks,
+    /// What crawlers that are attached here have spent.
+    pub spent: Spent,
+    /// It waits for somebody to join, or to be alone.
+    pub pending: Option<Vec<Part>>,
+    /// Who lets it into the crawl's ring.
+    pub joins_through: Option<Key>,
+    /// It is over.
+    pub finished: bool,
+    /// Somebody has stopped it.
+    pub stopped: bool,
+    /// It has left the crawl's ring.
+    pub left: bool,
+}
+
+impl Share {
+    /// Of a crawl, before it is known how it takes part.
+    pub fn new(spec: Spec, me: Key) -> Result<Self, String> {
+        let settings = settings(&spec.order)?;
+        Ok(Self {
+            spec,
+            peer: Peer::newcomer(settings, me),
+            volatile: StateMasks::default(),
+            spent: Spent::default(),
+            pending: None,
+            joins_through: None,
+            finished: false,
+            stopped: false,
+            left: false,
+        })
+    }
+
+    /// Whether there is something to do for crawlers.
+    pub fn is_open(&self) -> bool {
+        !self.finished && !self.stopped && !self.left && self.pending.is_none()
+    }
+
+    /// How far it is.
+    pub fn tally(&self, crawlers: u32) -> Tally {
+        let atlas = self.peer.atlas();
+        let all = atlas.all().filter(|&(key, _)| atlas.is_full(key)).count() as u64;
+        let own = atlas.own_states() as u64;
+        Tally {
+            states: own,
+            transitions: atlas.executed_own().count() as u64,
+            left: atlas.free() as u64,
+            leases: self.peer.under_way() as u64,
+            copies: all.saturating_sub(own),
+            crawlers,
+            spent: self.spent,
+            inside: self.pending.is_none() && self.peer.member().is_inside(),
+            finished: self.finished || self.stopped,
+        }
+    }
+}
+
+/// What peers are told; a sentence if the order names something that is not there.
+pub fn settings(order: &Order) -> Result<Settings, String> {
+    let scheme: &'static Scheme = schemes::find(&order.scheme)
+        .ok_or_else(|| format!("there is no scheme {:?} for a ring", order.scheme))?;
+    identity::find(&order.settings.identity)
+        .ok_or_else(|| format!("there is no identity {:?}", order.settings.identity))?;
+    let named = strategies::FOR_PARTS.iter().find(|&&name| name == order.settings.strategy);
+    let strategy: &'static Described =
+        strategies::find(named.copied().unwrap_or(STRATEGY)).ok_or("there is no such strategy")?;
+    let recovery = match order.recovery.as_str() {
+        "retry" => Recovery::Retry,
+        "redundancy" => Recovery::Redundancy,
+        "combined" => Recovery::Combined { period: None },
+        "adaptive" => Recovery::Adaptive,
+        other => return Err(format!("there is no recovery {other:?}")),
+    };
+    if order.backups as usize > SUCCESSORS {
+        return Err(format!("more than {SUCCESSORS} copies are not kept"));
+    }
+    Ok(Settings {
+        scheme,
+        strategy,
+        exploring: Exploring { reset_cost: RESET_COST, seed: order.settings.seed },
+        recovery,
+        backups: order.backups as usize,
+        successors: SUCCESSORS,
+        times: Times::default(),
+    })
+}

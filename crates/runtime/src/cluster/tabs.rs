@@ -1,0 +1,416 @@
+//! One tab of a crawler process: performs tasks, reports, and asks again when nobody answers. Whom it works for may change
+//! at any time; what it has done and could not say is said to the next one.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use argiope_controller::job::{CrawlerId, Job, Step};
+use argiope_controller::outcome::{Failure, Outcome, Sighting};
+use argiope_controller::peer::atlas::{Content, Route};
+use argiope_controller::peer::message::{Answer, Report, Task, ToCrawler};
+use argiope_controller::spent::Spent;
+use argiope_explore::id::StateKey;
+use argiope_explore::page::Page;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use super::contents;
+use super::protocol::{Blob, CrawlId, FromCrawler};
+use super::worker::Crawl;
+use crate::browsers::Browsers;
+use crate::crawler::{Crawler, Details, Report as Performed};
+use crate::store::{Found, StateDetail};
+
+/// A tab that was told nothing for so long says again where it is; each time after twice as long.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// It doubles no more often than this.
+const MOST_DOUBLINGS: u32 = 4;
+/// So long a tab waits to be told what states are like that it is to walk through.
+const LIKE: Duration = Duration::from_secs(5);
+/// Before another tab is wanted from a browser that gave none.
+const PAUSE: Duration = Duration::from_secs(1);
+/// So many bytes of contents are kept at hand; those beyond are asked for again.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What states of a crawl are like, as far as this process was told or has found out.
+#[derive(Default)]
+pub struct Archive {
+    kept: RefCell<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    names: BTreeMap<StateKey, Content>,
+    blobs: BTreeMap<Content, Rc<[u8]>>,
+    oldest: VecDeque<Content>,
+    bytes: usize,
+}
+
+impl Archive {
+    /// Takes in bytes that somebody sent.
+    pub fn keep(&self, blob: Blob) {
+        let mut kept = self.kept.borrow_mut();
+        if !contents::is_true(&blob) || kept.blobs.contains_key(&blob.content) {
+            return;
+        }
+        kept.bytes += blob.bytes.len();
+        kept.oldest.push_back(blob.content);
+        kept.blobs.insert(blob.content, blob.bytes.into());
+        while kept.bytes > MOST_BYTES && kept.oldest.len() > 1 {
+            let gone = kept.oldest.pop_front().and_then(|content| kept.blobs.remove(&content));
+            kept.bytes -= gone.map_or(0, |bytes| bytes.len());
+        }
+    }
+
+    /// Takes in what a state is like; the first to say so is believed.
+    fn name(&self, key: StateKey, content: Content) -> Content {
+        *self.kept.borrow_mut().names.entry(key).or_insert(content)
+    }
+
+    fn take_in(&self, key: StateKey, found: &Found) {
+        if !self.kept.borrow().names.contains_key(&key) {
+            let blob = contents::wrap(found);
+            self.name(key, blob.content);
+            self.keep(blob);
+        }
+    }
+
+    fn blob_of(&self, key: StateKey) -> Option<Blob> {
+        let kept = self.kept.borrow();
+        let content = *kept.names.get(&key)?;
+        kept.blobs.get(&content).map(|bytes| Blob { content, bytes: bytes.to_vec() })
+    }
+
+    fn found(&self, key: StateKey) -> Option<Found> {
+        contents::unwrap(&self.blob_of(key)?.bytes)
+    }
+}
+
+impl Details for Archive {
+    fn detail(&self, key: StateKey) -> Option<StateDetail> {
+        self.found(key).map(|found| contents::detail(&found))
+    }
+
+    fn page(&self, key: StateKey) -> Option<Page> {
+        self.found(key).map(|found| found.page)
+    }
+}
+
+/// What a tab works for.
+#[derive(Clone)]
+pub struct Attached {
+    /// Which crawl.
+    pub id: CrawlId,
+    /// What the tab is called there.
+    pub crawler: CrawlerId,
+    /// What is known of it.
+    pub crawl: Rc<Crawl>,
+}
+
+/// Something for a tab.
+pub struct Given {
+    /// What the tab was called then.
+    pub crawler: CrawlerId,
+    /// What it is told.
+    pub told: ToCrawler,
+}
+
+/// Where all tabs of a process put what they have to say.
+#[derive(Clone)]
+pub struct Outbox {
+    outgoing: mpsc::Sender<FromCrawler>,
+    shared: Rc<RefCell<Shared>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The contents that the present home has.
+    sent: BTreeSet<Content>,
+    /// What tabs have begun, by their number.
+    under_way: BTreeMap<u32, (CrawlId, Answer)>,
+}
+
+impl Outbox {
+    /// An empty one.
+    pub fn new(outgoing: mpsc::Sender<FromCrawler>) -> Self {
+        Self { outgoing, shared: Rc::default() }
+    }
+
+    /// Says something; waits while the home does not keep up.
+    pub async fn send(&self, message: FromCrawler) {
+        // If nobody takes it, the process ends.
+        let _ = self.outgoing.send(message).await;
+    }
+
+    /// There is a new home, which has nothing.
+    pub fn forget_sent(&self) {
+        self.shared.borrow_mut().sent.clear();
+    }
+
+    /// What tabs have begun.
+    pub fn under_way(&self) -> Vec<(CrawlId, Answer)> {
+        self.shared.borrow().under_way.values().copied().collect()
+    }
+
+    async fn report(&self, crawl: CrawlId, report: Report, spent: Spent, blob: Option<Blob>) {
+        let new = blob.filter(|blob| self.shared.borrow_mut().sent.insert(blob.content));
+        self.send(FromCrawler::Report(crawl, report, spent, new)).await;
+    }
+}
+
+/// What a tab is given for good.
+pub struct Office {
+    /// Where tabs come from.
+    pub browsers: Rc<Browsers>,
+    /// For what it has to say.
+    pub outbox: Outbox,
+    /// Its number.
+    pub number: u32,
+}
+
+/// What a tab has under way for a crawl, whoever its home is.
+struct Session {
+    id: CrawlId,
+    crawler: Option<Crawler>,
+    report: Report,
+    spent: Spent,
+    route: Option<Route>,
+}
+
+/// Works for whoever the tab is attached to, until the process ends.
+pub async fn run(
+    office: Office,
+    mut attachments: watch::Receiver<Option<Attached>>,
+    mut given: mpsc::Receiver<Given>,
+) {
+    let mut session: Option<Session> = None;
+    loop {
+        let attached = attachments.borrow_and_update().clone();
+        let Some(attached) = attached else {
+            if attachments.changed().await.is_err() {
+                return;
+            }
+            continue;
+        };
+        let mut present = match session.take().filter(|session| session.id == attached.id) {
+            Some(mut session) => {
+                // What it said last may not have been heard.
+                session.report.crawler = attached.crawler;
+                session.report.again = true;
+                session
+            }
+            None => Session {
+                id: attached.id,
+                crawler: None,
+                report: Report::new(attached.crawler, 0),
+                spent: Spent::default(),
+                route: None,
+            },
+        };
+        tokio::select! {
+            () = serve(&office, &attached, &mut present, &mut given) => {}
+            changed = attachments.changed() => if changed.is_err() { return },
+        }
+        session = Some(present);
+    }
+}
+
+/// Reports and performs, without end.
+async fn serve(
+    office: &Office,
+    attached: &Attached,
+    session: &mut Session,
+    given: &mut mpsc::Receiver<Given>,
+) {
+    let mut in_vain = 0;
+    loop {
+        session.report.number += 1;
+        let archive = &attached.crawl.archive;
+        let blob = session.report.at.as_ref().and_then(|at| archive.blob_of(at.key));
+        let spent = std::mem::take(&mut session.spent);
+        office.outbox.report(attached.id, session.report.clone(), spent, blob).await;
+        let patience = PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS));
+        let Ok(task) = timeout(patience, next_task(office, attached, session, given)).await else {
+            session.report.again = true;
+            in_vain += 1;
+            continue;
+        };
+        in_vain = 0;
+        office.outbox.shared.borrow_mut().under_way.insert(office.number, (attached.id, task.id));
+        perform(office, attached, session, task, given).await;
+        office.outbox.shared.borrow_mut().under_way.remove(&office.number);
+    }
+}
+
+/// The next task that is meant for what this tab said last; others are given back.
+async fn next_task(
+    office: &Office,
+    attached: &Attached,
+    session: &Session,
+    given: &mut mpsc::Receiver<Given>,
+) -> Task {
+    loop {
+        let Some(Given { crawler, told }) = given.recv().await else {
+            // The process ends.
+            return std::future::pending().await;
+        };
+        match told {
+            ToCrawler::Task(task) if crawler == attached.crawler && task.number == session.report.number => {
+                return task;
+            }
+            ToCrawler::Task(task) => {
+                office.outbox.send(FromCrawler::Returned(attached.id, task.id)).await;
+            }
+            ToCrawler::Like(state, content) => learn(attached, state, content),
+            // Its home will attach it elsewhere.
+            ToCrawler::Finished => {}
+        }
+    }
+}
+
+fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
+    if let Some(content) = content {
+        attached.crawl.archive.name(state, content);
+    }
+}
+
+/// Performs a task; what there is to say of it is in the session afterwards. Can be abandoned.
+async fn perform(
+    office: &Office,
+    attached: &Attached,
+    session: &mut Session,
+    task: Task,
+    given: &mut mpsc::Receiver<Given>,
+) {
+    let number = session.report.number;
+    let lost = |failed| Report {
+        task: Some(task.id),
+        failed: Some(failed),
+        ..Report::new(attached.crawler, number)
+    };
+    let mut crawler = match session.crawler.take() {
+        Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => crawler,
+        _ => match office.browsers.tab(attached.crawl.agent.clone()).await {
+            Ok(tab) => {
+                let Crawl { spec, knowledge, archive, .. } = &*attached.crawl;
+                let settings = &spec.order.settings;
+                Crawler::new(
+                    tab,
+                    settings.url.as_str().into(),
+                    knowledge.clone(),
+                    archive.clone(),
+                    settings.screenshots,
+                )
+            }
+            Err(_) => {
+                tokio::time::sleep(PAUSE).await;
+                session.report = lost(Failure::Lost);
+                session.route = None;
+                return;
+            }
+        },
+    };
+    let mut report = Report { task: Some(task.id), ..Report::new(attached.crawler, number) };
+    let found = match &task.job {
+        None => match crawler.load().await {
+            Ok((sighting, found)) => {
+                session.spent.resets += 1;
+                report.at = Some(sighting);
+                report.route = Some(Route::default());
+                found
+            }
+            Err(_) => {
+                session.report = lost(Failure::NotLoaded);
+                session.route = None;
+                return;
+            }
+        },
+        Some(job) => {
+            if !know_the_way(office, attached, job, &crawler, given).await {
+                session.crawler = Some(crawler);
+                session.report = lost(Failure::Lost);
+                session.route = None;
+                return;
+            }
+            let Performed { outcome, spent, found, learned } = crawler.perform(job).await;
+            session.spent = session.spent.plus(Spent { actions: spent.actions, resets: spent.resets });
+            if learned {
+                let masks = attached.crawl.knowledge.borrow().state_masks.clone();
+                if !masks.is_empty() {
+                    office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
+                }
+            }
+            tell(&mut report, &task, job, outcome, session.route.as_ref());
+            found
+        }
+    };
+    for (key, found) in &found {
+        attached.crawl.archive.take_in(*key, found);
+    }
+    if let Some(Sighting { key, offers }) = &mut report.at {
+        *offers = crawler.offers();
+        report.content = attached.crawl.archive.kept.borrow().names.get(key).copied();
+    }
+    session.route.clone_from(&report.route);
+    if report.failed.is_none() || report.at.is_some() {
+        session.crawler = Some(crawler);
+    }
+    session.report = report;
+}
+
+/// Sees to it that the tab knows the states that it is to walk through.
+async fn know_the_way(
+    office: &Office,
+    attached: &Attached,
+    job: &Job,
+    crawler: &Crawler,
+    given: &mut mpsc::Receiver<Given>,
+) -> bool {
+    let mut unknown: BTreeSet<StateKey> =
+        job.walk.iter().map(|step| step.to).filter(|&key| !crawler.knows(key)).collect();
+    for &state in &unknown {
+        office.outbox.send(FromCrawler::Want(attached.id, attached.crawler, state)).await;
+    }
+    let learning = async {
+        while !unknown.is_empty() {
+            let Some(Given { told, .. }) = given.recv().await else { return };
+            match told {
+                ToCrawler::Like(state, content) => {
+                    learn(attached, state, content);
+                    unknown.remove(&state);
+                }
+                ToCrawler::Task(task) => {
+                    office.outbox.send(FromCrawler::Returned(attached.id, task.id)).await;
+                }
+                ToCrawler::Finished => return,
+            }
+        }
+    };
+    let _ = timeout(LIKE, learning).await;
+    job.walk.iter().all(|step| crawler.knows(step.to))
+}
+
+/// Puts into words how a job ended.
+fn tell(report: &mut Report, task: &Task, job: &Job, outcome: Outcome, here: Option<&Route>) {
+    report.walked.clone_from(&job.walk);
+    match outcome {
+        Outcome::Done { at, .. } => {
+            let step = Step { from: job.state, action: job.action, to: at.key };
+            let here = here.filter(|_| !job.reset);
+            report.route = Some(task.route_to(here, step));
+            report.executed = Some((job.state, job.action));
+            report.at = Some(at);
+        }
+        Outcome::Elsewhere { went_right, at } => {
+            report.walked.truncate(went_right as usize);
+            report.at = Some(at);
+            report.failed = Some(Failure::Missing);
+        }
+        Outcome::Failed { went_right, reason } => {
+            report.walked.truncate(went_right as usize);
+            report.failed = Some(reason);
+        }
+    }
+}
