@@ -82,6 +82,7 @@ fn what_is_written_is_read_back_after_reopening() {
             records: records(),
             states: vec![(key, seen.clone())],
             blobs: vec![b"other".to_vec()],
+            kept: Vec::new(),
             named: vec![("masks".into(), vec![1, 2])],
         }])
         .unwrap();

@@ -170,7 +170,7 @@ impl Checked {
                 }
                 Effect::Finished => snapshot.finished = true,
                 // Nobody comes back from a disk here.
-                Effect::Broadcast(_) | Effect::Left | Effect::Keep(_) => {}
+                Effect::Broadcast(_) | Effect::Left | Effect::Keep(_) | Effect::Executed(_) => {}
             }
         }
     }

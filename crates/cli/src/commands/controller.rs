@@ -41,6 +41,9 @@ pub struct Args {
     data: PathBuf,
     #[command(flatten)]
     security: Security,
+    /// Note when tasks were given out and done
+    #[arg(long, value_name = "FILE", hide = true)]
+    trace: Option<PathBuf>,
     /// Leave when standard input ends
     #[arg(long, hide = true)]
     with_parent: bool,
@@ -54,7 +57,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
-    let plan = Plan { store, me: Key(name), switch, join: args.join.clone(), leave };
+    let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
+    let trace = trace.map_err(|error| Failure::Input(format!("--trace: {error}")))?;
+    let plan = Plan { store, me: Key(name), switch, join: args.join.clone(), leave, trace };
     let ready = |address: &str| {
         // Whoever reads it may have gone.
         let _ = output::print(&format!("{address}\n"));

@@ -337,6 +337,8 @@ pub enum Effect {
     Tell(CrawlerId, ToCrawler),
     /// Keep this for good. What is asked for after it says so to others: it must not leave before this is on disk.
     Keep(Part),
+    /// A transition of an own state counts from now on, whatever happens; for whoever watches.
+    Executed(Step),
     /// Say `Woken` after so many microseconds.
     Wake(Timer, u64),
     /// This controller has left the ring in order.

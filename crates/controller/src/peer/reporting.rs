@@ -143,6 +143,7 @@ impl Peer {
         if !self.atlas.learn_step(done.step, done.new) {
             return;
         }
+        out.push(Effect::Executed(done.step));
         let Step { from, to, .. } = done.step;
         if let Some(state) = self.atlas.find(to) {
             self.atlas.learn_owner(state, done.kept_by);

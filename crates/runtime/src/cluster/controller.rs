@@ -51,6 +51,8 @@ pub struct Plan {
     pub join: Vec<String>,
     /// To leave in order.
     pub leave: Arc<Notify>,
+    /// Where to note when tasks were given out and done.
+    pub trace: Option<std::fs::File>,
 }
 
 /// Why a controller ended otherwise than in order. What it kept is on disk.
@@ -82,6 +84,8 @@ struct Known {
     /// Crawlers' tabs that are attached there.
     tabs: u32,
     shares: Vec<(CrawlId, Tally)>,
+    /// When to see whether it is in another ring of a crawl.
+    met: BTreeMap<CrawlId, Instant>,
     leaving: bool,
 }
 
@@ -118,6 +122,7 @@ struct Node<'a> {
     next_probe: u64,
     followers: Vec<(LinkId, CrawlId)>,
     leaving: Option<Instant>,
+    trace: Option<std::fs::File>,
     say: &'a mut dyn FnMut(&str),
 }
 
@@ -129,7 +134,7 @@ pub async fn run(
     ready: impl FnOnce(&str),
     say: &mut dyn FnMut(&str),
 ) -> Result<(), ControllerError> {
-    let Plan { store, me, mut switch, join, leave } = plan;
+    let Plan { store, me, mut switch, join, leave, trace } = plan;
     let mut listener = switch.transport.listen(listen).await?;
     if switch.me.address.is_none() {
         switch.me = Arc::new((*switch.me).clone().at(listener.address()));
@@ -169,6 +174,7 @@ pub async fn run(
         next_probe: 0,
         followers: Vec::new(),
         leaving: None,
+        trace,
         say,
     };
     node.recall()?;

@@ -488,6 +488,7 @@ impl<'a> Cluster<'a> {
                     self.nodes[at].unsynced.push(part);
                 }
             }
+            Effect::Executed(_) => {}
             Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
             Effect::Left => self.depart(at),
             Effect::Finished => {

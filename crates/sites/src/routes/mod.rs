@@ -20,6 +20,7 @@ pub(crate) fn answer(name: &str, ask: &Ask, memory: &Memory, site: Site) -> Opti
         "router" => various::router(ask, site),
         "slow-fetch" => various::slow_fetch(ask),
         "storage" => various::storage(ask, site),
+        "toggles" => various::toggles(ask),
         "volatile" => various::volatile(ask, memory, site),
         "volatile-late" => various::volatile_late(ask, memory),
         _ => None,

@@ -54,6 +54,12 @@ pub(super) fn slow_fetch(ask: &Ask) -> Option<Reply> {
     })
 }
 
+/// `/allowed?after=50`: so many milliseconds later, at most a second.
+pub(super) fn toggles(ask: &Ask) -> Option<Reply> {
+    let wait = || ask.parameter("after")?.parse().ok().filter(|wait: &u64| *wait <= 1_000);
+    (ask.path == "/allowed").then(|| Reply::text("yes").after(wait().unwrap_or_default()))
+}
+
 fn site_file(site: &str, name: &str) -> Option<Reply> {
     Site::find(site)?.file(name)
 }

@@ -1,9 +1,13 @@
 //! How a controller carries out what its peers ask for. What must be kept is written first; whatever says so to others
 //! waits until it is on disk, and nothing else does.
 
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Effect, Envelope, Input, Message, ToCrawler};
+use argiope_controller::peer::message::{Effect, Envelope, Input, Message, Task, ToCrawler};
+use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
 use super::super::contents;
@@ -75,12 +79,27 @@ impl Node<'_> {
                     self.send_envelope(crawl, other, envelope);
                 }
             }
-            Effect::Tell(crawler, told) => self.tell_crawler(crawl, crawler, told),
+            Effect::Tell(crawler, told) => {
+                if let ToCrawler::Task(Task { job: Some(job), .. }) = &told {
+                    self.trace("assigned", job.state, job.action);
+                }
+                self.tell_crawler(crawl, crawler, told);
+            }
+            Effect::Executed(step) => self.trace("executed", step.from, step.action),
             Effect::Wake(timer, after) => self.remind(crawl, timer, after),
             Effect::Left => self.after_the_disk(Outgoing::Left(crawl)),
             Effect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
             // Written already.
             Effect::Keep(_) => {}
+        }
+    }
+
+    /// Notes when something was given out or done, for tests that hold it against what others note.
+    fn trace(&mut self, what: &str, state: StateKey, action: ActionSignature) {
+        if let Some(trace) = &mut self.trace {
+            let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
+            // A test that finds nothing fails.
+            let _ = writeln!(trace, "{time} {what} {state:?} {action:?}");
         }
     }
 

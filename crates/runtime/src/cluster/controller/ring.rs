@@ -1,5 +1,6 @@
 //! Other controllers: who is there, which crawls there are, and messages between peers.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use argiope_controller::peer::Peer;
@@ -15,6 +16,8 @@ use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 
 /// A controller that was silent for so long and has no connection is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
+/// Two controllers of a crawl that do not know each other after so long are in two rings, perhaps.
+const APART: Duration = Duration::from_secs(5);
 /// Nobody knows more controllers than this.
 const MOST_MEMBERS: usize = 10_000;
 
@@ -40,6 +43,7 @@ impl Node<'_> {
             heard: Instant::now(),
             tabs: 0,
             shares: Vec::new(),
+            met: BTreeMap::new(),
             leaving: false,
         };
         if self.members.insert(key, known).is_none() {
@@ -298,7 +302,8 @@ impl Node<'_> {
                 }
             } else if share.is_open() && share.peer.member().is_inside() {
                 let around = share.peer.member();
-                if !around.successors().contains(&from) && around.predecessor() != Some(from) {
+                let apart = !around.successors().contains(&from) && around.predecessor() != Some(from);
+                if apart && self.is_time_to_meet(id, from) {
                     self.tell(id, Input::Meet(from));
                 }
             }
@@ -307,6 +312,19 @@ impl Node<'_> {
             known.tabs = tabs;
             known.shares = shares;
         }
+    }
+
+    /// Whether another controller that is in a ring of a crawl may be in another one than this controller is: neither
+    /// knows the other after a while. Whoever came just now is taken in by the ring itself.
+    fn is_time_to_meet(&mut self, id: CrawlId, other: Key) -> bool {
+        let now = Instant::now();
+        let Some(known) = self.members.get_mut(&other) else { return false };
+        let next = known.met.entry(id).or_insert(now + APART);
+        if now < *next {
+            return false;
+        }
+        *next = now + APART;
+        true
     }
 
     /// What was found to change in single states is the same for every crawler.

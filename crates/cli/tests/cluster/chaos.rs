@@ -1,0 +1,1 @@
+//! Chaos by seed.

@@ -1,0 +1,6 @@
+//! Rings of real processes with real browsers, while everything happens to them that can happen to machines: the model
+//! is that of an undisturbed crawl on one machine every time.
+
+mod chaos;
+mod ring;
+mod stories;

@@ -1,0 +1,300 @@
+//! A ring of processes, with handles to do it harm.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use argiope_controller::record::Record;
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_runtime::store::Store;
+use argiope_sites::Server;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// So long anything may take that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// States and transitions by their names: what must be the same, whoever found it.
+pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey)>)>;
+
+/// What a run directory holds.
+pub fn model(directory: &Path) -> Model {
+    let store = Store::read(directory).expect("a run");
+    let mut model = Model::new();
+    for record in store.records().expect("records") {
+        match record.expect("a record") {
+            Record::State { key, .. } => model.insert((key, None)),
+            Record::Transition { from, action, to, .. } => model.insert((from, Some((action, to)))),
+            _ => false,
+        };
+    }
+    model
+}
+
+/// The model of an undisturbed crawl on one machine.
+pub fn alone(url: &str, directory: &Path) -> Model {
+    let out =
+        argiope(&["crawl", url, "--quiet", "--out", directory.to_str().expect("a plain path")]).output();
+    let out = out.expect("argiope can be run");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    model(directory)
+}
+
+pub fn argiope(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_argiope"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// A folder of its own for a test.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cluster").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder for the test");
+    folder
+}
+
+/// One process of the ring.
+pub struct Process {
+    child: Child,
+    /// Where it listens, if it is a controller.
+    pub address: String,
+    /// Its number: its directory is named by it.
+    pub number: u32,
+}
+
+impl Process {
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, signal).expect("the process is there");
+    }
+
+    pub fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Ends it at once.
+    pub fn kill(mut self) {
+        self.child.kill().expect("the process is there");
+        self.child.wait().expect("it ends");
+    }
+
+    /// Tells it to leave, and waits until it has.
+    pub fn leave(mut self) {
+        self.signal(Signal::TERM);
+        let code = wait(&mut self.child, PATIENCE);
+        assert_eq!(code, Some(0), "it leaves in order");
+    }
+
+    /// Waits until it ends by itself.
+    pub fn ends(mut self) -> Option<i32> {
+        wait(&mut self.child, PATIENCE)
+    }
+}
+
+/// Whatever is left of a test ends with it.
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn wait(child: &mut Child, patience: Duration) -> Option<i32> {
+    let until = Instant::now() + patience;
+    while Instant::now() < until {
+        if let Some(status) = child.try_wait().expect("the process can be asked") {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("it does not end");
+}
+
+/// A ring.
+pub struct Ring {
+    pub folder: PathBuf,
+    pub controllers: Vec<Process>,
+    pub crawlers: Vec<Process>,
+    /// The application.
+    pub url: String,
+    _server: Option<Server>,
+    next: u32,
+    traces: Vec<PathBuf>,
+}
+
+impl Ring {
+    /// With so many controllers and crawlers, for an application.
+    pub fn new(name: &str, controllers: usize, crawlers: usize, query: &str) -> Self {
+        let server = Server::start("toggles").expect("the fixture can be served");
+        let url = format!("{}{query}", server.url());
+        let mut ring = Self {
+            folder: folder(name),
+            controllers: Vec::new(),
+            crawlers: Vec::new(),
+            url,
+            _server: Some(server),
+            next: 0,
+            traces: Vec::new(),
+        };
+        for _ in 0..controllers {
+            ring.add_controller();
+        }
+        for _ in 0..crawlers {
+            ring.add_crawler();
+        }
+        ring.wait_for("everybody is there", |status| {
+            let members = status["controllers"].as_array().map_or(0, Vec::len);
+            members == controllers && tabs(status) == crawlers as u64
+        });
+        ring
+    }
+
+    /// What an undisturbed crawl on one machine finds.
+    pub fn expected(&self) -> Model {
+        alone(&self.url, &self.folder.join("alone"))
+    }
+
+    pub fn add_controller(&mut self) {
+        self.next += 1;
+        let controller = self.controller(self.next, "127.0.0.1:0", "exec \"$@\"");
+        self.controllers.push(controller);
+    }
+
+    /// A controller with the directory of that number, started by a line of shell.
+    pub fn controller(&mut self, number: u32, listen: &str, line: &str) -> Process {
+        let data = self.folder.join(format!("controller-{number}"));
+        let trace = self.folder.join(format!("trace-{number}-{}", self.traces.len()));
+        let mut command = Command::new("sh");
+        command.args(["-c", line, "sh", env!("CARGO_BIN_EXE_argiope"), "controller", "--listen", listen]);
+        command.arg("--data").arg(data).arg("--trace").arg(&trace);
+        for other in &self.controllers {
+            command.args(["--join", &other.address]);
+        }
+        self.traces.push(trace);
+        let log = self.log(&format!("controller-{number}"));
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
+        let mut address = String::new();
+        let out = child.stdout.take().expect("there is an output");
+        BufReader::new(out).read_line(&mut address).expect("it says where it listens");
+        assert!(!address.is_empty(), "a controller does not start: see {}", self.folder.display());
+        Process { child, address: address.trim().to_owned(), number }
+    }
+
+    fn log(&self, name: &str) -> fs::File {
+        let path = self.folder.join(format!("{name}.log"));
+        fs::File::options().append(true).create(true).open(path).expect("a log")
+    }
+
+    pub fn add_crawler(&mut self) {
+        let addresses: Vec<&str> = self.controllers.iter().map(|one| one.address.as_str()).collect();
+        let mut order = addresses.clone();
+        order.rotate_left(self.crawlers.len() % addresses.len());
+        self.next += 1;
+        let log = self.log(&format!("crawler-{}", self.next));
+        let child = argiope(&["crawler", "--tabs", "1", "--controller", &order.join(",")])
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("a crawler starts");
+        self.crawlers.push(Process { child, address: String::new(), number: self.next });
+    }
+
+    /// How the ring stands, as the first controller that answers knows.
+    pub fn status(&self) -> Option<Value> {
+        self.controllers.iter().find_map(|one| {
+            let out = argiope(&["status", "--json", "--cluster", &one.address]).output().ok()?;
+            serde_json::from_slice(&out.stdout).ok()
+        })
+    }
+
+    pub fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if self.status().is_some_and(|status| is_so(&status)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("not so: {what}; see {}: {:?}", self.folder.display(), self.status());
+    }
+
+    /// Waits until so many transitions were executed, or the crawl is over.
+    pub fn wait_until(&self, transitions: u64) {
+        self.wait_for(&format!("{transitions} transitions"), |status| {
+            let crawl = &status["crawls"][0];
+            crawl["transitions"].as_u64() >= Some(transitions) || crawl["finished"] == true
+        });
+    }
+
+    /// Begins a crawl.
+    pub fn crawl(&self, more: &[&str]) -> Crawl {
+        let addresses: Vec<&str> = self.controllers.iter().map(|one| one.address.as_str()).collect();
+        let out = self.folder.join("run");
+        let child = argiope(&["crawl", &self.url, "--quiet", "--json", "--cluster", &addresses.join(",")])
+            .args(more)
+            .arg("--out")
+            .arg(&out)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a crawl starts");
+        Crawl { child, out }
+    }
+
+    /// Tasks that were given out after they were done and acknowledged, whoever did either.
+    pub fn needless(&self) -> Vec<String> {
+        let mut events = Vec::new();
+        for path in &self.traces {
+            let text = fs::read_to_string(path).expect("a trace");
+            events.extend(text.lines().filter_map(|line| {
+                let mut words = line.splitn(3, ' ');
+                let time: u128 = words.next()?.parse().ok()?;
+                Some((time, words.next()?.to_owned(), words.next()?.to_owned()))
+            }));
+        }
+        assert!(!events.is_empty(), "nothing was noted");
+        events.sort();
+        let mut executed = BTreeSet::new();
+        let mut needless = Vec::new();
+        for (time, what, which) in events {
+            match what.as_str() {
+                "executed" => _ = executed.insert(which),
+                _ if executed.contains(&which) => needless.push(format!("{time} {which}")),
+                _ => {}
+            }
+        }
+        needless
+    }
+}
+
+fn tabs(status: &Value) -> u64 {
+    let controllers = status["controllers"].as_array();
+    controllers.map_or(0, |all| all.iter().filter_map(|one| one["tabs"].as_u64()).sum())
+}
+
+/// A crawl that is followed.
+pub struct Crawl {
+    child: Child,
+    out: PathBuf,
+}
+
+impl Crawl {
+    /// Waits for the end; the summary and the model.
+    pub fn end(mut self) -> (Value, Model) {
+        let code = wait(&mut self.child, PATIENCE);
+        let (mut out, mut err) = (String::new(), String::new());
+        self.child.stdout.take().expect("an output").read_to_string(&mut out).expect("text");
+        self.child.stderr.take().expect("an output").read_to_string(&mut err).expect("text");
+        assert_eq!(code, Some(0), "{err}{out}");
+        (serde_json::from_str(&out).expect("a summary"), model(&self.out))
+    }
+}
