@@ -235,11 +235,16 @@ impl Ring {
         });
     }
 
-    /// Begins a crawl.
+    /// Begins the crawl of the ring's application.
     pub fn crawl(&self, more: &[&str]) -> Crawl {
+        self.crawl_of(&self.url, "run", more)
+    }
+
+    /// Begins a crawl.
+    pub fn crawl_of(&self, url: &str, name: &str, more: &[&str]) -> Crawl {
         let addresses: Vec<&str> = self.controllers.iter().map(|one| one.address.as_str()).collect();
-        let out = self.folder.join("run");
-        let child = argiope(&["crawl", &self.url, "--quiet", "--json", "--cluster", &addresses.join(",")])
+        let out = self.folder.join(name);
+        let child = argiope(&["crawl", url, "--quiet", "--json", "--cluster", &addresses.join(",")])
             .args(more)
             .arg("--out")
             .arg(&out)

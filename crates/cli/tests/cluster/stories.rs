@@ -1,6 +1,10 @@
 //! What a ring must survive, one story each.
 
-use crate::ring::{Model, Ring};
+use std::time::Duration;
+
+use argiope_sites::Server;
+
+use crate::ring::{Model, Process, Ring, alone};
 
 /// The models are the same; if not, in what.
 fn assert_equal(found: &Model, expected: &Model) {
@@ -26,4 +30,76 @@ fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
     assert_equal(&found, &expected);
     assert_eq!((&summary["states"], &summary["transitions"]), (&128.into(), &896.into()));
     assert_eq!(ring.needless(), Vec::<String>::new());
+}
+
+/// How long a controller stands still: as long as it takes to be taken for dead, or half a minute with `ARGIOPE_LONG=1`.
+fn a_while() -> Duration {
+    Duration::from_secs(if std::env::var_os("ARGIOPE_LONG").is_some() { 30 } else { 5 })
+}
+
+#[test]
+fn a_controller_that_stood_still_comes_back_and_the_model_is_the_same() {
+    let ring = Ring::new("frozen", 3, 3, "?switches=7&wait=50");
+    let expected = ring.expected();
+    let crawl = ring.crawl(&[]);
+    ring.wait_until(100);
+    ring.controllers[1].freeze();
+    std::thread::sleep(a_while());
+    ring.controllers[1].thaw();
+    let (_, found) = crawl.end();
+    assert_equal(&found, &expected);
+}
+
+#[test]
+fn everybody_is_killed_at_once_and_the_crawl_goes_on_where_it_was() {
+    let mut ring = Ring::new("blackout", 3, 2, "?switches=7");
+    let expected = ring.expected();
+    let crawl = ring.crawl(&["--recovery", "redundancy"]);
+    ring.wait_until(300);
+    let gone: Vec<Process> = ring.controllers.drain(..).chain(ring.crawlers.drain(..)).collect();
+    let controllers: Vec<(u32, String)> =
+        gone.iter().take(3).map(|one| (one.number, one.address.clone())).collect();
+    gone.into_iter().for_each(Process::kill);
+    for (number, address) in controllers {
+        let again = ring.controller(number, &address, "exec \"$@\"");
+        ring.controllers.push(again);
+    }
+    ring.add_crawler();
+    ring.add_crawler();
+    let (_, found) = crawl.end();
+    assert_equal(&found, &expected);
+    assert_eq!(ring.needless(), Vec::<String>::new());
+}
+
+#[test]
+fn a_controller_with_a_full_disk_ends_and_the_others_go_on() {
+    let mut ring = Ring::new("full", 2, 2, "?switches=6&ballast=100000");
+    let expected = ring.expected();
+    // A limit on the size of files: the only full disk that every machine can offer.
+    let full = ring.controller(9, "127.0.0.1:0", "trap '' XFSZ; ulimit -S -f 3000; exec \"$@\"");
+    ring.controllers.push(full);
+    ring.wait_for("the third is there", |status| {
+        status["controllers"].as_array().is_some_and(|all| all.len() == 3)
+    });
+    let crawl = ring.crawl(&[]);
+    let code = ring.controllers.remove(2).ends();
+    let log = std::fs::read_to_string(ring.folder.join("controller-9.log")).expect("it has said why");
+    assert_eq!(code, Some(1), "{log}");
+    assert!(log.contains("the disk is full"), "{log}");
+    let (_, found) = crawl.end();
+    assert_equal(&found, &expected);
+}
+
+#[test]
+fn several_crawls_share_a_ring_and_do_not_meet() {
+    let ring = Ring::new("several", 2, 2, "");
+    let expected = ring.expected();
+    let other = Server::start("demo").expect("the fixture can be served");
+    let also = alone(&other.url(), &ring.folder.join("also-alone"));
+    let first = ring.crawl(&[]);
+    let second = ring.crawl_of(&other.url(), "also", &["--scheme", "shared", "--recovery", "retry"]);
+    let (_, found) = first.end();
+    assert_equal(&found, &expected);
+    let (_, found) = second.end();
+    assert_equal(&found, &also);
 }

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, mpsc};
 
 use super::links::{Arrival, Link, LinkId, Switch};
 use super::protocol::{CrawlId, Member, Spec, Tally, decode};
-use super::share::Share;
+use super::share::{Pending, Share};
 use crate::store::packed;
 use crate::store::{Batch, Progress as Written, Store, StoreError, Writer};
 
@@ -259,7 +259,7 @@ impl Node<'_> {
                     &parts,
                 );
             } else {
-                share.pending = Some(parts);
+                share.pending = Some(Pending { parts, ..Pending::default() });
             }
             self.shares.insert(id, share);
         }

@@ -3,7 +3,7 @@
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::{Content, StateRecord};
-use argiope_controller::peer::message::{Answer, Envelope, Report, ToCrawler};
+use argiope_controller::peer::message::{Answer, Envelope, Part, Report, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{Masks, StateMasks};
@@ -123,6 +123,8 @@ pub enum Between {
     Crawl(CrawlId, Spec),
     /// Said by one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
+    /// What the sender kept of a crawl that nobody goes on with; you will. Some of it, and whether it is the last.
+    Kept(CrawlId, Vec<Part>, Vec<Blob>, bool),
     /// For a crawler that is attached to you.
     Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// A crawler gives a task of yours back.

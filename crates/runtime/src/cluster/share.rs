@@ -1,5 +1,7 @@
 //! One controller's share of one crawl: its peer, and what else it must know of the crawl.
 
+use std::collections::BTreeSet;
+
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::Part;
 use argiope_controller::peer::schemes::{self, Scheme};
@@ -19,6 +21,17 @@ const RESET_COST: f64 = 20.0;
 /// The strategies that work on a part of the graph; another one is replaced by this.
 const STRATEGY: &str = "greedy";
 
+/// What several controllers kept of a crawl that none of them goes on with yet.
+#[derive(Default)]
+pub struct Pending {
+    /// Of this controller, and of those that have sent theirs.
+    pub parts: Vec<Part>,
+    /// Who has sent all of it.
+    pub have_sent: BTreeSet<Key>,
+    /// Whom it was sent to.
+    pub sent_to: Option<Key>,
+}
+
 /// A share.
 pub struct Share {
     /// What the crawl is.
@@ -29,8 +42,8 @@ pub struct Share {
     pub volatile: StateMasks,
     /// What crawlers that are attached here have spent.
     pub spent: Spent,
-    /// It waits for somebody to join, or to be alone.
-    pub pending: Option<Vec<Part>>,
+    /// What was kept in an earlier life, until it is known who goes on with the crawl.
+    pub pending: Option<Pending>,
     /// Who lets it into the crawl's ring.
     pub joins_through: Option<Key>,
     /// It is over.

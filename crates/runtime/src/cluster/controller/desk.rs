@@ -94,7 +94,7 @@ impl Node<'_> {
         let mut answers = vec![ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone())];
         let atlas = share.peer.atlas();
         let records: Vec<StateRecord> = match &share.pending {
-            Some(parts) => parts.iter().filter_map(state).collect(),
+            Some(pending) => pending.parts.iter().filter_map(state).collect(),
             None if atlas.initial().is_none() => Vec::new(),
             None => atlas.all().filter_map(|(_, state)| atlas.record(state)).collect(),
         };

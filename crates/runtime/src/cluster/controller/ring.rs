@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::Input;
+use argiope_controller::peer::message::{Input, Part};
+use argiope_controller::peer::settings::Settings;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use serde::Serialize;
@@ -18,6 +19,8 @@ use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Two controllers of a crawl that do not know each other after so long are in two rings, perhaps.
 const APART: Duration = Duration::from_secs(5);
+/// So many things that were kept go into one frame.
+const PARTS_AT_ONCE: usize = 256;
 /// Nobody knows more controllers than this.
 const MOST_MEMBERS: usize = 10_000;
 
@@ -151,44 +154,107 @@ impl Node<'_> {
         for address in absent {
             self.dial(address);
         }
-        self.begin_alone();
+        self.begin_again();
         self.tell_followers();
     }
 
-    /// Crawls that were kept and that nobody goes on with are gone on with here.
-    fn begin_alone(&mut self) {
-        if self.began.elapsed() < LOOKS_ROUND || self.leaving.is_some() {
+    /// Crawls that were kept and that nobody goes on with: of all that are here and have kept something, the one with the
+    /// lowest key puts it together and goes on; the others join it.
+    fn begin_again(&mut self) {
+        if self.leaving.is_some() {
             return;
         }
         let waiting: Vec<CrawlId> =
             self.shares.iter().filter(|(_, share)| share.pending.is_some()).map(|(&id, _)| id).collect();
         for id in waiting {
-            let elsewhere = self.members.iter().find(|(key, known)| {
-                self.link_to(**key).is_some()
-                    && known.shares.iter().any(|(crawl, tally)| *crawl == id && tally.inside)
-            });
-            match elsewhere.map(|(&key, _)| key) {
-                Some(through) => self.come_back(id, through),
-                None => self.revive(id),
+            let has = |known: &Known, inside: bool| {
+                known
+                    .shares
+                    .iter()
+                    .any(|(crawl, tally)| *crawl == id && tally.inside == inside && !tally.finished)
+            };
+            let here = self.members.iter().filter(|&(&key, _)| self.link_to(key).is_some());
+            let here: Vec<(Key, bool, bool)> =
+                here.map(|(&key, known)| (key, has(known, true), has(known, false))).collect();
+            if let Some(&(through, ..)) = here.iter().find(|(_, inside, _)| *inside) {
+                self.come_back(id, through);
+                continue;
+            }
+            let lowest = here.iter().filter(|(_, _, waits)| *waits).map(|&(key, ..)| key).min();
+            if let Some(lowest) = lowest.filter(|&lowest| lowest < self.me) {
+                self.send_kept(id, lowest);
+                continue;
+            }
+            let Some(pending) = self.shares.get(&id).and_then(|share| share.pending.as_ref()) else {
+                continue;
+            };
+            let waits = |(key, _, waits): &(Key, bool, bool)| *waits && !pending.have_sent.contains(key);
+            if self.began.elapsed() > LOOKS_ROUND && !here.iter().any(waits) {
+                self.revive(id);
             }
         }
+    }
+
+    /// Sends what was kept to the one who will go on with it.
+    fn send_kept(&mut self, id: CrawlId, to: Key) {
+        let pending = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut());
+        let Some(pending) = pending.filter(|pending| pending.sent_to != Some(to)) else { return };
+        pending.sent_to = Some(to);
+        let parts = pending.parts.clone();
+        let mut messages: Vec<Between> = Vec::new();
+        for some in parts.chunks(PARTS_AT_ONCE) {
+            let contents = some.iter().filter_map(|part| match part {
+                Part::State(record) => record.content,
+                Part::Step(_) | Part::Closed(..) => None,
+            });
+            let blobs = contents.filter_map(|content| self.blob(content)).collect();
+            messages.push(Between::Kept(id, some.to_vec(), blobs, false));
+        }
+        messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
+        if let Some(link) = self.link_to(to).and_then(|link| self.links.get(&link)) {
+            link.send_all(messages);
+        }
+    }
+
+    /// Somebody has sent what it kept of a crawl that nobody goes on with.
+    fn take_kept(&mut self, from: Key, id: CrawlId, parts: Vec<Part>, last: bool) {
+        let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut()) else { return };
+        if last {
+            pending.have_sent.insert(from);
+        }
+        pending.parts.extend(parts.iter().cloned());
+        let kept = parts.iter().map(|part| crate::store::packed::encode(&(id, part))).collect();
+        self.append(crate::store::Batch { kept, ..Default::default() });
     }
 
     /// Goes on with what was kept, as a member of the ring that others have formed meanwhile.
     fn come_back(&mut self, id: CrawlId, through: Key) {
         let me = self.me;
-        let Some(share) = self.shares.get_mut(&id) else { return };
-        let (Some(parts), Ok(settings)) = (share.pending.take(), share::settings(&share.spec.order)) else {
+        let Some(parts) = self.take_up(id, |settings, parts| Peer::returning(settings, me, parts)) else {
             return;
         };
-        share.peer = Peer::returning(settings, me, &parts);
-        (self.say)(&format!(
-            "crawl {id}: joining through {}, with {} things kept",
-            short(through),
-            parts.len()
-        ));
+        (self.say)(&format!("crawl {id}: joining through {}, with {parts} things kept", short(through)));
         self.join(id, through);
         self.assign_tabs();
+    }
+
+    fn revive(&mut self, id: CrawlId) {
+        let me = self.me;
+        let Some(parts) = self.take_up(id, |settings, parts| Peer::reviving(settings, me, parts)) else {
+            return;
+        };
+        (self.say)(&format!("crawl {id}: going on with {parts} things kept"));
+        self.tell(id, Input::Start);
+        self.assign_tabs();
+    }
+
+    /// Makes a peer of what was kept; says how much that was.
+    fn take_up(&mut self, id: CrawlId, make: impl FnOnce(Settings, &[Part]) -> Peer) -> Option<usize> {
+        let share = self.shares.get_mut(&id)?;
+        let pending = share.pending.take()?;
+        // It was checked when the crawl was introduced.
+        share.peer = make(share::settings(&share.spec.order).ok()?, &pending.parts);
+        Some(pending.parts.len())
     }
 
     fn join(&mut self, id: CrawlId, through: Key) {
@@ -196,18 +262,6 @@ impl Node<'_> {
             share.joins_through = Some(through);
         }
         self.tell(id, Input::Join(through));
-    }
-
-    fn revive(&mut self, id: CrawlId) {
-        let me = self.me;
-        let Some(share) = self.shares.get_mut(&id) else { return };
-        let (Some(parts), Ok(settings)) = (share.pending.take(), share::settings(&share.spec.order)) else {
-            return;
-        };
-        share.peer = Peer::reviving(settings, me, &parts);
-        (self.say)(&format!("crawl {id}: going on with {} things kept", parts.len()));
-        self.tell(id, Input::Start);
-        self.assign_tabs();
     }
 
     /// Begins a crawl; the others are told.
@@ -260,6 +314,10 @@ impl Node<'_> {
             Between::Tell(id, crawler, told, blobs) => {
                 self.take_blobs(blobs);
                 self.tell_crawler(id, crawler, told);
+            }
+            Between::Kept(id, parts, blobs, last) => {
+                self.take_blobs(blobs);
+                self.take_kept(from, id, parts, last);
             }
             Between::Returned(id, answer) => self.tell(id, Input::Returned(answer)),
             Between::Probe(number, order) => {
