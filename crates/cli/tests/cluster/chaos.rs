@@ -1,1 +1,98 @@
-//! Chaos by seed.
+//! Chaos by seed: whatever may happen to machines, in any order. The seed decides what happens and when; what the machines
+//! make of it is their affair, so that a seed that failed may pass the next time. Its log is in the folder that is named.
+
+use std::time::Duration;
+
+use argiope_explore::chance::Chance;
+
+use crate::ring::Ring;
+use crate::stories::assert_equal;
+
+/// `ARGIOPE_LONG=1`: two hundred. `ARGIOPE_SEED=N`: that one.
+fn seeds() -> std::ops::Range<u64> {
+    if let Ok(seed) = std::env::var("ARGIOPE_SEED") {
+        let seed = seed.parse().expect("ARGIOPE_SEED is a number");
+        return seed..seed + 1;
+    }
+    0..if std::env::var_os("ARGIOPE_LONG").is_some() { 200 } else { 10 }
+}
+
+#[test]
+fn whatever_happens_the_model_is_the_same() {
+    for seed in seeds() {
+        survives(seed);
+    }
+}
+
+/// Copies are on two others, so that two controllers may be lost one shortly after the other.
+fn survives(seed: u64) {
+    let mut chance = Chance::new(&[seed, 0xC4A0]);
+    let mut ring = Ring::new(&format!("chaos-{seed}"), 3, 2, "?switches=6&wait=10");
+    let expected = ring.expected();
+    let recoveries = ["redundancy", "redundancy", "adaptive", "retry"];
+    let recovery = recoveries[chance.below(recoveries.len())];
+    let crawl = ring.crawl(&["--backups", "2", "--recovery", recovery]);
+    let mut story = Vec::new();
+    for _ in 0..2 + chance.below(3) {
+        let when = 20 + chance.below(300) as u64;
+        ring.wait_until(when);
+        story.push(format!("{when}: {}", happens(&mut ring, &mut chance)));
+    }
+    println!("seed {seed}, {recovery}: {}", story.join("; "));
+    let (_, found) = crawl.end();
+    assert_equal(&found, &expected);
+    if recovery == "redundancy" {
+        assert_eq!(ring.needless(), Vec::<String>::new(), "seed {seed}");
+    }
+}
+
+fn happens(ring: &mut Ring, chance: &mut Chance) -> String {
+    let controllers = ring.controllers.len();
+    let one = chance.below(controllers);
+    match chance.below(8) {
+        0 | 1 if controllers > 2 => {
+            let killed = ring.controllers.remove(one);
+            let said = format!("controller {} is killed", killed.number);
+            killed.kill();
+            said
+        }
+        2 if controllers > 2 => {
+            let left = ring.controllers.remove(one);
+            let said = format!("controller {} leaves", left.number);
+            left.leave();
+            said
+        }
+        3 => {
+            let killed = ring.controllers.remove(one);
+            let (number, address) = (killed.number, killed.address.clone());
+            killed.kill();
+            if chance.below(2) == 0 {
+                std::thread::sleep(Duration::from_secs(3));
+            }
+            let again = ring.controller(number, &address, "exec \"$@\"");
+            ring.controllers.push(again);
+            format!("controller {number} is killed and started again")
+        }
+        4 if ring.crawlers.len() > 1 => {
+            let killed = ring.crawlers.remove(chance.below(ring.crawlers.len()));
+            killed.kill();
+            ring.add_crawler();
+            "a crawler is killed, another one comes".to_owned()
+        }
+        5 if ring.crawlers.len() > 1 => {
+            ring.crawlers.remove(chance.below(ring.crawlers.len())).leave();
+            ring.add_crawler();
+            "a crawler leaves, another one comes".to_owned()
+        }
+        6 => {
+            ring.controllers[one].freeze();
+            std::thread::sleep(Duration::from_millis(500 + 500 * chance.below(6) as u64));
+            ring.controllers[one].thaw();
+            format!("controller {} stands still for a while", ring.controllers[one].number)
+        }
+        _ => {
+            ring.add_controller();
+            "a controller comes".to_owned()
+        }
+    }
+}

@@ -7,7 +7,7 @@ use argiope_sites::Server;
 use crate::ring::{Model, Process, Ring, alone};
 
 /// The models are the same; if not, in what.
-fn assert_equal(found: &Model, expected: &Model) {
+pub fn assert_equal(found: &Model, expected: &Model) {
     let missing = expected.difference(found).count();
     let more = found.difference(expected).count();
     assert_eq!((missing, more), (0, 0), "of {} there are missing, and there are more", expected.len());
