@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::atlas::{Content, Fact, Route, StateRecord};
 use super::search::Search;
 use crate::job::{CrawlerId, Job, JobId, Step};
-use crate::outcome::{Failure, Sighting};
+use crate::outcome::{Failure, Outcome, Sighting};
 
 /// A message on its way between two controllers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -158,6 +158,34 @@ impl Report {
             content: None,
             again: false,
         }
+    }
+}
+
+impl Report {
+    /// How a job ended that a task asked for; `here` is how the crawler came to where it stood before.
+    pub fn of(crawler: CrawlerId, number: u64, task: &Task, outcome: Outcome, here: Option<&Route>) -> Self {
+        let mut report = Self { task: Some(task.id), ..Self::new(crawler, number) };
+        let Some(job) = &task.job else { return report };
+        let went = |right: u32| job.walk.iter().copied().take(right as usize).collect();
+        match outcome {
+            Outcome::Done { at, .. } => {
+                let step = Step { from: job.state, action: job.action, to: at.key };
+                report.route = Some(task.route_to(here.filter(|_| !job.reset), step));
+                report.executed = Some((job.state, job.action));
+                report.walked.clone_from(&job.walk);
+                report.at = Some(at);
+            }
+            Outcome::Elsewhere { went_right, at } => {
+                report.walked = went(went_right);
+                report.at = Some(at);
+                report.failed = Some(Failure::Missing);
+            }
+            Outcome::Failed { went_right, reason } => {
+                report.walked = went(went_right);
+                report.failed = Some(reason);
+            }
+        }
+        report
     }
 }
 

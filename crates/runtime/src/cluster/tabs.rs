@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
-use argiope_controller::job::{CrawlerId, Job, Step};
-use argiope_controller::outcome::{Failure, Outcome, Sighting};
+use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::outcome::{Failure, Sighting};
 use argiope_controller::peer::atlas::{Content, Route};
 use argiope_controller::peer::message::{Answer, Report, Task, ToCrawler};
 use argiope_controller::spent::Spent;
@@ -342,7 +342,7 @@ async fn perform(
                     office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
                 }
             }
-            tell(&mut report, &task, job, outcome, session.route.as_ref());
+            report = Report::of(attached.crawler, number, &task, outcome, session.route.as_ref());
             found
         }
     };
@@ -390,27 +390,4 @@ async fn know_the_way(
     };
     let _ = timeout(LIKE, learning).await;
     job.walk.iter().all(|step| crawler.knows(step.to))
-}
-
-/// Puts into words how a job ended.
-fn tell(report: &mut Report, task: &Task, job: &Job, outcome: Outcome, here: Option<&Route>) {
-    report.walked.clone_from(&job.walk);
-    match outcome {
-        Outcome::Done { at, .. } => {
-            let step = Step { from: job.state, action: job.action, to: at.key };
-            let here = here.filter(|_| !job.reset);
-            report.route = Some(task.route_to(here, step));
-            report.executed = Some((job.state, job.action));
-            report.at = Some(at);
-        }
-        Outcome::Elsewhere { went_right, at } => {
-            report.walked.truncate(went_right as usize);
-            report.at = Some(at);
-            report.failed = Some(Failure::Missing);
-        }
-        Outcome::Failed { went_right, reason } => {
-            report.walked.truncate(went_right as usize);
-            report.failed = Some(reason);
-        }
-    }
 }

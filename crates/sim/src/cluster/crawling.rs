@@ -148,26 +148,15 @@ impl Cluster<'_> {
             Some(job) => {
                 let (outcome, spent) = crawling.simulated.perform(self.world, job);
                 self.counts.spent = self.counts.spent.plus(spent);
-                report.walked = job.walk.clone();
-                match outcome {
-                    Outcome::Done { at, .. } => {
-                        let step = Step { from: job.state, action: job.action, to: at.key };
-                        report.route = Some(task.route_to(crawling.report.route.as_ref(), step));
-                        report.executed = Some((job.state, job.action));
-                        report.at = Some(at);
-                        let candidate = (job.state, job.action);
-                        if !self.executed.insert(candidate) {
-                            self.counts.reexecuted += 1;
-                            self.counts.again += now - crawling.working_since;
-                            self.counts.needlessly += u64::from(self.acknowledged.contains(&candidate));
-                        }
+                if let Outcome::Done { .. } = &outcome {
+                    let candidate = (job.state, job.action);
+                    if !self.executed.insert(candidate) {
+                        self.counts.reexecuted += 1;
+                        self.counts.again += now - crawling.working_since;
+                        self.counts.needlessly += u64::from(self.acknowledged.contains(&candidate));
                     }
-                    Outcome::Elsewhere { at, .. } => {
-                        report.at = Some(at);
-                        report.failed = Some(argiope_controller::outcome::Failure::Missing);
-                    }
-                    Outcome::Failed { reason, .. } => report.failed = Some(reason),
                 }
+                report = Report::of(crawler, number, &task, outcome, crawling.report.route.as_ref());
             }
         }
         crawling.report = report;

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use crate::failure::Failure;
 
 mod browser;
+mod cluster;
 mod recovery;
 mod rings;
 mod scale;
@@ -34,6 +35,8 @@ enum What {
     Recovery(recovery::Args),
     /// Measure a crawl in the browser against bare loops over the same connection
     Browser(browser::Args),
+    /// Measure rings of real processes: what a controller can do, losses, more crawlers
+    Cluster(cluster::Args),
     /// Measure the time of a crawl and of a decision, and the memory of a graph
     Speed(speed::Args),
 }
@@ -45,6 +48,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         What::Scale(args) => scale::run(&args),
         What::Recovery(args) => recovery::run(&args),
         What::Browser(args) => browser::run(&args),
+        What::Cluster(args) => cluster::run(&args),
         What::Speed(args) => speed::run(&args),
     }
 }

@@ -1,0 +1,132 @@
+//! Simulated crawlers over the real network: each has a connection of its own and answers at once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use argiope_controller::job::CrawlerId;
+use argiope_controller::peer::atlas::Route;
+use argiope_controller::peer::message::{Report, Task, ToCrawler};
+use argiope_controller::spent::Spent;
+use argiope_runtime::cluster::Switch;
+use argiope_runtime::cluster::protocol::{CrawlId, FirstLook, FromCrawler, ToTabs, decode, encode};
+use argiope_sim::crawler::{SimulatedCrawler, World};
+use argiope_wire::{Hello, Role, Sender};
+
+/// What was counted on all connections together.
+#[derive(Default)]
+pub struct Counted {
+    /// Connections that are there.
+    pub connected: usize,
+    /// Jobs done.
+    pub jobs: u64,
+    /// Frames and bytes, both ways.
+    pub frames: u64,
+    pub bytes: u64,
+    /// How long it took from a report to the next job, each.
+    pub waits: Vec<Duration>,
+    /// When a job was last given.
+    pub last: Option<Instant>,
+}
+
+/// The application, for as long as the process lives.
+pub type Application = &'static World<'static>;
+
+struct Tab {
+    sender: Sender,
+    simulated: SimulatedCrawler,
+    works_for: Option<(CrawlId, CrawlerId)>,
+    number: u64,
+    route: Option<Route>,
+    said: Instant,
+    counted: Rc<RefCell<Counted>>,
+}
+
+/// Works for a controller until the connection ends.
+pub async fn crawl(switch: Switch, address: String, number: u64, world: Application, counted: Rc<RefCell<Counted>>) {
+    let hello = Hello::new(&switch.me.cluster, Role::Crawler, switch.me.name.wrapping_add(1 + u128::from(number)));
+    let Ok(connection) = switch.transport.dial(&address, &hello, &switch.limits).await else { return };
+    let (sender, mut receiver) = connection.split();
+    let mut tab = Tab {
+        sender,
+        simulated: SimulatedCrawler::new(&[number, 0xBE7C]),
+        works_for: None,
+        number: 0,
+        route: None,
+        said: Instant::now(),
+        counted,
+    };
+    tab.counted.borrow_mut().connected += 1;
+    tab.say(&FromCrawler::Tabs(1)).await;
+    while let Ok(Some(frame)) = receiver.recv().await {
+        tab.count(frame.len());
+        match decode::<ToTabs>(&frame) {
+            Some(ToTabs::Attach(_, works_for)) => {
+                tab.works_for = works_for;
+                if let Some((_, crawler)) = works_for {
+                    tab.report(Report::new(crawler, 0)).await;
+                }
+            }
+            Some(ToTabs::Tell(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
+            Some(ToTabs::Probe(number, order)) => {
+                let first = FirstLook { origin: order.settings.url, masks: argiope_explore::identity::Masks::default() };
+                tab.say(&FromCrawler::Probed(number, Ok(first))).await;
+            }
+            _ => {}
+        }
+    }
+    tab.counted.borrow_mut().connected -= 1;
+}
+
+impl Tab {
+    fn count(&self, bytes: usize) {
+        let mut counted = self.counted.borrow_mut();
+        counted.frames += 1;
+        // Four bytes say how long a frame is.
+        counted.bytes += bytes as u64 + 4;
+    }
+
+    async fn say(&self, message: &FromCrawler) {
+        let frame = encode(message);
+        self.count(frame.len());
+        // If the connection is over, the next thing to be received says so.
+        let _ = self.sender.send(frame).await;
+    }
+
+    async fn report(&mut self, report: Report) {
+        let Some((crawl, _)) = self.works_for else { return };
+        self.number += 1;
+        self.said = Instant::now();
+        self.route.clone_from(&report.route);
+        let report = Report { number: self.number, ..report };
+        self.say(&FromCrawler::Report(crawl, report, Spent { actions: 1, resets: 0 }, None)).await;
+    }
+
+    async fn perform(&mut self, world: Application, task: Task) {
+        let Some((crawl, crawler)) = self.works_for else { return };
+        if task.number != self.number {
+            self.say(&FromCrawler::Returned(crawl, task.id)).await;
+            return;
+        }
+        let now = Instant::now();
+        let waited = now - self.said;
+        let mut counted = self.counted.borrow_mut();
+        counted.jobs += 1;
+        counted.waits.push(waited);
+        counted.last = Some(now);
+        drop(counted);
+        let report = match &task.job {
+            None => Report {
+                at: Some(self.simulated.load(world)),
+                route: Some(Route::default()),
+                task: Some(task.id),
+                ..Report::new(crawler, 0)
+            },
+            Some(job) => {
+                let (outcome, _) = self.simulated.perform(world, job);
+                Report::of(crawler, 0, &task, outcome, self.route.as_ref())
+            }
+        };
+        self.report(report).await;
+    }
+}

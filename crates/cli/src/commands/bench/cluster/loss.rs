@@ -1,0 +1,82 @@
+//! How long it is from the death of a controller to the first job in a state that it had.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::load::Counted;
+use super::{Folder, Processes, application, crawl_with, switch};
+use crate::cluster::block_on;
+use crate::failure::Failure;
+use crate::output;
+
+const CONTROLLERS: usize = 3;
+const CRAWLERS: u64 = 20;
+/// After so many jobs one is killed.
+const AFTER: u64 = 5_000;
+
+pub fn run(times: usize) -> Result<(), Failure> {
+    let mut seconds = Vec::new();
+    for _ in 0..times {
+        seconds.push(once()?);
+    }
+    seconds.sort_by(f64::total_cmp);
+    output::print(&format!(
+        "From the death of one of {CONTROLLERS} controllers to the first job in a state that it had, {times} times: \
+         {:.2} s at least, {:.2} s in the middle, {:.2} s at most\n\n",
+        seconds[0],
+        seconds[times / 2],
+        seconds[times - 1]
+    ))
+}
+
+fn once() -> Result<f64, Failure> {
+    let world = application("random:2000:30")?;
+    let folder = Folder::new()?;
+    let mut ring = Processes::start(&folder.0, CONTROLLERS, &[])?;
+    let victim = RefCell::new(ring.children.pop());
+    let killed = Cell::new(0);
+    let counted = Rc::new(RefCell::new(Counted::default()));
+    // Crawlers and whoever follows the crawl are attached to the others.
+    ring.addresses.pop();
+    let switch = switch()?;
+    block_on(crawl_with(&switch, &ring, CRAWLERS, world, &counted, |jobs| {
+        if jobs > AFTER
+            && let Some(mut victim) = victim.borrow_mut().take()
+        {
+            let _ = victim.kill();
+            killed.set(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros()));
+            let _ = victim.wait();
+        }
+    }))??;
+    let had = assigned(&folder.0.join(format!("{}.trace", CONTROLLERS - 1)))?;
+    let mut first: Option<u128> = None;
+    for number in 0..CONTROLLERS - 1 {
+        for (state, times) in assigned(&folder.0.join(format!("{number}.trace")))? {
+            let after = times.into_iter().find(|&time| time > killed.get());
+            if let Some(after) = after.filter(|_| had.contains_key(&state)) {
+                first = Some(first.map_or(after, |first| first.min(after)));
+            }
+        }
+    }
+    let first = first.ok_or_else(|| Failure::Failed("nothing was served after the loss".to_owned()))?;
+    Ok((first - killed.get()) as f64 / 1e6)
+}
+
+/// When jobs were given out, by state.
+fn assigned(trace: &Path) -> Result<BTreeMap<String, Vec<u128>>, Failure> {
+    let text = std::fs::read_to_string(trace);
+    let text = text.map_err(|error| Failure::Failed(format!("{}: {error}", trace.display())))?;
+    let mut by_state: BTreeMap<String, Vec<u128>> = BTreeMap::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let [time, "assigned", state, _] = words[..]
+            && let Ok(time) = time.parse()
+        {
+            by_state.entry(state.to_owned()).or_default().push(time);
+        }
+    }
+    Ok(by_state)
+}

@@ -1,0 +1,239 @@
+//! `argiope bench cluster`: what real processes over a real network can do.
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use argiope_runtime::cluster::Switch;
+use argiope_runtime::cluster::client::Client;
+use argiope_runtime::cluster::protocol::{CrawlId, Order};
+use argiope_runtime::settings::CrawlSettings;
+use argiope_sim::crawler::World;
+use argiope_wire::Role;
+
+use crate::cluster::{Security, block_on, chance};
+use crate::failure::Failure;
+use crate::{output, source};
+
+mod load;
+mod loss;
+mod speedup;
+
+use load::{Application, Counted};
+
+const AFTER_HELP: &str = "\
+Examples:
+  argiope bench cluster --quick
+
+Three things are measured, on this machine: how many jobs one controller on one core gives out over the network, to \
+simulated crawlers that answer at once; how long it is from the death of a controller to the first job in a state that it \
+had; and how much faster more crawlers with Chromium are on an application whose server takes 50 ms to answer, with what \
+their time goes into.";
+
+/// As typed.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// A small application and few crawlers: seconds instead of minutes
+    #[arg(long)]
+    quick: bool,
+    /// Only this
+    #[arg(long, value_name = "WHAT", value_parser = ["capacity", "loss", "speed-up"])]
+    only: Option<String>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let wanted = |what: &str| args.only.as_deref().is_none_or(|only| only == what);
+    if wanted("capacity") {
+        let crawlers: &[u64] = if args.quick { &[20, 100] } else { &[20, 200, 2_000] };
+        let testbed = if args.quick { "random:400:50" } else { "random:8000:50" };
+        capacity(testbed, crawlers)?;
+    }
+    if wanted("loss") {
+        loss::run(if args.quick { 2 } else { 10 })?;
+    }
+    if wanted("speed-up") {
+        let crawlers: &[u32] = if args.quick { &[1, 2] } else { &[1, 2, 4, 8, 15] };
+        speedup::run(crawlers, if args.quick { 4 } else { 7 })?;
+    }
+    Ok(())
+}
+
+/// How many jobs one controller gives out.
+fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
+    let world = application(testbed)?;
+    output::print(&format!(
+        "One controller on one core, {testbed} ({} transitions), simulated crawlers on the others:\n\
+         crawlers    jobs/s   frames/job   bytes/job   median wait   99 % wait\n",
+        world.transitions()
+    ))?;
+    for &many in crawlers {
+        let folder = Folder::new()?;
+        let ring = Processes::start(&folder.0, 1, &["taskset", "-c", "0"])?;
+        let switch = switch()?;
+        let counted = Rc::new(RefCell::new(Counted::default()));
+        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_| {}))??;
+        let mut counted = counted.take();
+        counted.waits.sort_unstable();
+        let wait = |share: f64| {
+            let at = (counted.waits.len() as f64 * share) as usize;
+            counted.waits.get(at.min(counted.waits.len().saturating_sub(1))).copied().unwrap_or_default()
+        };
+        output::print(&format!(
+            "{many:>8}{:>10.0}{:>13.2}{:>12.0}{:>11.2} ms{:>9.2} ms\n",
+            counted.jobs as f64 / took.as_secs_f64(),
+            counted.frames as f64 / counted.jobs.max(1) as f64,
+            counted.bytes as f64 / counted.jobs.max(1) as f64,
+            wait(0.5).as_secs_f64() * 1e3,
+            wait(0.99).as_secs_f64() * 1e3,
+        ))?;
+    }
+    output::print("\n")
+}
+
+/// Lets simulated crawlers crawl to the end; how long that took. `now_and_then` is told how many jobs are done.
+async fn crawl_with(
+    switch: &Switch,
+    ring: &Processes,
+    many: u64,
+    world: Application,
+    counted: &Rc<RefCell<Counted>>,
+    mut now_and_then: impl FnMut(u64),
+) -> Result<Duration, Failure> {
+    let failed = |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
+    for number in 0..many {
+        let address = ring.addresses[number as usize % ring.addresses.len()].clone();
+        tokio::task::spawn_local(load::crawl(switch.clone(), address, number, world, counted.clone()));
+    }
+    let until = Instant::now() + Duration::from_secs(60);
+    while (counted.borrow().connected as u64) < many {
+        if Instant::now() > until {
+            return Err(Failure::Failed("the crawlers do not all get a connection".to_owned()));
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut client = Client::dial(switch, &ring.addresses[0]).await.map_err(failed)?;
+    let id = CrawlId(chance()? as u64);
+    let order = Order {
+        settings: CrawlSettings::new("http://simulated.invalid/".to_owned()),
+        scheme: "forward-global".to_owned(),
+        recovery: "redundancy".to_owned(),
+        backups: 1,
+    };
+    let started = Instant::now();
+    client.start(id, order).await.map_err(failed)?;
+    client.follow(id).await.map_err(failed)?;
+    loop {
+        let status = client.stands().await.map_err(failed)?;
+        now_and_then(counted.borrow().jobs);
+        if status.total(id).finished {
+            let last = counted.borrow().last.unwrap_or(started);
+            return Ok(last - started);
+        }
+    }
+}
+
+fn application(testbed: &str) -> Result<Application, Failure> {
+    // For as long as the process lives: crawlers are tasks of their own.
+    let model = Box::leak(Box::new(source::testbed(testbed)?));
+    Ok(Box::leak(Box::new(World::new(model))))
+}
+
+fn switch() -> Result<Switch, Failure> {
+    let security = Security { certs: None, cluster_name: "argiope".to_owned() };
+    security.switch(Role::Client, chance()?, None)
+}
+
+/// A directory that is removed.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("argiope-bench-{:016x}", chance()? as u64));
+        std::fs::create_dir(&path).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Controllers, and whatever else is started beside them; all of it ends here.
+struct Processes {
+    children: Vec<Child>,
+    addresses: Vec<String>,
+}
+
+impl Processes {
+    /// A ring of controllers, each started by way of another command if one is given.
+    fn start(folder: &Path, controllers: usize, by: &[&str]) -> Result<Self, Failure> {
+        let mut ring = Self { children: Vec::new(), addresses: Vec::new() };
+        for number in 0..controllers {
+            let mut arguments = vec!["controller", "--listen", "127.0.0.1:0", "--with-parent"];
+            let (data, trace) = (folder.join(format!("{number}")), folder.join(format!("{number}.trace")));
+            if let Some(first) = ring.addresses.first() {
+                arguments.extend(["--join", first.as_str()]);
+            }
+            let mut command = command(by)?;
+            command.args(&arguments).arg("--data").arg(data);
+            if controllers > 1 {
+                command.arg("--trace").arg(trace);
+            }
+            let mut child = spawn(&mut command, Stdio::piped())?;
+            let mut line = String::new();
+            let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
+            ring.children.push(child);
+            if !matches!(heard, Some(Ok(read)) if read > 0) {
+                return Err(Failure::Failed("a controller does not start".to_owned()));
+            }
+            ring.addresses.push(line.trim().to_owned());
+        }
+        Ok(ring)
+    }
+
+    /// A crawler with a browser, with one tab.
+    fn add_crawler(&mut self) -> Result<(), Failure> {
+        let mut command = command(&[])?;
+        command.args(["crawler", "--tabs", "1", "--with-parent", "--controller", &self.addresses.join(",")]);
+        self.children.push(spawn(&mut command, Stdio::null())?);
+        Ok(())
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            drop(child.stdin.take());
+        }
+        for child in &mut self.children {
+            for _ in 0..60 {
+                if matches!(child.try_wait(), Ok(Some(_))) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn command(by: &[&str]) -> Result<Command, Failure> {
+    let argiope = std::env::current_exe()
+        .map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))?;
+    let Some((first, rest)) = by.split_first() else { return Ok(Command::new(argiope)) };
+    let mut command = Command::new(first);
+    command.args(rest).arg(argiope);
+    Ok(command)
+}
+
+fn spawn(command: &mut Command, out: Stdio) -> Result<Child, Failure> {
+    let child = command.stdin(Stdio::piped()).stdout(out).stderr(Stdio::null()).spawn();
+    child.map_err(|error| Failure::Failed(format!("{:?} does not start: {error}", command.get_program())))
+}
