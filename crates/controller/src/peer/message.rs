@@ -274,6 +274,8 @@ pub struct Task {
     pub job: Option<Job>,
     /// How one gets to the job's state after a reset, if that is known.
     pub route: Option<Route>,
+    /// What is offered where it leads is not known: the crawler is to say so, even if it has said so before.
+    pub look: bool,
 }
 
 impl Task {

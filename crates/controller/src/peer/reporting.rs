@@ -72,9 +72,10 @@ impl Peer {
         }
         if new && let Some(record) = self.atlas.record(state) {
             self.keep(Part::State(record), Then::Acknowledge(done), out);
-        } else {
+        } else if self.atlas.is_full(at.key) {
             self.acknowledge(done, out);
         }
+        // If not, it was known once and was lost: a crawler is sent to look, and that counts.
         let asking =
             Asking { crawler: report.crawler, number: report.number, at: Some(at.key), again: report.again };
         self.employ(asking, out);

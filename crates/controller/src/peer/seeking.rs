@@ -65,7 +65,7 @@ impl Peer {
             return false;
         }
         let id = Answer { by: self.me, job: JobId(self.number()) };
-        let task = Task { id, number: asking.number, job: None, route: None };
+        let task = Task { id, number: asking.number, job: None, route: None, look: true };
         out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
         true
     }
@@ -233,7 +233,8 @@ impl Peer {
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
         out.push(Effect::Wake(Timer::Lease(id), deadline));
         let id = Answer { by: self.me, job: id };
-        let task = Task { id, number: asking.number, job, route };
+        let look = self.atlas.is_ask(slot);
+        let task = Task { id, number: asking.number, job, route, look };
         out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
         self.patience = self.settings.times.idle;
     }

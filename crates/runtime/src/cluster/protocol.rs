@@ -84,6 +84,29 @@ pub struct Member {
     pub address: String,
 }
 
+/// What the time of tabs went into, in microseconds. The rest is waiting for something to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// Performing tasks.
+    pub acting: u64,
+    /// From a report to the next task, the network and the controllers included, where that was no longer than
+    /// [`Times::IDLE`].
+    pub asking: u64,
+}
+
+impl Times {
+    /// Whoever waits longer than this for a task waits because there is none.
+    pub const IDLE: u64 = 100_000;
+
+    /// These and those together.
+    pub fn plus(self, more: Self) -> Self {
+        Self {
+            acting: self.acting.saturating_add(more.acting),
+            asking: self.asking.saturating_add(more.asking),
+        }
+    }
+}
+
 /// How far a controller's share of a crawl is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -101,6 +124,8 @@ pub struct Tally {
     pub crawlers: u32,
     /// What they have spent.
     pub spent: Spent,
+    /// What their time went into.
+    pub times: Times,
     /// Whether it is in the crawl's ring.
     pub inside: bool,
     /// The crawl is over.
@@ -147,7 +172,7 @@ pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),
     /// What a tab says, what that has cost, and what the page is like if that was not said before.
-    Report(CrawlId, Report, Spent, Option<Blob>),
+    Report(CrawlId, Report, Spent, Times, Option<Blob>),
     /// A tab gives a task back that it did not begin.
     Returned(CrawlId, Answer),
     /// A tab wants to know what a state is like.
@@ -261,6 +286,7 @@ impl Status {
             copies: sum.copies + tally.copies,
             crawlers: sum.crawlers + tally.crawlers,
             spent: sum.spent.plus(tally.spent),
+            times: sum.times.plus(tally.times),
             inside: sum.inside || tally.inside,
             finished: sum.finished || tally.finished,
         })

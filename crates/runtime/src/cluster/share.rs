@@ -1,6 +1,8 @@
 //! One controller's share of one crawl: its peer, and what else it must know of the crawl.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::Part;
@@ -12,7 +14,7 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::{Described, Settings as Exploring};
 use argiope_ring::Key;
 
-use super::protocol::{Order, Spec, Tally};
+use super::protocol::{Order, Spec, Tally, Times as SpentTimes};
 
 /// So many successors survive this many failures at once, less one.
 const SUCCESSORS: usize = 4;
@@ -42,6 +44,8 @@ pub struct Share {
     pub volatile: StateMasks,
     /// What crawlers that are attached here have spent.
     pub spent: Spent,
+    /// What their time went into.
+    pub times: SpentTimes,
     /// What was kept in an earlier life, until it is known who goes on with the crawl.
     pub pending: Option<Pending>,
     /// Who lets it into the crawl's ring.
@@ -52,7 +56,19 @@ pub struct Share {
     pub stopped: bool,
     /// It has left the crawl's ring.
     pub left: bool,
+    counted: Cell<Counted>,
 }
+
+/// What was counted one by one, and when to do so again.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    transitions: u64,
+    copies: u64,
+    next: Option<Instant>,
+}
+
+/// Counting may take one part in so many of the time.
+const COUNTING: u32 = 200;
 
 impl Share {
     /// Of a crawl, before it is known how it takes part.
@@ -63,11 +79,13 @@ impl Share {
             peer: Peer::newcomer(settings, me),
             volatile: StateMasks::default(),
             spent: Spent::default(),
+            times: SpentTimes::default(),
             pending: None,
             joins_through: None,
             finished: false,
             stopped: false,
             left: false,
+            counted: Cell::default(),
         })
     }
 
@@ -76,19 +94,28 @@ impl Share {
         !self.finished && !self.stopped && !self.left && self.pending.is_none()
     }
 
-    /// How far it is.
+    /// How far it is. What must be counted one by one is counted again only when that takes little of the time.
     pub fn tally(&self, crawlers: u32) -> Tally {
         let atlas = self.peer.atlas();
-        let all = atlas.all().filter(|&(key, _)| atlas.is_full(key)).count() as u64;
         let own = atlas.own_states() as u64;
+        let mut counted = self.counted.get();
+        if self.finished || counted.next.is_none_or(|next| Instant::now() > next) {
+            let began = Instant::now();
+            let all = atlas.all().filter(|&(key, _)| atlas.is_full(key)).count() as u64;
+            counted.transitions = atlas.executed_own().count() as u64;
+            counted.copies = all.saturating_sub(own);
+            counted.next = Some(Instant::now() + began.elapsed() * COUNTING);
+            self.counted.set(counted);
+        }
         Tally {
             states: own,
-            transitions: atlas.executed_own().count() as u64,
+            transitions: counted.transitions,
             left: atlas.free() as u64,
             leases: self.peer.under_way() as u64,
-            copies: all.saturating_sub(own),
+            copies: counted.copies,
             crawlers,
             spent: self.spent,
+            times: self.times,
             inside: self.pending.is_none() && self.peer.member().is_inside(),
             finished: self.finished || self.stopped,
         }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::outcome::{Failure, Sighting};
@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::contents;
-use super::protocol::{Blob, CrawlId, FromCrawler};
+use super::protocol::{Blob, CrawlId, FromCrawler, Times};
 use super::worker::Crawl;
 use crate::browsers::Browsers;
 use crate::crawler::{Crawler, Details, Report as Performed};
@@ -128,6 +128,8 @@ pub struct Outbox {
 struct Shared {
     /// The contents that the present home has.
     sent: BTreeSet<Content>,
+    /// The states that it was told what they offer. If it is forgotten, a tab is sent to look.
+    told: BTreeSet<StateKey>,
     /// What tabs have begun, by their number.
     under_way: BTreeMap<u32, (CrawlId, Answer)>,
 }
@@ -146,7 +148,9 @@ impl Outbox {
 
     /// There is a new home, which has nothing.
     pub fn forget_sent(&self) {
-        self.shared.borrow_mut().sent.clear();
+        let mut shared = self.shared.borrow_mut();
+        shared.sent.clear();
+        shared.told.clear();
     }
 
     /// What tabs have begun.
@@ -154,9 +158,15 @@ impl Outbox {
         self.shared.borrow().under_way.values().copied().collect()
     }
 
-    async fn report(&self, crawl: CrawlId, report: Report, spent: Spent, blob: Option<Blob>) {
+    async fn report(
+        &self,
+        crawl: CrawlId,
+        report: Report,
+        (spent, times): (Spent, Times),
+        blob: Option<Blob>,
+    ) {
         let new = blob.filter(|blob| self.shared.borrow_mut().sent.insert(blob.content));
-        self.send(FromCrawler::Report(crawl, report, spent, new)).await;
+        self.send(FromCrawler::Report(crawl, report, spent, times, new)).await;
     }
 }
 
@@ -176,6 +186,7 @@ struct Session {
     crawler: Option<Crawler>,
     report: Report,
     spent: Spent,
+    times: Times,
     route: Option<Route>,
 }
 
@@ -206,6 +217,7 @@ pub async fn run(
                 crawler: None,
                 report: Report::new(attached.crawler, 0),
                 spent: Spent::default(),
+                times: Times::default(),
                 route: None,
             },
         };
@@ -229,7 +241,8 @@ async fn serve(
         session.report.number += 1;
         let archive = &attached.crawl.archive;
         let blob = session.report.at.as_ref().and_then(|at| archive.blob_of(at.key));
-        let spent = std::mem::take(&mut session.spent);
+        let spent = (std::mem::take(&mut session.spent), std::mem::take(&mut session.times));
+        let said = Instant::now();
         office.outbox.report(attached.id, session.report.clone(), spent, blob).await;
         let patience = PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS));
         let Ok(task) = timeout(patience, next_task(office, attached, session, given)).await else {
@@ -238,8 +251,12 @@ async fn serve(
             continue;
         };
         in_vain = 0;
+        session.times.asking +=
+            microseconds(said.elapsed()).filter(|&time| time <= Times::IDLE).unwrap_or_default();
+        let began = Instant::now();
         office.outbox.shared.borrow_mut().under_way.insert(office.number, (attached.id, task.id));
         perform(office, attached, session, task, given).await;
+        session.times.acting += microseconds(began.elapsed()).unwrap_or_default();
         office.outbox.shared.borrow_mut().under_way.remove(&office.number);
     }
 }
@@ -268,6 +285,10 @@ async fn next_task(
             ToCrawler::Finished => {}
         }
     }
+}
+
+fn microseconds(time: Duration) -> Option<u64> {
+    u64::try_from(time.as_micros()).ok()
 }
 
 fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
@@ -350,7 +371,8 @@ async fn perform(
         attached.crawl.archive.take_in(*key, found);
     }
     if let Some(Sighting { key, offers }) = &mut report.at {
-        *offers = crawler.offers();
+        let untold = office.outbox.shared.borrow_mut().told.insert(*key);
+        *offers = crawler.offers().filter(|_| untold || task.look);
         report.content = attached.crawl.archive.kept.borrow().names.get(key).copied();
     }
     session.route.clone_from(&report.route);

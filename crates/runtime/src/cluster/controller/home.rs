@@ -155,10 +155,11 @@ impl Node<'_> {
                     self.assign_tabs();
                 }
             }
-            FromCrawler::Report(crawl, report, spent, blob) => {
+            FromCrawler::Report(crawl, report, spent, times, blob) => {
                 self.take_blobs(blob.into_iter().collect());
                 if let Some(share) = self.shares.get_mut(&crawl) {
                     share.spent = share.spent.plus(spent);
+                    share.times = share.times.plus(times);
                 }
                 // One that was attached elsewhere meanwhile may still have something to say.
                 self.tell(crawl, Input::Report(report));

@@ -1,6 +1,7 @@
 //! Simulated crawlers over the real network: each has a connection of its own and answers at once.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -8,8 +9,9 @@ use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{Report, Task, ToCrawler};
 use argiope_controller::spent::Spent;
+use argiope_explore::id::StateKey;
 use argiope_runtime::cluster::Switch;
-use argiope_runtime::cluster::protocol::{CrawlId, FirstLook, FromCrawler, ToTabs, decode, encode};
+use argiope_runtime::cluster::protocol::{CrawlId, FirstLook, FromCrawler, Times, ToTabs, decode, encode};
 use argiope_sim::crawler::{SimulatedCrawler, World};
 use argiope_wire::{Hello, Role, Sender};
 
@@ -38,13 +40,22 @@ struct Tab {
     works_for: Option<(CrawlId, CrawlerId)>,
     number: u64,
     route: Option<Route>,
+    told: Rc<RefCell<BTreeSet<StateKey>>>,
     said: Instant,
     counted: Rc<RefCell<Counted>>,
 }
 
 /// Works for a controller until the connection ends.
-pub async fn crawl(switch: Switch, address: String, number: u64, world: Application, counted: Rc<RefCell<Counted>>) {
-    let hello = Hello::new(&switch.me.cluster, Role::Crawler, switch.me.name.wrapping_add(1 + u128::from(number)));
+pub async fn crawl(
+    switch: Switch,
+    address: String,
+    number: u64,
+    world: Application,
+    counted: Rc<RefCell<Counted>>,
+    told: Rc<RefCell<BTreeSet<StateKey>>>,
+) {
+    let hello =
+        Hello::new(&switch.me.cluster, Role::Crawler, switch.me.name.wrapping_add(1 + u128::from(number)));
     let Ok(connection) = switch.transport.dial(&address, &hello, &switch.limits).await else { return };
     let (sender, mut receiver) = connection.split();
     let mut tab = Tab {
@@ -53,6 +64,7 @@ pub async fn crawl(switch: Switch, address: String, number: u64, world: Applicat
         works_for: None,
         number: 0,
         route: None,
+        told,
         said: Instant::now(),
         counted,
     };
@@ -69,7 +81,10 @@ pub async fn crawl(switch: Switch, address: String, number: u64, world: Applicat
             }
             Some(ToTabs::Tell(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
             Some(ToTabs::Probe(number, order)) => {
-                let first = FirstLook { origin: order.settings.url, masks: argiope_explore::identity::Masks::default() };
+                let first = FirstLook {
+                    origin: order.settings.url,
+                    masks: argiope_explore::identity::Masks::default(),
+                };
                 tab.say(&FromCrawler::Probed(number, Ok(first))).await;
             }
             _ => {}
@@ -99,7 +114,14 @@ impl Tab {
         self.said = Instant::now();
         self.route.clone_from(&report.route);
         let report = Report { number: self.number, ..report };
-        self.say(&FromCrawler::Report(crawl, report, Spent { actions: 1, resets: 0 }, None)).await;
+        self.say(&FromCrawler::Report(
+            crawl,
+            report,
+            Spent { actions: 1, resets: 0 },
+            Times::default(),
+            None,
+        ))
+        .await;
     }
 
     async fn perform(&mut self, world: Application, task: Task) {
@@ -115,7 +137,7 @@ impl Tab {
         counted.waits.push(waited);
         counted.last = Some(now);
         drop(counted);
-        let report = match &task.job {
+        let mut report = match &task.job {
             None => Report {
                 at: Some(self.simulated.load(world)),
                 route: Some(Route::default()),
@@ -127,6 +149,10 @@ impl Tab {
                 Report::of(crawler, 0, &task, outcome, self.route.as_ref())
             }
         };
+        if let Some(at) = &mut report.at {
+            let untold = self.told.borrow_mut().insert(at.key);
+            at.offers = at.offers.take().filter(|_| untold || task.look);
+        }
         self.report(report).await;
     }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use argiope_runtime::cluster::protocol::{CrawlId, Status};
+
 use super::load::Counted;
 use super::{Folder, Processes, application, crawl_with, switch};
 use crate::cluster::block_on;
@@ -14,8 +16,8 @@ use crate::output;
 
 const CONTROLLERS: usize = 3;
 const CRAWLERS: u64 = 20;
-/// After so many jobs one is killed.
-const AFTER: u64 = 5_000;
+/// When each of them has so many states, one is killed.
+const AFTER: u64 = 200;
 
 pub fn run(times: usize) -> Result<(), Failure> {
     let mut seconds = Vec::new();
@@ -33,7 +35,7 @@ pub fn run(times: usize) -> Result<(), Failure> {
 }
 
 fn once() -> Result<f64, Failure> {
-    let world = application("random:2000:30")?;
+    let world = application("random:8000:30")?;
     let folder = Folder::new()?;
     let mut ring = Processes::start(&folder.0, CONTROLLERS, &[])?;
     let victim = RefCell::new(ring.children.pop());
@@ -42,8 +44,12 @@ fn once() -> Result<f64, Failure> {
     // Crawlers and whoever follows the crawl are attached to the others.
     ring.addresses.pop();
     let switch = switch()?;
-    block_on(crawl_with(&switch, &ring, CRAWLERS, world, &counted, |jobs| {
-        if jobs > AFTER
+    let all_at_work = |status: &Status, id: CrawlId| {
+        let shares = status.members.iter().flat_map(|member| &member.shares);
+        shares.filter(|(crawl, tally)| *crawl == id && tally.states > AFTER).count() == CONTROLLERS
+    };
+    block_on(crawl_with(&switch, &ring, CRAWLERS, world, &counted, |status, id| {
+        if all_at_work(status, id)
             && let Some(mut victim) = victim.borrow_mut().take()
         {
             let _ = victim.kill();

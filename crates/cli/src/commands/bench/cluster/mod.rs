@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::Client;
-use argiope_runtime::cluster::protocol::{CrawlId, Order};
+use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sim::crawler::World;
 use argiope_wire::Role;
@@ -75,7 +75,7 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
         let ring = Processes::start(&folder.0, 1, &["taskset", "-c", "0"])?;
         let switch = switch()?;
         let counted = Rc::new(RefCell::new(Counted::default()));
-        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_| {}))??;
+        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| {}))??;
         let mut counted = counted.take();
         counted.waits.sort_unstable();
         let wait = |share: f64| {
@@ -94,19 +94,28 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
     output::print("\n")
 }
 
-/// Lets simulated crawlers crawl to the end; how long that took. `now_and_then` is told how many jobs are done.
+/// Lets simulated crawlers crawl to the end; how long that took. `now_and_then` is told how the crawl stands.
 async fn crawl_with(
     switch: &Switch,
     ring: &Processes,
     many: u64,
     world: Application,
     counted: &Rc<RefCell<Counted>>,
-    mut now_and_then: impl FnMut(u64),
+    mut now_and_then: impl FnMut(&Status, CrawlId),
 ) -> Result<Duration, Failure> {
     let failed = |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
+    // As the tabs of one process do: what a state offers is said once, and again when somebody asks.
+    let told = Rc::default();
     for number in 0..many {
         let address = ring.addresses[number as usize % ring.addresses.len()].clone();
-        tokio::task::spawn_local(load::crawl(switch.clone(), address, number, world, counted.clone()));
+        tokio::task::spawn_local(load::crawl(
+            switch.clone(),
+            address,
+            number,
+            world,
+            counted.clone(),
+            Rc::clone(&told),
+        ));
     }
     let until = Instant::now() + Duration::from_secs(60);
     while (counted.borrow().connected as u64) < many {
@@ -128,7 +137,7 @@ async fn crawl_with(
     client.follow(id).await.map_err(failed)?;
     loop {
         let status = client.stands().await.map_err(failed)?;
-        now_and_then(counted.borrow().jobs);
+        now_and_then(&status, id);
         if status.total(id).finished {
             let last = counted.borrow().last.unwrap_or(started);
             return Ok(last - started);
@@ -153,7 +162,8 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("argiope-bench-{:016x}", chance()? as u64));
-        std::fs::create_dir(&path).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+        std::fs::create_dir(&path)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
         Ok(Self(path))
     }
 }

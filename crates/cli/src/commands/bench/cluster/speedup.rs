@@ -1,7 +1,81 @@
-//! How much faster more crawlers are, and what their time goes into.
+//! How much faster more crawlers with browsers are, and what their time goes into.
 
+use std::time::{Duration, Instant};
+
+use argiope_runtime::cluster::client::{Client, ClientError};
+use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
+use argiope_runtime::settings::CrawlSettings;
+use argiope_sites::Server;
+
+use super::{Folder, Processes, switch};
+use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
+use crate::output;
 
-pub fn run(_crawlers: &[u32], _switches: u32) -> Result<(), Failure> {
-    Ok(())
+/// How long the application's server takes to answer.
+const WAIT: u32 = 50;
+/// So long crawlers may take to be there.
+const LONGEST_START: Duration = Duration::from_secs(120);
+
+pub fn run(crawlers: &[u32], switches: u32) -> Result<(), Failure> {
+    let server = Server::start("toggles").map_err(|error| Failure::Failed(error.to_string()))?;
+    let url = format!("{}?switches={switches}&wait={WAIT}", server.url());
+    output::print(&format!(
+        "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {WAIT} ms \
+         ({} transitions):\n\
+         crawlers  seconds  speed-up  per crawler   in actions  network and controller   idle\n",
+        (1u64 << switches) * u64::from(switches),
+    ))?;
+    let mut one: Option<f64> = None;
+    for &many in crawlers {
+        let (tally, took) = crawl(&url, many)?;
+        let seconds = took.as_secs_f64();
+        let speedup = *one.get_or_insert(seconds * f64::from(crawlers[0])) / seconds;
+        let all = seconds * f64::from(many);
+        let share = |us: u64| us as f64 / 1e6 / all * 100.0;
+        let idle = 100.0 - share(tally.times.acting) - share(tally.times.asking);
+        output::print(&format!(
+            "{many:>8}{seconds:>9.1}{speedup:>10.2}{:>13.2}{:>11.1} %{:>22.1} %{idle:>6.1} %\n",
+            speedup / f64::from(many),
+            share(tally.times.acting),
+            share(tally.times.asking),
+        ))?;
+    }
+    output::print("\n")
+}
+
+fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
+    let folder = Folder::new()?;
+    let mut ring = Processes::start(&folder.0, 2, &[])?;
+    for _ in 0..crawlers {
+        ring.add_crawler()?;
+    }
+    let switch = switch()?;
+    let id = CrawlId(chance()? as u64);
+    let order = Order {
+        settings: CrawlSettings::new(url.to_owned()),
+        scheme: "forward-global".to_owned(),
+        recovery: "redundancy".to_owned(),
+        backups: 1,
+    };
+    let crawled = block_on(async {
+        let mut client = Client::dial(&switch, &ring.addresses[0]).await?;
+        let until = Instant::now() + LONGEST_START;
+        while client.status().await?.members.iter().map(|member| member.tabs).sum::<u32>() < crawlers {
+            if Instant::now() > until {
+                return Err(ClientError::No("the crawlers are not all there in time".to_owned()));
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        client.start(id, order).await?;
+        let started = Instant::now();
+        client.follow(id).await?;
+        loop {
+            let total = client.stands().await?.total(id);
+            if total.finished {
+                return Ok((total, started.elapsed()));
+            }
+        }
+    })?;
+    crawled.map_err(|error: ClientError| Failure::Failed(error.to_string()))
 }
