@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Input, Part, Timer};
+use argiope_controller::peer::message::{Input, Part, Report, Timer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
 use tokio::sync::{Notify, mpsc};
@@ -116,6 +116,10 @@ struct Node<'a> {
     timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Timer)>>,
     next_timer: u64,
     crawlers: BTreeMap<CrawlerId, (LinkId, u32)>,
+    /// What crawlers said last and were given nothing for yet.
+    unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, Report)>,
+    /// Until when that is said again, because somebody who had to do with it may be gone.
+    restless: Option<Instant>,
     processes: BTreeMap<LinkId, Process>,
     next_crawler: u32,
     probes: BTreeMap<u64, home::Asker>,
@@ -168,6 +172,8 @@ pub async fn run(
         timers: BinaryHeap::new(),
         next_timer: 0,
         crawlers: BTreeMap::new(),
+        unanswered: BTreeMap::new(),
+        restless: None,
         processes: BTreeMap::new(),
         next_crawler: 0,
         probes: BTreeMap::new(),

@@ -274,9 +274,10 @@ pub struct CrawlStatus {
 }
 
 impl Status {
-    /// Of a crawl: all shares together.
+    /// Of a crawl: all shares together. Of those that are silent somebody else has taken over.
     pub fn total(&self, crawl: CrawlId) -> Tally {
-        let shares = self.members.iter().flat_map(|member| &member.shares);
+        let heard = self.members.iter().filter(|member| member.silent_ms == 0);
+        let shares = heard.flat_map(|member| &member.shares);
         let tallies = shares.filter(|(id, _)| *id == crawl).map(|(_, tally)| tally);
         tallies.fold(Tally { finished: false, ..Tally::default() }, |sum, tally| Tally {
             states: sum.states + tally.states,

@@ -18,6 +18,18 @@ use super::protocol::{Order, Spec, Tally, Times as SpentTimes};
 
 /// So many successors survive this many failures at once, less one.
 const SUCCESSORS: usize = 4;
+/// How long things take in a cluster. A controller that died is noticed by the one before it after at most `stabilise` and
+/// `answer`, and the one after it then asks for `answer` whether it is so: 1.7 s. Shorter would take a busy machine for
+/// dead, which costs work that is done twice.
+const TIMES: Times = Times {
+    task: 60_000_000,
+    stabilise: 300_000,
+    answer: 700_000,
+    resend: 1_000_000,
+    idle: 200_000,
+    later: 50_000,
+    round: 3_000_000,
+};
 /// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 /// The strategies that work on a part of the graph; another one is replaced by this.
@@ -148,6 +160,6 @@ pub fn settings(order: &Order) -> Result<Settings, String> {
         recovery,
         backups: order.backups as usize,
         successors: SUCCESSORS,
-        times: Times::default(),
+        times: TIMES,
     })
 }

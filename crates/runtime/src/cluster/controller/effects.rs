@@ -160,6 +160,9 @@ impl Node<'_> {
             ToCrawler::Task(_) | ToCrawler::Finished => Vec::new(),
         };
         if home(crawler) == short_number(self.me) {
+            if let ToCrawler::Task(_) = told {
+                self.unanswered.remove(&crawler);
+            }
             let Some(&(link, _)) = self.crawlers.get(&crawler) else { return };
             let blobs = wanted.iter().filter_map(|&content| self.blob(content)).collect();
             if let Some(link) = self.links.get_mut(&link) {

@@ -1,9 +1,10 @@
 //! Crawlers that are attached to a controller: which tab works for which crawl, and what they say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::message::Input;
+use argiope_controller::peer::message::{Input, Report};
 use argiope_explore::quoted::Escaped;
 use argiope_ring::Key;
 
@@ -12,7 +13,7 @@ use super::super::protocol::{
     Between, CrawlId, FirstLook, FromCrawler, Member, Order, Spec, ToClient, ToTabs,
 };
 use super::effects::crawler_of;
-use super::{Node, shown};
+use super::{Node, PULSE, shown};
 
 /// Nobody has more tabs.
 const MOST_TABS: u32 = 4_096;
@@ -52,6 +53,7 @@ impl Node<'_> {
         let Some(process) = self.processes.remove(&link) else { return };
         for (_, crawler) in process.tabs.iter().flatten() {
             self.crawlers.remove(crawler);
+            self.unanswered.remove(crawler);
         }
         let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
         (self.say)(&format!("a crawler with {} tabs {how}", process.tabs.len()));
@@ -132,6 +134,22 @@ impl Node<'_> {
         let works_for = process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
         if let Some((_, crawler)) = works_for {
             self.crawlers.remove(&crawler);
+            self.unanswered.remove(&crawler);
+        }
+    }
+
+    /// A controller is gone, and with it what crawlers were to be told, perhaps: those that were told nothing since are
+    /// spoken for again, until others have taken over.
+    pub(super) fn say_again(&mut self) {
+        if self.restless.is_none_or(|until| Instant::now() > until) {
+            self.restless = None;
+            return;
+        }
+        let waiting = self.unanswered.values().filter(|(since, ..)| since.elapsed() > PULSE);
+        let waiting: Vec<(CrawlId, Report)> =
+            waiting.map(|(_, crawl, report)| (*crawl, Report { again: true, ..report.clone() })).collect();
+        for (crawl, report) in waiting {
+            self.tell(crawl, Input::Report(report));
         }
     }
 
@@ -162,6 +180,7 @@ impl Node<'_> {
                     share.times = share.times.plus(times);
                 }
                 // One that was attached elsewhere meanwhile may still have something to say.
+                self.unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
                 self.tell(crawl, Input::Report(report));
             }
             FromCrawler::Returned(crawl, answer) if answer.by == self.me => {

@@ -19,6 +19,8 @@ use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Two controllers of a crawl that do not know each other after so long are in two rings, perhaps.
 const APART: Duration = Duration::from_secs(5);
+/// So long it may take until others have taken over from a controller.
+const TAKING_OVER: Duration = Duration::from_secs(5);
 /// So many things that were kept go into one frame.
 const PARTS_AT_ONCE: usize = 256;
 /// Nobody knows more controllers than this.
@@ -86,6 +88,7 @@ impl Node<'_> {
             (self.say)(&format!("controller {} at {address} has left", short(key)));
         } else {
             (self.say)(&format!("controller {} at {address} is gone: {why}", short(key)));
+            self.restless = Some(Instant::now() + TAKING_OVER);
         }
     }
 
@@ -155,6 +158,7 @@ impl Node<'_> {
             self.dial(address);
         }
         self.begin_again();
+        self.say_again();
         self.tell_followers();
     }
 

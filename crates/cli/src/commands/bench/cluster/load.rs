@@ -14,6 +14,10 @@ use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::protocol::{CrawlId, FirstLook, FromCrawler, Times, ToTabs, decode, encode};
 use argiope_sim::crawler::{SimulatedCrawler, World};
 use argiope_wire::{Hello, Role, Sender};
+use tokio::time::timeout;
+
+/// Whoever was told nothing for so long says again where it is.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What was counted on all connections together.
 #[derive(Default)]
@@ -40,6 +44,7 @@ struct Tab {
     works_for: Option<(CrawlId, CrawlerId)>,
     number: u64,
     route: Option<Route>,
+    last: Option<Report>,
     told: Rc<RefCell<BTreeSet<StateKey>>>,
     said: Instant,
     counted: Rc<RefCell<Counted>>,
@@ -64,13 +69,22 @@ pub async fn crawl(
         works_for: None,
         number: 0,
         route: None,
+        last: None,
         told,
         said: Instant::now(),
         counted,
     };
     tab.counted.borrow_mut().connected += 1;
     tab.say(&FromCrawler::Tabs(1)).await;
-    while let Ok(Some(frame)) = receiver.recv().await {
+    loop {
+        let Ok(received) = timeout(PATIENCE, receiver.recv()).await else {
+            // What it said is lost with somebody.
+            if let Some(last) = tab.last.clone() {
+                tab.report(Report { again: true, ..last }).await;
+            }
+            continue;
+        };
+        let Ok(Some(frame)) = received else { break };
         tab.count(frame.len());
         match decode::<ToTabs>(&frame) {
             Some(ToTabs::Attach(_, works_for)) => {
@@ -114,6 +128,7 @@ impl Tab {
         self.said = Instant::now();
         self.route.clone_from(&report.route);
         let report = Report { number: self.number, ..report };
+        self.last = Some(report.clone());
         self.say(&FromCrawler::Report(
             crawl,
             report,

@@ -75,7 +75,7 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
         let ring = Processes::start(&folder.0, 1, &["taskset", "-c", "0"])?;
         let switch = switch()?;
         let counted = Rc::new(RefCell::new(Counted::default()));
-        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| {}))??;
+        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| true))??;
         let mut counted = counted.take();
         counted.waits.sort_unstable();
         let wait = |share: f64| {
@@ -94,14 +94,14 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
     output::print("\n")
 }
 
-/// Lets simulated crawlers crawl to the end; how long that took. `now_and_then` is told how the crawl stands.
+/// Lets simulated crawlers crawl to the end; or as long as it `goes_on`; how long that took.
 async fn crawl_with(
     switch: &Switch,
     ring: &Processes,
     many: u64,
     world: Application,
     counted: &Rc<RefCell<Counted>>,
-    mut now_and_then: impl FnMut(&Status, CrawlId),
+    mut goes_on: impl FnMut(&Status, CrawlId) -> bool,
 ) -> Result<Duration, Failure> {
     let failed = |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
     // As the tabs of one process do: what a state offers is said once, and again when somebody asks.
@@ -137,7 +137,9 @@ async fn crawl_with(
     client.follow(id).await.map_err(failed)?;
     loop {
         let status = client.stands().await.map_err(failed)?;
-        now_and_then(&status, id);
+        if !goes_on(&status, id) {
+            return Ok(started.elapsed());
+        }
         if status.total(id).finished {
             let last = counted.borrow().last.unwrap_or(started);
             return Ok(last - started);
