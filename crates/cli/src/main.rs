@@ -8,6 +8,7 @@ mod duration;
 mod failure;
 mod interrupt;
 mod memory;
+mod metrics;
 mod names;
 mod output;
 mod progress;

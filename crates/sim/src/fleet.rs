@@ -53,7 +53,7 @@ impl<'a> Fleet<'a> {
         Self {
             world,
             controller,
-            crawlers: (0..u64::from(crawlers)).map(crawler).collect(),
+            crawlers: (0..crawlers).map(crawler).collect(),
             clock: (0..crawlers).map(|crawler| Reverse((0, crawler))).collect(),
             now: 0,
             chance: Chance::new(&[seed, 0xF1EE7]),

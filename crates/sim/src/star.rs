@@ -183,7 +183,7 @@ impl<'a> Star<'a> {
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
         let node = Node::new(crawler, self.plan, scenario.strategy, scenario.exploring());
-        let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, u64::from(number)]);
+        let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
         let waits_since = self.clock.now();
         let crawling = Crawling {
             node,

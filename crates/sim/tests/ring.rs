@@ -30,7 +30,7 @@ const PLANS: &[(&str, usize)] = &[
 
 /// For each scheme and each recovery. `ARGIOPE_LONG=1`: eight hundred; `ARGIOPE_SEEDS=N`: that many.
 fn seeds() -> u64 {
-    let given = std::env::var("ARGIOPE_SEEDS").ok();
+    let given = std::env::var_os("ARGIOPE_SEEDS").and_then(|seeds| seeds.into_string().ok());
     let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
     given.unwrap_or(if std::env::var_os("ARGIOPE_LONG").is_some() { 800 } else { 200 })
 }

@@ -1,9 +1,11 @@
 //! `argiope controller`: one controller of a ring.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use argiope_ring::Key;
-use argiope_runtime::cluster::controller::{self, ControllerError, Plan};
+use argiope_runtime::cluster::controller::{self, ControllerError, Metrics, Plan};
 use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
@@ -39,6 +41,9 @@ pub struct Args {
     /// The directory for what it keeps: new, empty, or its own from before
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    /// Serve metrics (/metrics, as Prometheus reads them) and health (/health) at this loopback address
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<SocketAddr>,
     #[command(flatten)]
     security: Security,
     /// Note when tasks were given out and done
@@ -52,14 +57,23 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let name = chance()?;
     let switch = args.security.switch(Role::Controller, name, args.advertise.as_deref())?;
-    let store = controller::open(&args.data).map_err(|error| Failure::Input(error.to_string()))?;
     let leave = interrupt::listen();
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
     let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
     let trace = trace.map_err(|error| Failure::Input(format!("--trace: {error}")))?;
-    let plan = Plan { store, me: Key(name), switch, join: args.join.clone(), leave, trace };
+    let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
+    let told = metrics.as_ref().map(|(_, metrics)| metrics.clone());
+    let plan = Plan {
+        data: args.data.clone(),
+        me: Key(name),
+        switch,
+        join: args.join.clone(),
+        leave,
+        metrics: told,
+        trace,
+    };
     let ready = |address: &str| {
         // Whoever reads it may have gone.
         let _ = output::print(&format!("{address}\n"));
@@ -67,9 +81,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             log("without certificates: only loopback addresses are served");
         }
     };
-    let ended = block_on(controller::run(plan, &args.listen, ready, &mut |what| log(what)))?;
+    let ended = block_on(async {
+        if let Some((address, metrics)) = metrics {
+            crate::metrics::serve(address, metrics).await?;
+        }
+        Ok(controller::run(plan, &args.listen, ready, &mut |what| log(what)).await)
+    })??;
     ended.map_err(|error| match error {
-        ControllerError::Listen(_) | ControllerError::Kept(_) => Failure::Input(error.to_string()),
+        ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
+            Failure::Input(error.to_string())
+        }
         ControllerError::Store(_) => {
             Failure::Failed(format!("{error}; what was kept before is in {}", crate::words::path(&args.data)))
         }

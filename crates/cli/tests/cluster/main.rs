@@ -2,5 +2,6 @@
 //! is that of an undisturbed crawl on one machine every time.
 
 mod chaos;
+mod network;
 mod ring;
 mod stories;

@@ -125,7 +125,9 @@ pub struct Ring {
     pub crawlers: Vec<Process>,
     /// The application.
     pub url: String,
-    _server: Option<Server>,
+    /// Serves it, if it is this ring's alone.
+    #[expect(dead_code, reason = "it serves as long as it is there")]
+    server: Option<Server>,
     next: u32,
     traces: Vec<PathBuf>,
 }
@@ -135,12 +137,17 @@ impl Ring {
     pub fn new(name: &str, controllers: usize, crawlers: usize, query: &str) -> Self {
         let server = Server::start("toggles").expect("the fixture can be served");
         let url = format!("{}{query}", server.url());
+        Self { server: Some(server), ..Self::of(name, controllers, crawlers, url) }
+    }
+
+    /// For an application that is served elsewhere.
+    pub fn of(name: &str, controllers: usize, crawlers: usize, url: String) -> Self {
         let mut ring = Self {
             folder: folder(name),
             controllers: Vec::new(),
             crawlers: Vec::new(),
             url,
-            _server: Some(server),
+            server: None,
             next: 0,
             traces: Vec::new(),
         };

@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,10 +25,12 @@ use crate::store::{Batch, Progress as Written, Store, StoreError, Writer};
 mod desk;
 mod effects;
 mod home;
+mod metrics;
 mod ring;
 
 use effects::Outgoing;
 use home::Process;
+pub use metrics::Metrics;
 
 /// How often controllers tell each other that they are there, and how far they are.
 const PULSE: Duration = Duration::from_millis(500);
@@ -41,8 +43,8 @@ const WAITING: usize = 4096;
 
 /// What a controller needs.
 pub struct Plan {
-    /// Where everything is kept.
-    pub store: Store,
+    /// The directory for what it keeps: new, empty, or its own from before.
+    pub data: PathBuf,
     /// Who it is: drawn by chance, anew each time that it starts.
     pub me: Key,
     /// Connections.
@@ -51,6 +53,8 @@ pub struct Plan {
     pub join: Vec<String>,
     /// To leave in order.
     pub leave: Arc<Notify>,
+    /// Where to say how it is.
+    pub metrics: Option<Arc<Metrics>>,
     /// Where to note when tasks were given out and done.
     pub trace: Option<std::fs::File>,
 }
@@ -61,6 +65,9 @@ pub enum ControllerError {
     /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// Its directory cannot be used.
+    #[error(transparent)]
+    Open(StoreError),
     /// The disk.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -126,6 +133,10 @@ struct Node<'a> {
     next_probe: u64,
     followers: Vec<(LinkId, CrawlId)>,
     leaving: Option<Instant>,
+    /// Jobs given out, and frames that were not sent on connections that are over.
+    jobs: u64,
+    dropped: u64,
+    metrics: Option<Arc<Metrics>>,
     trace: Option<std::fs::File>,
     say: &'a mut dyn FnMut(&str),
 }
@@ -138,8 +149,10 @@ pub async fn run(
     ready: impl FnOnce(&str),
     say: &mut dyn FnMut(&str),
 ) -> Result<(), ControllerError> {
-    let Plan { store, me, mut switch, join, leave, trace } = plan;
+    let Plan { data, me, mut switch, join, leave, metrics, trace } = plan;
+    // First: who cannot listen has nothing to keep.
     let mut listener = switch.transport.listen(listen).await?;
+    let store = open(&data).map_err(ControllerError::Open)?;
     if switch.me.address.is_none() {
         switch.me = Arc::new((*switch.me).clone().at(listener.address()));
     }
@@ -180,6 +193,9 @@ pub async fn run(
         next_probe: 0,
         followers: Vec::new(),
         leaving: None,
+        jobs: 0,
+        dropped: 0,
+        metrics,
         trace,
         say,
     };
@@ -335,6 +351,7 @@ impl Node<'_> {
     /// A connection is over; dropping it closes it.
     fn closed(&mut self, id: LinkId, why: &str) {
         let Some(link) = self.links.remove(&id) else { return };
+        self.dropped += link.dropped;
         match link.hello.role {
             Role::Controller => self.parted(Key(link.hello.name), why),
             Role::Crawler => self.dismiss(id, why),
@@ -430,7 +447,7 @@ fn shown(text: &str) -> String {
 }
 
 /// The directory of a controller that begins or goes on.
-pub fn open(directory: &Path) -> Result<Store, StoreError> {
+fn open(directory: &Path) -> Result<Store, StoreError> {
     if directory.join(crate::store::FILE).exists() {
         return Store::open(directory);
     }

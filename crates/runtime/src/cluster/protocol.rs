@@ -168,6 +168,7 @@ pub enum Between {
 
 /// From a crawler (a process with tabs) to its controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),
@@ -206,6 +207,7 @@ pub enum ToTabs {
 
 /// From somebody with a wish to a controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum FromClient {
     /// Crawl this.
     Start(CrawlId, Order),

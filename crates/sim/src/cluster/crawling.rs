@@ -49,7 +49,7 @@ impl Cluster<'_> {
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let home = up[number as usize % up.len()];
         let report = Report::new(crawler, 0);
-        let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, u64::from(number)]);
+        let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, number]);
         let now = self.clock.now();
         let crawling =
             Crawling { simulated, home, report, task: None, idle_since: now, working_since: now, in_vain: 0 };

@@ -62,6 +62,7 @@ enum Event {
 
 /// What a crawler sends.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 enum FromCrawler {
     Report(Report),
     Returned(Answer),

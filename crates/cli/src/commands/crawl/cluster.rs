@@ -264,7 +264,7 @@ fn follow(
     let interrupted = interrupt::listen();
     let mut watch = Watch::new(quiet, false);
     let followed = block_on(async {
-        let followed = following.to_the_end(&mut watch, &interrupted).await?;
+        let followed = following.follow_to_the_end(&mut watch, &interrupted).await?;
         let fetched = match followed {
             Followed::LetGo => None,
             Followed::Over => Some(following.fetch().await?),
@@ -351,7 +351,11 @@ impl Following<'_> {
         }
     }
 
-    async fn to_the_end(&mut self, watch: &mut Watch, interrupted: &Notify) -> Result<Followed, ClientError> {
+    async fn follow_to_the_end(
+        &mut self,
+        watch: &mut Watch,
+        interrupted: &Notify,
+    ) -> Result<Followed, ClientError> {
         loop {
             let mut client = tokio::select! {
                 client = self.dial_again() => client?,

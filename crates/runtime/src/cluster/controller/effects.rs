@@ -81,6 +81,7 @@ impl Node<'_> {
             }
             Effect::Tell(crawler, told) => {
                 if let ToCrawler::Task(Task { job: Some(job), .. }) = &told {
+                    self.jobs += 1;
                     self.trace("assigned", job.state, job.action);
                 }
                 self.tell_crawler(crawl, crawler, told);

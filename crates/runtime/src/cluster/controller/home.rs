@@ -241,7 +241,7 @@ impl Node<'_> {
                 self.send_to(other, &Between::Probed(number, first));
             }
             Asker::Client(link, id, order) => {
-                let begun = first.and_then(|first| self.found(id, Spec { order: *order, first }));
+                let begun = first.and_then(|first| self.found(id, &Spec { order: *order, first }));
                 let answer = match begun {
                     Ok(()) => ToClient::Started(id),
                     Err(why) => ToClient::No(Escaped(&why, 500).to_string()),

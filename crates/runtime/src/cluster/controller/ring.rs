@@ -160,6 +160,7 @@ impl Node<'_> {
         self.begin_again();
         self.say_again();
         self.tell_followers();
+        self.note_metrics();
     }
 
     /// Crawls that were kept and that nobody goes on with: of all that are here and have kept something, the one with the
@@ -221,7 +222,7 @@ impl Node<'_> {
     }
 
     /// Somebody has sent what it kept of a crawl that nobody goes on with.
-    fn take_kept(&mut self, from: Key, id: CrawlId, parts: Vec<Part>, last: bool) {
+    fn take_kept(&mut self, from: Key, id: CrawlId, parts: &[Part], last: bool) {
         let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut()) else { return };
         if last {
             pending.have_sent.insert(from);
@@ -269,7 +270,7 @@ impl Node<'_> {
     }
 
     /// Begins a crawl; the others are told.
-    pub(super) fn found(&mut self, id: CrawlId, spec: Spec) -> Result<(), String> {
+    pub(super) fn found(&mut self, id: CrawlId, spec: &Spec) -> Result<(), String> {
         let mut share = Share::new(spec.clone(), self.me)?;
         share.peer = Peer::founder(share::settings(&spec.order)?, self.me, &[self.me]);
         self.introduce(id, share);
@@ -321,11 +322,11 @@ impl Node<'_> {
             }
             Between::Kept(id, parts, blobs, last) => {
                 self.take_blobs(blobs);
-                self.take_kept(from, id, parts, last);
+                self.take_kept(from, id, &parts, last);
             }
             Between::Returned(id, answer) => self.tell(id, Input::Returned(answer)),
             Between::Probe(number, order) => {
-                self.probe_for(order, super::home::Asker::Controller(from, number))
+                self.probe_for(order, super::home::Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.probed(number, first),
             Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),

@@ -38,6 +38,14 @@ pub struct Counted {
 /// The application, for as long as the process lives.
 pub type Application = &'static World<'static>;
 
+impl Counted {
+    fn gave(&mut self, waited: Duration, now: Instant) {
+        self.jobs += 1;
+        self.waits.push(waited);
+        self.last = Some(now);
+    }
+}
+
 struct Tab {
     sender: Sender,
     simulated: SimulatedCrawler,
@@ -147,11 +155,7 @@ impl Tab {
         }
         let now = Instant::now();
         let waited = now - self.said;
-        let mut counted = self.counted.borrow_mut();
-        counted.jobs += 1;
-        counted.waits.push(waited);
-        counted.last = Some(now);
-        drop(counted);
+        self.counted.borrow_mut().gave(waited, now);
         let mut report = match &task.job {
             None => Report {
                 at: Some(self.simulated.load(world)),

@@ -20,6 +20,7 @@ use crate::{output, source};
 
 mod load;
 mod loss;
+mod same;
 mod speedup;
 
 use load::{Application, Counted};
@@ -28,10 +29,11 @@ const AFTER_HELP: &str = "\
 Examples:
   argiope bench cluster --quick
 
-Three things are measured, on this machine: how many jobs one controller on one core gives out over the network, to \
-simulated crawlers that answer at once; how long it is from the death of a controller to the first job in a state that it \
-had; and how much faster more crawlers with Chromium are on an application whose server takes 50 ms to answer, with what \
-their time goes into.";
+Four things, on this machine (--only WHAT for one of them): how many jobs one controller on one core gives out over \
+the network, to simulated crawlers that answer at once (capacity); whether the same states are found with one tab, with \
+eight, by a ring, and by a ring that loses a controller (same); how long it is from the death of a controller to the first \
+job in a state that it had (loss); and (speed-up) how much faster more crawlers with Chromium are on an application whose server takes 50 ms (and 300 ms) to \
+answer, with what their time goes into.";
 
 /// As typed.
 #[derive(clap::Args)]
@@ -41,7 +43,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// Only this
-    #[arg(long, value_name = "WHAT", value_parser = ["capacity", "loss", "speed-up"])]
+    #[arg(long, value_name = "WHAT", value_parser = ["capacity", "loss", "same", "speed-up"])]
     only: Option<String>,
 }
 
@@ -52,12 +54,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let testbed = if args.quick { "random:400:50" } else { "random:8000:50" };
         capacity(testbed, crawlers)?;
     }
+    if wanted("same") {
+        same::run(args.quick)?;
+    }
     if wanted("loss") {
         loss::run(if args.quick { 2 } else { 10 })?;
     }
     if wanted("speed-up") {
         let crawlers: &[u32] = if args.quick { &[1, 2] } else { &[1, 2, 4, 8, 15] };
-        speedup::run(crawlers, if args.quick { 4 } else { 7 })?;
+        speedup::run(crawlers, if args.quick { 4 } else { 7 }, 50)?;
+        if !args.quick {
+            // The browsers of many crawlers share the cores of one machine: with a slower server they have room.
+            speedup::run(crawlers, 6, 300)?;
+        }
     }
     Ok(())
 }

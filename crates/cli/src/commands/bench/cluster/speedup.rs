@@ -12,16 +12,15 @@ use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
 use crate::output;
 
-/// How long the application's server takes to answer.
-const WAIT: u32 = 50;
 /// So long crawlers may take to be there.
 const LONGEST_START: Duration = Duration::from_secs(120);
 
-pub fn run(crawlers: &[u32], switches: u32) -> Result<(), Failure> {
+/// With an application of so many switches whose server takes so many milliseconds to answer.
+pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
     let server = Server::start("toggles").map_err(|error| Failure::Failed(error.to_string()))?;
-    let url = format!("{}?switches={switches}&wait={WAIT}", server.url());
+    let url = format!("{}?switches={switches}&wait={wait}", server.url());
     output::print(&format!(
-        "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {WAIT} ms \
+        "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {wait} ms \
          ({} transitions):\n\
          crawlers  seconds  speed-up  per crawler   in actions  network and controller   idle\n",
         (1u64 << switches) * u64::from(switches),

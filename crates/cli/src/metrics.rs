@@ -1,0 +1,36 @@
+//! Metrics and health of a controller, over HTTP on loopback.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use argiope_runtime::cluster::controller::Metrics;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::get;
+
+use crate::failure::Failure;
+
+/// Serves `/metrics` and `/health` until the process ends.
+pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), Failure> {
+    if !address.ip().is_loopback() {
+        return Err(Failure::Input(format!("--metrics {address}: metrics are served on loopback only")));
+    }
+    let listener = tokio::net::TcpListener::bind(address).await;
+    let listener = listener.map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))?;
+    let numbers = metrics.clone();
+    let health = move || async move {
+        if metrics.is_well() {
+            (StatusCode::OK, "well\n")
+        } else {
+            (StatusCode::SERVICE_UNAVAILABLE, "not well\n")
+        }
+    };
+    let app = Router::new()
+        .route("/metrics", get(move || async move { numbers.text() }))
+        .route("/health", get(health));
+    tokio::spawn(async move {
+        // It ends with the process.
+        let _ = axum::serve(listener, app).await;
+    });
+    Ok(())
+}
