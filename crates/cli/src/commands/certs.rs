@@ -28,12 +28,16 @@ pub struct Args {
 #[derive(Subcommand)]
 enum What {
     /// Make an authority: a directory with its certificate and its key
+    #[command(after_help = "Examples:\n  argiope certs init my-authority")]
     Init {
         /// The directory, new or without an authority
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
     /// Make a certificate for one machine or one user
+    #[command(
+        after_help = "Examples:\n  argiope certs issue two --authority my-authority --host 10.0.0.2 --out certs-two"
+    )]
     Issue {
         /// What it is called, for people
         #[arg(value_name = "NAME")]

@@ -37,6 +37,9 @@ pub struct Args {
     /// Where the controllers keep what they have [default: a directory that is removed afterwards]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Show what controllers and crawlers say
+    #[arg(long)]
+    verbose: bool,
     /// The command, with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -94,7 +97,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         if let Some(first) = addresses.first() {
             arguments.extend(["--join".to_owned(), first.clone()]);
         }
-        let mut child = start(&arguments, Stdio::piped())?;
+        let mut child = start(&arguments, Stdio::piped(), args.verbose)?;
         let mut line = String::new();
         let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
         children.0.push(child);
@@ -108,7 +111,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let others = addresses.iter().filter(|other| *other != home).cloned();
         let all: Vec<String> = std::iter::once(home.clone()).chain(others).collect();
         let arguments = ["crawler", "--tabs", "1", "--controller", &all.join(",")].map(str::to_owned);
-        children.0.push(start(&arguments, Stdio::null())?);
+        children.0.push(start(&arguments, Stdio::null(), args.verbose)?);
     }
     wait_for_crawlers(&addresses, args.crawlers)?;
     let ended = Command::new(program()?)
@@ -156,12 +159,13 @@ fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))
 }
 
-fn start(arguments: &[String], out: Stdio) -> Result<Child, Failure> {
+fn start(arguments: &[String], out: Stdio, verbose: bool) -> Result<Child, Failure> {
     Command::new(program()?)
         .args(arguments)
         .arg("--with-parent")
         .stdin(Stdio::piped())
         .stdout(out)
+        .stderr(if verbose { Stdio::inherit() } else { Stdio::null() })
         .spawn()
         .map_err(|error| Failure::Failed(format!("a process of the ring does not start: {error}")))
 }

@@ -1,12 +1,14 @@
 //! Help, lists, completions and the manual; every example in the help is run.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use argiope_sites::Server;
 
-use crate::{SWITCH, argiope, folder, given, output, without_sandbox_note};
+use crate::{SWITCH, argiope, command, folder, given, output, without_sandbox_note};
 
 /// The address of the examples; something small is served there for the test.
 const EXAMPLE: &str = "http://localhost:3000/";
@@ -22,6 +24,57 @@ fn all_help(path: &str, found: &mut Vec<(String, String)>) {
     found.push((path.to_owned(), help));
 }
 
+/// What examples call the address of a controller, and a crawl on its ring.
+const RING: [&str; 2] = ["127.0.0.1:7401", "6f2a90c1d3b4e587"];
+
+/// A ring of one with a crawler and a crawl, for the examples that need one.
+struct Ring {
+    address: String,
+    id: String,
+    children: Vec<Child>,
+}
+
+impl Ring {
+    fn start(url: &str) -> Self {
+        let data = folder("help-ring").join("data");
+        let mut controller = command(&["controller", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a controller starts");
+        let mut address = String::new();
+        let out = controller.stdout.take().expect("there is an output");
+        BufReader::new(out).read_line(&mut address).expect("it says where it listens");
+        let address = address.trim().to_owned();
+        let crawler =
+            command(&["crawler", "--tabs", "1", "--controller", &address]).stderr(Stdio::null()).spawn();
+        let children = vec![controller, crawler.expect("a crawler starts")];
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            let begun = argiope(&format!("crawl {url} --cluster {address} --detach"));
+            if begun.code == Some(0) {
+                return Self { address, id: begun.out.trim().to_owned(), children };
+            }
+            assert!(Instant::now() < until, "{}", begun.err);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn names(&self) -> (&str, &str) {
+        (&self.address, &self.id)
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 #[test]
 fn every_example_in_the_help_works() {
     let mut all = Vec::new();
@@ -30,13 +83,26 @@ fn every_example_in_the_help_works() {
     let here = folder("help-examples");
     fs::write(here.join("switch.json"), SWITCH).expect("the model of an example");
     let site = Server::start("details").expect("a fixture can be served");
+    let mut ring: Option<Ring> = None;
     let programs = Path::new(env!("CARGO_BIN_EXE_argiope")).parent().expect("a program is in a folder");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
-    for (command, help) in all {
+    for (name, help) in all {
         let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  argiope ")).collect();
-        assert!(!examples.is_empty(), "'{command}' has no example");
+        assert!(!examples.is_empty(), "'{name}' has no example");
         for example in examples {
-            let line = example.replace(EXAMPLE, &site.url());
+            let mut line = example.replace(EXAMPLE, &site.url());
+            let endless =
+                ["argiope controller", "argiope crawler"].iter().any(|endless| line.contains(endless));
+            if RING.iter().any(|written| line.contains(written)) && !line.contains("controller --listen") {
+                let (address, id) = ring.get_or_insert_with(|| Ring::start(&site.url())).names();
+                line = line.replace(RING[0], address).replace(RING[1], id);
+            }
+            if endless {
+                // It goes on until it is told to leave, and leaves in order then.
+                let anywhere = line.replace("--listen 127.0.0.1:7401", "--listen 127.0.0.1:0");
+                let anywhere = anywhere.replace("--listen 127.0.0.1:7402", "--listen 127.0.0.1:0");
+                line = format!("timeout --foreground --preserve-status 3 {}", anywhere.trim());
+            }
             let run = Command::new("sh")
                 .args(["-c", &line])
                 .current_dir(&here)
@@ -46,7 +112,8 @@ fn every_example_in_the_help_works() {
             let end = given(run.expect("a shell can be run"));
             // A crawl that shows a limit reaches it.
             let code = if example.contains("--max-states 10") { 4 } else { 0 };
-            assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(code), ""), "{example}");
+            let err = if endless { "" } else { without_sandbox_note(&end.err) };
+            assert_eq!((end.code, err), (Some(code), ""), "{example}");
         }
     }
 }

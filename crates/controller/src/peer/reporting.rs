@@ -141,6 +141,11 @@ impl Peer {
 
     /// A transition is kept, wherever it is to be kept.
     pub(super) fn executed(&mut self, done: Done, out: &mut Vec<Effect>) {
+        if !self.owns(done.step.from) {
+            // The state was handed over while its copies were made: whoever has it now must hear of it.
+            self.send_to_owner(done.step.from, None, Message::Done(done), out);
+            return;
+        }
         if !self.atlas.learn_step(done.step, done.new) {
             return;
         }
