@@ -123,13 +123,13 @@ impl Peer {
         let led = marker.leader == self.me;
         if led && marker.again == 0 && complete {
             // Round once. The second round compares.
-            if marker.seen[0] != here {
+            if marker.seen.first() != Some(&here) {
                 self.send_marker(out);
                 return;
             }
             marker.again = 1;
         } else if led {
-            if complete && marker.again == marker.seen.len() && marker.seen[0] == here {
+            if complete && marker.again == marker.seen.len() && marker.seen.first() == Some(&here) {
                 let seen = marker.seen.iter().map(|&(key, _)| key).collect();
                 self.finish_all(seen, out);
             } else {

@@ -14,7 +14,7 @@ use argiope_controller::peer::atlas::Content;
 use argiope_controller::peer::message::{Input, Part, Report, Timer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, Semaphore, mpsc};
 
 use super::links::{Arrival, Link, LinkId, Switch};
 use super::protocol::{CrawlId, Member, Spec, Tally, decode};
@@ -38,6 +38,8 @@ const PULSE: Duration = Duration::from_millis(500);
 const LOOKS_ROUND: Duration = Duration::from_secs(3);
 /// A controller that leaves waits so long at most for others to take over.
 const LEAVES: Duration = Duration::from_secs(15);
+/// So many dialers may be greeted at a time; the others wait.
+const WELCOMES: usize = 256;
 /// So many things may wait to be taken in; then connections are read no further.
 const WAITING: usize = 4096;
 
@@ -201,10 +203,13 @@ pub async fn run(
     };
     node.recall()?;
     let welcoming = tokio::task::spawn_local(async move {
+        let doors = Arc::new(Semaphore::new(WELCOMES));
         loop {
+            let Ok(door) = doors.clone().acquire_owned().await else { return };
             let incoming = listener.accept().await;
             let (switch, happenings) = (switch.clone(), happenings.clone());
             tokio::task::spawn_local(async move {
+                let _door = door;
                 let from = incoming.from().to_owned();
                 let _ = match incoming.welcome(&switch.me, &switch.limits, &|_| Ok(())).await {
                     Ok(connection) => happenings.send(Happening::Welcomed(connection)),

@@ -7,6 +7,7 @@ use argiope_controller::peer::atlas::Content;
 use argiope_wire::{Connection, Hello, Sender};
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 
 use super::protocol::encode;
 
@@ -26,10 +27,20 @@ pub struct Link {
     /// Who is there.
     pub hello: Hello,
     sender: Sender,
+    _reader: Reader,
     /// The contents that the other side has.
     pub has: BTreeSet<Content>,
     /// Frames that were not sent because the other side does not keep up.
     pub dropped: u64,
+}
+
+/// Reads as long as it is there: whoever is not wanted any more is not listened to.
+struct Reader(AbortHandle);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Link {
@@ -37,7 +48,7 @@ impl Link {
     pub fn open(id: LinkId, connection: Connection, arrivals: mpsc::Sender<Arrival>) -> Self {
         let hello = connection.peer.clone();
         let (sender, mut receiver) = connection.split();
-        tokio::spawn(async move {
+        let reader = tokio::spawn(async move {
             let why = loop {
                 match receiver.recv().await {
                     Ok(Some(frame)) => {
@@ -51,7 +62,8 @@ impl Link {
             };
             let _ = arrivals.send(Arrival::Closed(id, why)).await;
         });
-        Self { hello, sender, has: BTreeSet::new(), dropped: 0 }
+        let reader = Reader(reader.abort_handle());
+        Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0 }
     }
 
     /// Sends a message unless the other side is too far behind; says whether it is on its way. What is lost so is
