@@ -11,6 +11,7 @@ mod memory;
 mod metrics;
 mod names;
 mod output;
+mod processes;
 mod progress;
 mod recorded;
 mod source;

@@ -1,8 +1,6 @@
 //! `argiope local-cluster`: a ring and its crawlers as processes of this machine, for as long as one command takes.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use argiope_runtime::cluster::client::Client;
@@ -10,6 +8,7 @@ use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance};
 use crate::failure::Failure;
+use crate::processes::{Folder, How, Processes, argiope};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -45,81 +44,30 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// Processes that end when this one does.
-struct Children(Vec<Child>);
-
-impl Drop for Children {
-    fn drop(&mut self) {
-        // Their standard input ends: they leave in order. Whoever does not is ended.
-        for child in &mut self.0 {
-            drop(child.stdin.take());
-        }
-        for child in &mut self.0 {
-            for _ in 0..100 {
-                if matches!(child.try_wait(), Ok(Some(_))) {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// A directory that is removed.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
         return Err(Failure::Input(format!("{name:?} is no command for a ring: crawl, status or attach is")));
     }
-    let mut temporary = None;
-    let data = match &args.data {
-        Some(data) => data.clone(),
+    let (data, temporary) = match &args.data {
+        Some(data) => (data.clone(), None),
         None => {
-            let path = std::env::temp_dir().join(format!("argiope-ring-{:016x}", chance()? as u64));
-            temporary.insert(Temporary(path)).0.clone()
+            let folder = Folder::new()?;
+            (folder.0.clone(), Some(folder))
         }
     };
-    let mut children = Children(Vec::new());
-    let mut addresses: Vec<String> = Vec::new();
-    for number in 1..=args.controllers {
-        let mut arguments = vec!["controller".to_owned(), "--listen".to_owned(), "127.0.0.1:0".to_owned()];
-        arguments.extend(["--data".to_owned(), shown(&data.join(number.to_string()))]);
-        if let Some(first) = addresses.first() {
-            arguments.extend(["--join".to_owned(), first.clone()]);
-        }
-        let mut child = start(&arguments, Stdio::piped(), args.verbose)?;
-        let mut line = String::new();
-        let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-        children.0.push(child);
-        if !matches!(heard, Some(Ok(read)) if read > 0) {
-            return Err(Failure::Failed("a controller does not start".to_owned()));
-        }
-        addresses.push(line.trim().to_owned());
+    let how = How { verbose: args.verbose, ..How::default() };
+    let mut ring = Processes::start(&data, args.controllers as usize, how)?;
+    for _ in 0..args.crawlers {
+        ring.add_crawler()?;
     }
-    for number in 0..args.crawlers as usize {
-        let home = &addresses[number % addresses.len()];
-        let others = addresses.iter().filter(|other| *other != home).cloned();
-        let all: Vec<String> = std::iter::once(home.clone()).chain(others).collect();
-        let arguments = ["crawler", "--tabs", "1", "--controller", &all.join(",")].map(str::to_owned);
-        children.0.push(start(&arguments, Stdio::null(), args.verbose)?);
-    }
-    wait_for_crawlers(&addresses, args.crawlers)?;
-    let ended = Command::new(program()?)
+    wait_for_crawlers(&ring.addresses, args.crawlers)?;
+    let ended = argiope(&[])?
         .args(&args.command)
-        .args(["--cluster", &addresses.join(",")])
+        .args(["--cluster", &ring.addresses.join(",")])
         .status()
         .map_err(|error| Failure::Failed(format!("the command does not start: {error}")))?;
-    drop(children);
+    drop(ring);
     drop(temporary);
     match ended.code() {
         Some(0) => Ok(()),
@@ -149,23 +97,4 @@ fn wait_for_crawlers(addresses: &[String], crawlers: u32) -> Result<(), Failure>
         false
     })?;
     if ready { Ok(()) } else { Err(Failure::Failed("the ring does not come together".to_owned())) }
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))
-}
-
-fn start(arguments: &[String], out: Stdio, verbose: bool) -> Result<Child, Failure> {
-    Command::new(program()?)
-        .args(arguments)
-        .arg("--with-parent")
-        .stdin(Stdio::piped())
-        .stdout(out)
-        .stderr(if verbose { Stdio::inherit() } else { Stdio::null() })
-        .spawn()
-        .map_err(|error| Failure::Failed(format!("a process of the ring does not start: {error}")))
 }

@@ -90,15 +90,25 @@ pub fn acknowledges(envelope: &Envelope) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use argiope_explore::page::{Node, Page};
+
     use super::*;
 
     #[test]
     fn a_content_is_what_its_name_says_and_comes_back_whole() {
+        let html = Node {
+            depth: 0,
+            tag: "html".to_owned(),
+            text: String::new(),
+            attributes: Vec::new(),
+            visible: true,
+        };
+        let page = Page { nodes: vec![html], ..Page::default() };
         let found =
-            Found { url: "http://a/".to_owned(), source: vec![7; 10_000], raw: 5, ..Found::default() };
+            Found { url: "http://a/".to_owned(), source: vec![7; 10_000], raw: 5, page, ..Found::default() };
         let blob = wrap(&found);
         assert!(is_true(&blob) && blob.bytes.len() < 1_000);
-        assert_eq!(unwrap(&blob.bytes), Some(found));
+        assert!(unwrap(&blob.bytes) == Some(found));
         let mut broken = blob;
         broken.bytes[20] ^= 1;
         assert!(!is_true(&broken));

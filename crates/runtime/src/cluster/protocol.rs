@@ -308,3 +308,79 @@ pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use argiope_controller::peer::message::{Message, Part};
+    use argiope_explore::chance::Chance;
+    use argiope_explore::id::ActionSignature;
+
+    use super::*;
+
+    fn some() -> Vec<Vec<u8>> {
+        let record = StateRecord {
+            key: StateKey(7),
+            actions: vec![ActionSignature(1), ActionSignature(2)],
+            route: Vec::new().into(),
+            executed: vec![(ActionSignature(1), StateKey(8))],
+            closed: vec![ActionSignature(2)],
+            content: Some(Content(9)),
+        };
+        let envelope = Envelope::new(Some(StateKey(7)), Message::Copy(3, vec![Part::State(record)]));
+        let blob = Blob { content: Content(9), bytes: vec![1; 40] };
+        let report = Report { content: Some(Content(9)), ..Report::new(CrawlerId(5), 6) };
+        vec![
+            encode(&Between::Peer(CrawlId(1), envelope, vec![blob.clone()])),
+            encode(&Between::Stop(CrawlId(1))),
+            encode(&FromCrawler::Report(CrawlId(1), report, Spent::default(), Times::default(), Some(blob))),
+            encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
+            encode(&ToClient::Status(Status::default())),
+        ]
+    }
+
+    fn decode_as_all(frame: &[u8]) {
+        let _ = decode::<Between>(frame);
+        let _ = decode::<FromCrawler>(frame);
+        let _ = decode::<ToTabs>(frame);
+        let _ = decode::<FromClient>(frame);
+        let _ = decode::<ToClient>(frame);
+    }
+
+    #[test]
+    fn broken_frames_are_refused_and_harm_nobody() {
+        let mut chance = Chance::new(&[5]);
+        for frame in some() {
+            for length in 0..frame.len() {
+                decode_as_all(&frame[..length]);
+            }
+            for _ in 0..2_000 {
+                let mut broken = frame.clone();
+                for _ in 0..1 + chance.below(4) {
+                    let at = chance.below(broken.len());
+                    broken[at] = chance.word() as u8;
+                }
+                decode_as_all(&broken);
+            }
+            let mut longer = frame;
+            longer.push(0);
+            assert_eq!(decode::<Between>(&longer), None);
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_understood() {
+        let message = Between::Crawl(
+            CrawlId(3),
+            Spec {
+                order: Order {
+                    settings: CrawlSettings::new("http://localhost/".to_owned()),
+                    scheme: "shared".to_owned(),
+                    recovery: "retry".to_owned(),
+                    backups: 2,
+                },
+                first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
+            },
+        );
+        assert_eq!(decode(&encode(&message)), Some(message));
+    }
+}

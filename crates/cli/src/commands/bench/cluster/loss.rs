@@ -9,10 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use argiope_runtime::cluster::protocol::{CrawlId, Status};
 
 use super::load::Counted;
-use super::{Folder, Processes, application, crawl_with, switch};
+use super::{application, crawl_with, switch};
 use crate::cluster::block_on;
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::{Folder, How, Processes};
 
 const CONTROLLERS: usize = 3;
 const CRAWLERS: u64 = 20;
@@ -44,7 +45,7 @@ pub fn run(times: usize) -> Result<(), Failure> {
 fn once() -> Result<f64, Failure> {
     let world = application("random:8000:30")?;
     let folder = Folder::new()?;
-    let mut ring = Processes::start(&folder.0, CONTROLLERS, &[])?;
+    let mut ring = Processes::start(&folder.0, CONTROLLERS, How { traced: true, ..How::default() })?;
     let victim = RefCell::new(ring.children.pop());
     let killed = Cell::new(0);
     let counted = Rc::new(RefCell::new(Counted::default()));

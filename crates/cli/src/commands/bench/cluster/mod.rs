@@ -1,9 +1,6 @@
 //! `argiope bench cluster`: what real processes over a real network can do.
 
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +13,7 @@ use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance};
 use crate::failure::Failure;
+use crate::processes::{Folder, How, Processes};
 use crate::{output, source};
 
 mod load;
@@ -81,7 +79,7 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
     ))?;
     for &many in crawlers {
         let folder = Folder::new()?;
-        let ring = Processes::start(&folder.0, 1, &["taskset", "-c", "0"])?;
+        let ring = Processes::start(&folder.0, 1, How { by: &["taskset", "-c", "0"], ..How::default() })?;
         let switch = switch()?;
         let counted = Rc::new(RefCell::new(Counted::default()));
         let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| true))??;
@@ -106,7 +104,7 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
 /// Lets simulated crawlers crawl to the end; or as long as it `goes_on`; how long that took.
 async fn crawl_with(
     switch: &Switch,
-    ring: &Processes,
+    ring: &Processes<'_>,
     many: u64,
     world: Application,
     counted: &Rc<RefCell<Counted>>,
@@ -165,96 +163,4 @@ fn application(testbed: &str) -> Result<Application, Failure> {
 fn switch() -> Result<Switch, Failure> {
     let security = Security { certs: None, cluster_name: "argiope".to_owned() };
     security.switch(Role::Client, chance()?, None)
-}
-
-/// A directory that is removed.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("argiope-bench-{:016x}", chance()? as u64));
-        std::fs::create_dir(&path)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Controllers, and whatever else is started beside them; all of it ends here.
-struct Processes {
-    children: Vec<Child>,
-    addresses: Vec<String>,
-}
-
-impl Processes {
-    /// A ring of controllers, each started by way of another command if one is given.
-    fn start(folder: &Path, controllers: usize, by: &[&str]) -> Result<Self, Failure> {
-        let mut ring = Self { children: Vec::new(), addresses: Vec::new() };
-        for number in 0..controllers {
-            let mut arguments = vec!["controller", "--listen", "127.0.0.1:0", "--with-parent"];
-            let (data, trace) = (folder.join(format!("{number}")), folder.join(format!("{number}.trace")));
-            if let Some(first) = ring.addresses.first() {
-                arguments.extend(["--join", first.as_str()]);
-            }
-            let mut command = command(by)?;
-            command.args(&arguments).arg("--data").arg(data);
-            if controllers > 1 {
-                command.arg("--trace").arg(trace);
-            }
-            let mut child = spawn(&mut command, Stdio::piped())?;
-            let mut line = String::new();
-            let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-            ring.children.push(child);
-            if !matches!(heard, Some(Ok(read)) if read > 0) {
-                return Err(Failure::Failed("a controller does not start".to_owned()));
-            }
-            ring.addresses.push(line.trim().to_owned());
-        }
-        Ok(ring)
-    }
-
-    /// A crawler with a browser, with one tab.
-    fn add_crawler(&mut self) -> Result<(), Failure> {
-        let mut command = command(&[])?;
-        command.args(["crawler", "--tabs", "1", "--with-parent", "--controller", &self.addresses.join(",")]);
-        self.children.push(spawn(&mut command, Stdio::null())?);
-        Ok(())
-    }
-}
-
-impl Drop for Processes {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            drop(child.stdin.take());
-        }
-        for child in &mut self.children {
-            for _ in 0..60 {
-                if matches!(child.try_wait(), Ok(Some(_))) {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-fn command(by: &[&str]) -> Result<Command, Failure> {
-    let argiope = std::env::current_exe()
-        .map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))?;
-    let Some((first, rest)) = by.split_first() else { return Ok(Command::new(argiope)) };
-    let mut command = Command::new(first);
-    command.args(rest).arg(argiope);
-    Ok(command)
-}
-
-fn spawn(command: &mut Command, out: Stdio) -> Result<Child, Failure> {
-    let child = command.stdin(Stdio::piped()).stdout(out).stderr(Stdio::null()).spawn();
-    child.map_err(|error| Failure::Failed(format!("{:?} does not start: {error}", command.get_program())))
 }

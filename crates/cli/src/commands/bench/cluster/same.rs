@@ -7,10 +7,11 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::store::{ContentHash, Store};
 use argiope_sites::Server;
 
-use super::{Folder, Processes, command, switch};
+use super::switch;
 use crate::cluster::block_on;
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::{Folder, How, Processes, argiope};
 
 /// The applications.
 const SITES: &[(&str, &str)] = &[
@@ -51,7 +52,7 @@ pub fn run(quick: bool) -> Result<(), Failure> {
 }
 
 fn alone(url: &str, out: &Path, tabs: &str) -> Result<(usize, String), Failure> {
-    let mut command = command(&[])?;
+    let mut command = argiope(&[])?;
     ended(command.args(["crawl", url, "--quiet", "--tabs", tabs, "--out"]).arg(out))?;
     ids(out)
 }
@@ -59,7 +60,7 @@ fn alone(url: &str, out: &Path, tabs: &str) -> Result<(usize, String), Failure> 
 /// By a ring of three with two crawlers; one of them dies when a third of an earlier crawl's work is done.
 fn together(url: &str, folder: &Path, one_dies: bool) -> Result<(usize, String), Failure> {
     std::fs::create_dir(folder).map_err(|error| Failure::Failed(error.to_string()))?;
-    let mut ring = Processes::start(folder, 3, &[])?;
+    let mut ring = Processes::start(folder, 3, How::default())?;
     ring.add_crawler()?;
     ring.add_crawler()?;
     let victim = one_dies.then(|| (ring.children.remove(2), ring.addresses[0].clone()));
@@ -85,7 +86,7 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<(usize, String),
         })
     });
     let out: PathBuf = folder.join("run");
-    let mut command = command(&[])?;
+    let mut command = argiope(&[])?;
     let crawled = ended(
         command.args(["crawl", url, "--quiet", "--cluster", &ring.addresses.join(","), "--out"]).arg(&out),
     );

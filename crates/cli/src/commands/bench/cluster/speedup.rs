@@ -7,10 +7,11 @@ use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sites::Server;
 
-use super::{Folder, Processes, switch};
+use super::switch;
 use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
 use crate::output;
+use crate::processes::{Folder, How, Processes};
 
 /// So long crawlers may take to be there.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -45,7 +46,7 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
 
 fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
     let folder = Folder::new()?;
-    let mut ring = Processes::start(&folder.0, 2, &[])?;
+    let mut ring = Processes::start(&folder.0, 2, How::default())?;
     for _ in 0..crawlers {
         ring.add_crawler()?;
     }

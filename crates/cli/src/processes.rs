@@ -1,0 +1,127 @@
+//! A ring of argiope's own processes on this machine, and what they need: all of it is gone when this is.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::cluster::chance;
+use crate::failure::Failure;
+
+/// So long a process may take to leave in order before it is ended.
+const LEAVES: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(50);
+
+/// A directory that is removed.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    /// A new one among the temporary files.
+    pub fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("argiope-ring-{:016x}", chance()? as u64));
+        std::fs::create_dir(&path)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How controllers are started.
+#[derive(Clone, Copy, Default)]
+pub struct How<'a> {
+    /// By way of another command.
+    pub by: &'a [&'a str],
+    /// What they say is shown.
+    pub verbose: bool,
+    /// They note when tasks were given out and done, in `N.trace` beside their directory `N`.
+    pub traced: bool,
+}
+
+/// Controllers, and crawlers for them.
+pub struct Processes<'a> {
+    how: How<'a>,
+    /// The processes, controllers first.
+    pub children: Vec<Child>,
+    /// Where the controllers listen.
+    pub addresses: Vec<String>,
+}
+
+impl<'a> Processes<'a> {
+    /// A ring of controllers, each with a directory of its own in this one.
+    pub fn start(folder: &Path, controllers: usize, how: How<'a>) -> Result<Self, Failure> {
+        let mut ring = Self { how, children: Vec::new(), addresses: Vec::new() };
+        for number in 0..controllers {
+            let mut command = argiope(how.by)?;
+            command
+                .args(["controller", "--listen", "127.0.0.1:0", "--data"])
+                .arg(folder.join(number.to_string()));
+            if let Some(first) = ring.addresses.first() {
+                command.args(["--join", first]);
+            }
+            if how.traced {
+                command.arg("--trace").arg(folder.join(format!("{number}.trace")));
+            }
+            let mut child = ring.spawn(&mut command, Stdio::piped())?;
+            let mut line = String::new();
+            let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
+            ring.children.push(child);
+            if !matches!(heard, Some(Ok(read)) if read > 0) {
+                return Err(Failure::Failed("a controller does not start".to_owned()));
+            }
+            ring.addresses.push(line.trim().to_owned());
+        }
+        Ok(ring)
+    }
+
+    /// A crawler with a browser and one tab. Each has another controller for its home.
+    pub fn add_crawler(&mut self) -> Result<(), Failure> {
+        let mut order = self.addresses.clone();
+        let before = self.children.len().saturating_sub(order.len());
+        let first = before % order.len();
+        order.rotate_left(first);
+        let mut command = argiope(&[])?;
+        command.args(["crawler", "--tabs", "1", "--controller", &order.join(",")]);
+        let child = self.spawn(&mut command, Stdio::null())?;
+        self.children.push(child);
+        Ok(())
+    }
+
+    /// They leave when their standard input ends, that is when this process ends, however it does.
+    fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, Failure> {
+        let err = if self.how.verbose { Stdio::inherit() } else { Stdio::null() };
+        let child = command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
+        child.map_err(|error| Failure::Failed(format!("{:?} does not start: {error}", command.get_program())))
+    }
+}
+
+impl Drop for Processes<'_> {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            drop(child.stdin.take());
+        }
+        for child in &mut self.children {
+            let mut waited = Duration::ZERO;
+            while waited < LEAVES && !matches!(child.try_wait(), Ok(Some(_))) {
+                std::thread::sleep(STEP);
+                waited += STEP;
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// This very program, by way of another command if one is given.
+pub fn argiope(by: &[&str]) -> Result<Command, Failure> {
+    let argiope = std::env::current_exe()
+        .map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))?;
+    let Some((first, rest)) = by.split_first() else { return Ok(Command::new(argiope)) };
+    let mut command = Command::new(first);
+    command.args(rest).arg(argiope);
+    Ok(command)
+}
