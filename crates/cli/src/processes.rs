@@ -3,13 +3,19 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::cluster::chance;
+use argiope_runtime::cluster::Switch;
+use argiope_runtime::cluster::client::Client;
+use argiope_wire::Role;
+
+use crate::cluster::{Security, block_on, chance};
 use crate::failure::Failure;
 
 /// So long a process may take to leave in order before it is ended.
 const LEAVES: Duration = Duration::from_secs(5);
+/// So long a ring may take to come together.
+const LONGEST_START: Duration = Duration::from_secs(120);
 const STEP: Duration = Duration::from_millis(50);
 
 /// A directory that is removed.
@@ -91,6 +97,29 @@ impl<'a> Processes<'a> {
         Ok(())
     }
 
+    /// Waits until all controllers know each other, and so many crawlers are there.
+    pub fn wait_for_crawlers(&self, crawlers: u32) -> Result<(), Failure> {
+        let switch = client()?;
+        let until = Instant::now() + LONGEST_START;
+        let ready = block_on(async {
+            while Instant::now() < until {
+                let status = match Client::dial(&switch, &self.addresses[0]).await {
+                    Ok(mut client) => client.status().await,
+                    Err(error) => Err(error),
+                };
+                if status.is_ok_and(|status| {
+                    status.members.len() == self.addresses.len()
+                        && status.members.iter().map(|member| member.tabs).sum::<u32>() >= crawlers
+                }) {
+                    return true;
+                }
+                tokio::time::sleep(STEP).await;
+            }
+            false
+        })?;
+        if ready { Ok(()) } else { Err(Failure::Failed("the ring does not come together".to_owned())) }
+    }
+
     /// They leave when their standard input ends, that is when this process ends, however it does.
     fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, Failure> {
         let err = if self.how.verbose { Stdio::inherit() } else { Stdio::null() };
@@ -114,6 +143,12 @@ impl Drop for Processes<'_> {
             let _ = child.wait();
         }
     }
+}
+
+/// What connections to such a ring need.
+pub fn client() -> Result<Switch, Failure> {
+    let security = Security { certs: None, cluster_name: "argiope".to_owned() };
+    security.switch(Role::Client, chance()?, None)
 }
 
 /// This very program, by way of another command if one is given.

@@ -1,12 +1,7 @@
 //! `argiope local-cluster`: a ring and its crawlers as processes of this machine, for as long as one command takes.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use argiope_runtime::cluster::client::Client;
-use argiope_wire::Role;
-
-use crate::cluster::{Security, block_on, chance};
 use crate::failure::Failure;
 use crate::processes::{Folder, How, Processes, argiope};
 
@@ -19,9 +14,6 @@ added to it. The controllers keep what they have in a directory for temporary fi
 call goes on with it.
 
 The exit code is the command's.";
-
-/// So long the ring may take to come together.
-const LONGEST_START: Duration = Duration::from_secs(60);
 
 /// As typed.
 #[derive(clap::Args)]
@@ -61,7 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for _ in 0..args.crawlers {
         ring.add_crawler()?;
     }
-    wait_for_crawlers(&ring.addresses, args.crawlers)?;
+    ring.wait_for_crawlers(args.crawlers)?;
     let ended = argiope(&[])?
         .args(&args.command)
         .args(["--cluster", &ring.addresses.join(",")])
@@ -73,28 +65,4 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(0) => Ok(()),
         code => Err(Failure::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
     }
-}
-
-/// Waits until all controllers know each other, and all crawlers are there.
-fn wait_for_crawlers(addresses: &[String], crawlers: u32) -> Result<(), Failure> {
-    let security = Security { certs: None, cluster_name: "argiope".to_owned() };
-    let switch = security.switch(Role::Client, chance()?, None)?;
-    let until = Instant::now() + LONGEST_START;
-    let ready = block_on(async {
-        while Instant::now() < until {
-            let status = match Client::dial(&switch, &addresses[0]).await {
-                Ok(mut client) => client.status().await,
-                Err(error) => Err(error),
-            };
-            if status.is_ok_and(|status| {
-                status.members.len() == addresses.len()
-                    && status.members.iter().map(|member| member.tabs).sum::<u32>() >= crawlers
-            }) {
-                return true;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        false
-    })?;
-    if ready { Ok(()) } else { Err(Failure::Failed("the ring does not come together".to_owned())) }
 }

@@ -9,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use argiope_runtime::cluster::protocol::{CrawlId, Status};
 
 use super::load::Counted;
-use super::{application, crawl_with, switch};
+use super::{application, crawl_with};
 use crate::cluster::block_on;
 use crate::failure::Failure;
 use crate::output;
-use crate::processes::{Folder, How, Processes};
+use crate::processes::{Folder, How, Processes, client};
 
 const CONTROLLERS: usize = 3;
 const CRAWLERS: u64 = 20;
@@ -51,7 +51,7 @@ fn once() -> Result<f64, Failure> {
     let counted = Rc::new(RefCell::new(Counted::default()));
     // Crawlers and whoever follows the crawl are attached to the others.
     ring.addresses.pop();
-    let switch = switch()?;
+    let switch = client()?;
     let all_at_work = |status: &Status, id: CrawlId| {
         let shares = status.members.iter().flat_map(|member| &member.shares);
         shares.filter(|(crawl, tally)| *crawl == id && tally.states > AFTER).count() == CONTROLLERS

@@ -9,11 +9,10 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sim::crawler::World;
-use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance};
+use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
-use crate::processes::{Folder, How, Processes};
+use crate::processes::{Folder, How, Processes, client};
 use crate::{output, source};
 
 mod load;
@@ -25,7 +24,7 @@ use load::{Application, Counted};
 
 const AFTER_HELP: &str = "\
 Examples:
-  argiope bench cluster --quick
+  argiope bench cluster --quick --only capacity
 
 Four things, on this machine (--only WHAT for one of them): how many jobs one controller on one core gives out over \
 the network, to simulated crawlers that answer at once (capacity); whether the same states are found with one tab, with \
@@ -80,7 +79,7 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
     for &many in crawlers {
         let folder = Folder::new()?;
         let ring = Processes::start(&folder.0, 1, How { by: &["taskset", "-c", "0"], ..How::default() })?;
-        let switch = switch()?;
+        let switch = client()?;
         let counted = Rc::new(RefCell::new(Counted::default()));
         let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| true))??;
         let mut counted = counted.take();
@@ -158,9 +157,4 @@ fn application(testbed: &str) -> Result<Application, Failure> {
     // For as long as the process lives: crawlers are tasks of their own.
     let model = Box::leak(Box::new(source::testbed(testbed)?));
     Ok(Box::leak(Box::new(World::new(model))))
-}
-
-fn switch() -> Result<Switch, Failure> {
-    let security = Security { certs: None, cluster_name: "argiope".to_owned() };
-    security.switch(Role::Client, chance()?, None)
 }

@@ -7,11 +7,10 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::store::{ContentHash, Store};
 use argiope_sites::Server;
 
-use super::switch;
 use crate::cluster::block_on;
 use crate::failure::Failure;
 use crate::output;
-use crate::processes::{Folder, How, Processes, argiope};
+use crate::processes::{Folder, How, Processes, argiope, client};
 
 /// The applications.
 const SITES: &[(&str, &str)] = &[
@@ -63,11 +62,12 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<(usize, String),
     let mut ring = Processes::start(folder, 3, How::default())?;
     ring.add_crawler()?;
     ring.add_crawler()?;
+    ring.wait_for_crawlers(2)?;
     let victim = one_dies.then(|| (ring.children.remove(2), ring.addresses[0].clone()));
     let dying = victim.map(|(mut victim, address)| {
         std::thread::spawn(move || {
             let at_work = || {
-                let switch = switch().ok()?;
+                let switch = client().ok()?;
                 block_on(async { Client::dial(&switch, &address).await.ok()?.status().await.ok() }).ok()?
             };
             // As soon as all three have a share, or the crawl is over.

@@ -7,14 +7,10 @@ use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sites::Server;
 
-use super::switch;
 use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
 use crate::output;
-use crate::processes::{Folder, How, Processes};
-
-/// So long crawlers may take to be there.
-const LONGEST_START: Duration = Duration::from_secs(120);
+use crate::processes::{Folder, How, Processes, client};
 
 /// With an application of so many switches whose server takes so many milliseconds to answer.
 pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
@@ -50,7 +46,8 @@ fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
     for _ in 0..crawlers {
         ring.add_crawler()?;
     }
-    let switch = switch()?;
+    ring.wait_for_crawlers(crawlers)?;
+    let switch = client()?;
     let id = CrawlId(chance()? as u64);
     let order = Order {
         settings: CrawlSettings::new(url.to_owned()),
@@ -60,13 +57,6 @@ fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
     };
     let crawled = block_on(async {
         let mut client = Client::dial(&switch, &ring.addresses[0]).await?;
-        let until = Instant::now() + LONGEST_START;
-        while client.status().await?.members.iter().map(|member| member.tabs).sum::<u32>() < crawlers {
-            if Instant::now() > until {
-                return Err(ClientError::No("the crawlers are not all there in time".to_owned()));
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
         client.start(id, order).await?;
         let started = Instant::now();
         client.follow(id).await?;
