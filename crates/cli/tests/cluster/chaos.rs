@@ -21,7 +21,7 @@ fn seeds() -> std::ops::Range<u64> {
 #[test]
 fn whatever_happens_the_model_is_the_same() {
     let server = Server::start("toggles").expect("the fixture can be served");
-    let url = format!("{}?switches=6&wait=10", server.url());
+    let url = format!("{}?switches=5&wait=20", server.url());
     let expected = alone(&url, &folder("chaos-alone").join("run"));
     for seed in seeds() {
         survives(seed, &url, &expected);
@@ -36,7 +36,7 @@ fn survives(seed: u64, url: &str, expected: &Model) {
     let recovery = recoveries[chance.below(recoveries.len())];
     let crawl = ring.crawl(&["--backups", "2", "--recovery", recovery]);
     let mut story = Vec::new();
-    let mut times: Vec<u64> = (0..2 + chance.below(3)).map(|_| 20 + chance.below(300) as u64).collect();
+    let mut times: Vec<u64> = (0..2 + chance.below(3)).map(|_| 10 + chance.below(120) as u64).collect();
     times.sort_unstable();
     for when in times {
         ring.wait_until(when);
