@@ -143,6 +143,9 @@ impl Peer {
     pub(super) fn executed(&mut self, done: Done, out: &mut Vec<Effect>) {
         if !self.owns(done.step.from) {
             // The state was handed over while its copies were made: whoever has it now must hear of it.
+            if let Some(slot) = self.atlas.slot(done.step.from, done.step.action) {
+                self.atlas.release(slot);
+            }
             self.send_to_owner(done.step.from, None, Message::Done(done), out);
             return;
         }
