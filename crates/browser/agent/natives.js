@@ -14,7 +14,9 @@ const native = {
   json: JSON.stringify,
   clock: performance.now.bind(performance),
   report: window.reportError,
+  observe: IntersectionObserver.prototype.observe,
   Channel: MessageChannel,
+  Observer: IntersectionObserver,
   Date,
   Promise,
 };
@@ -75,10 +77,28 @@ function sleep(milliseconds) {
   return new native.Promise((resolve) => apply(native.timeout, window, [resolve, milliseconds]));
 }
 
-// One real frame: animation events and observers come with it. A page that is not painted gets none.
+// A page that is not painted gets no frames; one on a busy machine gets them late.
+const LATE_FRAME = 2000;
+
+// One real frame: animation events come with it.
 function paint() {
   return new native.Promise((resolve) => {
     apply(native.frame, window, [resolve]);
-    apply(native.timeout, window, [resolve, 500]);
+    apply(native.timeout, window, [resolve, LATE_FRAME]);
+  });
+}
+
+// One real frame and what its observers hear of it. They are told after the frame, some time, but all at once: when an
+// observer of our own has heard, the others hear before the next turn.
+function observed() {
+  const page = document.documentElement;
+  if (!page) return paint();
+  return new native.Promise((resolve) => {
+    const observer = new native.Observer(() => {
+      observer.disconnect();
+      resolve();
+    });
+    apply(native.observe, observer, [page]);
+    apply(native.timeout, window, [resolve, LATE_FRAME]);
   });
 }

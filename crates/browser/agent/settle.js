@@ -42,9 +42,7 @@ async function settle(deadline, stay) {
     }
     if (heard.observes && painted !== now) {
       painted = now;
-      // One frame finds out what is in view, and its observers hear of it before the next.
-      await paint();
-      await paint();
+      await observed();
       continue;
     }
     const open = opened();

@@ -67,6 +67,11 @@ impl<'a> World<'a> {
         self.actions[&signature]
     }
 
+    /// Whether an action is a plain link: taken in one state, it need not be taken in another.
+    pub fn is_link(&self, action: u32) -> bool {
+        self.faults.links.contains_key(&action)
+    }
+
     /// How many states it has.
     pub fn states(&self) -> usize {
         self.app.states()

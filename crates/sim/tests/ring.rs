@@ -1,12 +1,15 @@
 //! Many controllers share a crawl while everything that can happen to them happens: the model is the application
 //! every time, and what must hold always holds after every step.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_explore::model::Model;
 use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::{Cluster, checks, spec};
-use argiope_sim::crawler::World;
+use argiope_sim::crawl::signature_of;
+use argiope_sim::crawler::{Faults, World};
 use argiope_sim::testbeds::Recipe;
 
 /// What befalls a crawl, and how many copies there are meanwhile.
@@ -119,6 +122,55 @@ fn every_strategy_for_parts_works_with_every_scheme() {
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
             assert_eq!(checks::in_the_end(&cluster), None, "{name} with {}", scheme.name);
+        }
+    }
+}
+
+/// The actions that lead to the same state wherever they are offered, in several states; every other one does not look
+/// like a plain link.
+fn links(app: &Model) -> BTreeMap<u32, bool> {
+    let mut leads: BTreeMap<u32, (BTreeSet<u32>, usize)> = BTreeMap::new();
+    for (action, to) in (0..app.states() as u32).flat_map(|state| app.from(state)) {
+        let (destinations, often) = leads.entry(*action).or_default();
+        destinations.insert(*to);
+        *often += 1;
+    }
+    let plain = leads.into_iter().filter(|(_, (to, often))| to.len() == 1 && *often > 1);
+    plain.enumerate().map(|(at, (action, _))| (action, at % 2 == 0)).collect()
+}
+
+#[test]
+fn plain_links_are_followed_once_in_the_whole_crawl() {
+    let app = Recipe::Site.model();
+    let links = links(&app);
+    assert!(links.len() > 5, "there are hardly any links: {links:?}");
+    let world = World::with_faults(&app, Faults { links: links.clone(), ..Faults::default() });
+    for scheme in schemes::ALL {
+        for recovery in spec::RECOVERIES {
+            for seed in 0..seeds() / 4 {
+                let mut scenario = scenario(&app, scheme, recovery, seed);
+                let (plan, _) = PLANS[(seed % PLANS.len() as u64) as usize];
+                let context = format!("{}, {recovery}, {plan}, seed {seed}", scheme.name);
+                // Links are found and followed early.
+                scenario.happenings.iter_mut().for_each(|(share, _)| *share /= 5.0);
+                let mut cluster = Cluster::new(&world, scenario);
+                cluster.run();
+                assert_eq!(checks::in_the_end(&cluster), None, "{context}");
+                let often = |link: u32| {
+                    cluster.executed().iter().filter(|&&(_, action)| action == signature_of(link)).count()
+                };
+                for (&link, &looks_like_it) in &links {
+                    // One that does not look like it may be tried by every crawler until one of them has come back.
+                    // Who was given a link may be forgotten with whoever gave it, and it is given again.
+                    let most = match (looks_like_it, plan) {
+                        (true, "none") => 1,
+                        (true, _) => 2,
+                        (false, _) => 12,
+                    };
+                    let often = often(link);
+                    assert!((1..=most).contains(&often), "{link} was followed {often} times: {context}");
+                }
+            }
         }
     }
 }

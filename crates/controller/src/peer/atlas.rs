@@ -17,6 +17,9 @@ use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
 use crate::job::Step;
+use crate::outcome::Failure;
+
+mod links;
 
 /// Known transitions from the initial state to another.
 pub type Route = Arc<[Step]>;
@@ -36,10 +39,37 @@ pub struct StateRecord {
     pub route: Route,
     /// What was executed, and where it led.
     pub executed: Vec<(ActionSignature, StateKey)>,
-    /// What was given up.
-    pub closed: Vec<ActionSignature>,
+    /// What else is known of what it offers.
+    pub remarks: Remarks,
     /// What its page is like, if whoever found it has said.
     pub content: Option<Content>,
+}
+
+/// What is known of the actions of a state beside where they lead. Only ever grows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Remarks {
+    /// Those that are plain links.
+    pub links: BTreeSet<ActionSignature>,
+    /// Where they led besides.
+    pub strays: BTreeSet<(ActionSignature, StateKey)>,
+    /// What happened on the way.
+    pub notes: BTreeMap<ActionSignature, Content>,
+    /// Why they were given up.
+    pub reasons: BTreeMap<ActionSignature, Failure>,
+}
+
+impl Remarks {
+    /// Takes in what somebody else knows.
+    pub fn add(&mut self, other: &Self) {
+        self.links.extend(&other.links);
+        self.strays.extend(&other.strays);
+        for (&action, &content) in &other.notes {
+            self.notes.entry(action).or_insert(content);
+        }
+        for (&action, &reason) in &other.reasons {
+            self.reasons.entry(action).or_insert(reason);
+        }
+    }
 }
 
 /// The name of bytes that are kept beside what controllers know: they carry it about and never look into them.
@@ -50,6 +80,11 @@ impl StateRecord {
     /// The initial state of the application.
     pub fn initial(&self) -> StateKey {
         self.route.first().map_or(self.key, |step| step.from)
+    }
+
+    /// The bytes that it speaks of.
+    pub fn contents(&self) -> impl Iterator<Item = Content> + '_ {
+        self.content.into_iter().chain(self.remarks.notes.values().copied())
     }
 }
 
@@ -79,6 +114,7 @@ struct Entry {
     leads_heard: usize,
     /// What its page is like.
     content: Option<Content>,
+    remarks: Remarks,
 }
 
 /// The knowledge of a controller.
@@ -99,6 +135,12 @@ pub struct Atlas {
     free: usize,
     /// Own states that ran out of free candidates or got some again.
     turned: BTreeSet<StateIndex>,
+    /// Actions that turned out to be plain links, though they did not look like it.
+    plain: BTreeSet<ActionSignature>,
+    /// Plain links of own states that nobody is sent to, and whether they were followed from another state.
+    aside: BTreeMap<Slot, bool>,
+    /// Those that were set aside lately.
+    set_aside: Vec<(StateKey, ActionSignature)>,
 }
 
 /// What is known, whatever the order in which it came to be. For model checkers: two atlases that are equal in this
@@ -137,6 +179,9 @@ impl Atlas {
             own: BTreeMap::new(),
             free: 0,
             turned: BTreeSet::new(),
+            plain: BTreeSet::new(),
+            aside: BTreeMap::new(),
+            set_aside: Vec::new(),
         }
     }
 
@@ -282,8 +327,23 @@ impl Atlas {
             {
                 atlas.explorer().released(ask);
             }
+            atlas.set_links_aside(state);
         });
         state
+    }
+
+    /// Takes in where an action led besides.
+    pub fn learn_stray(&mut self, step: Step) {
+        let (from, _) = (self.meet(step.from), self.meet(step.to));
+        self.entries[from.at()].remarks.strays.insert((step.action, step.to));
+    }
+
+    /// Takes in what happened while an action was executed.
+    pub fn learn_notes(&mut self, step: Step, notes: Option<Content>) {
+        let from = self.meet(step.from);
+        if let Some(notes) = notes {
+            self.entries[from.at()].remarks.notes.entry(step.action).or_insert(notes);
+        }
     }
 
     /// Takes in a route to a state, if it is shorter than the one known. Says whether it was.
@@ -380,7 +440,11 @@ impl Atlas {
                 if known.and_then(|action| atlas.graph().slot_of(state, action)).is_none() {
                     atlas.explorer().extend(state, action);
                 }
+                if atlas.plain.contains(&action) {
+                    atlas.entries[state.at()].remarks.links.insert(action);
+                }
             }
+            atlas.set_links_aside(state);
         });
         true
     }
@@ -471,6 +535,11 @@ impl Atlas {
         self.graph().target(slot).map(|to| self.key(to))
     }
 
+    /// Whether an action was neither executed nor given up.
+    pub fn is_open(&self, slot: Slot) -> bool {
+        self.graph().target(slot).is_none()
+    }
+
     /// Whether a slot stands for asking.
     pub fn is_ask(&self, slot: Slot) -> bool {
         self.entries[slot.state.at()].ask == Some(slot)
@@ -497,6 +566,15 @@ impl Atlas {
         self.counted(slot.state, |atlas| atlas.explorer().claim(slot));
     }
 
+    /// Sets a candidate aside, if it is free. Says whether it was.
+    pub fn claim_if_free(&mut self, slot: Slot) -> bool {
+        let free = self.graph().is_free(slot);
+        if free {
+            self.claim(slot);
+        }
+        free
+    }
+
     /// A candidate that was set aside was not executed.
     pub fn release(&mut self, slot: Slot) {
         if self.graph().claimed().contains(&slot) {
@@ -505,9 +583,11 @@ impl Atlas {
     }
 
     /// Gives a candidate up.
-    pub fn close(&mut self, slot: Slot) {
+    pub fn close(&mut self, slot: Slot, reason: Failure) {
         if self.graph().target(slot).is_none() {
             self.counted(slot.state, |atlas| atlas.explorer().closed(slot));
+            let action = self.step(slot).action;
+            self.entries[slot.state.at()].remarks.reasons.insert(action, reason);
         }
     }
 
@@ -532,6 +612,11 @@ impl Atlas {
             .filter_map(|slot| Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?))))
     }
 
+    /// Where an executed action of a state leads.
+    pub fn lead(&self, state: StateIndex, action: ActionSignature) -> Option<StateKey> {
+        self.leads(state).find(|&(executed, _)| executed == action).map(|(_, to)| to)
+    }
+
     /// Everything about the own states that are known in full.
     pub fn own_records(&self) -> Vec<StateRecord> {
         self.own.values().filter_map(|&state| self.record(state)).collect()
@@ -553,17 +638,16 @@ impl Atlas {
         let mut actions: Vec<ActionSignature> =
             graph.slots(state).map(name).filter(|&action| action != ASK).collect();
         actions.sort_unstable();
-        let mut closed: Vec<ActionSignature> = graph
-            .slots(state)
-            .filter(|slot| graph.closed().contains(slot))
-            .map(name)
-            .filter(|&action| action != ASK)
-            .collect();
-        closed.sort_unstable();
         let mut executed: Vec<_> = self.leads(state).collect();
         executed.sort_unstable();
-        let route = entry.route.clone().unwrap_or_default();
-        Some(StateRecord { key: graph.key(state), actions, route, executed, closed, content: entry.content })
+        Some(StateRecord {
+            key: graph.key(state),
+            actions,
+            route: entry.route.clone().unwrap_or_default(),
+            executed,
+            remarks: entry.remarks.clone(),
+            content: entry.content,
+        })
     }
 
     /// Takes in all that somebody knew of a state.
@@ -573,8 +657,9 @@ impl Atlas {
         } else {
             self.begin(record.key);
         }
-        let mut new = self.learn_actions(record.key, &record.actions);
         let state = self.meet(record.key);
+        self.entries[state.at()].remarks.add(&record.remarks);
+        let mut new = self.learn_actions(record.key, &record.actions);
         self.learn_content(state, record.content);
         self.learn_route(state, &record.route);
         for step in record.route.iter() {
@@ -583,18 +668,19 @@ impl Atlas {
         for &(action, to) in &record.executed {
             new |= self.learn_step(Step { from: record.key, action, to }, false);
         }
-        for &action in &record.closed {
+        for (&action, &reason) in &record.remarks.reasons {
             if let Some(slot) = self.slot(record.key, action) {
-                self.close(slot);
+                self.close(slot, reason);
             }
         }
+        self.counted(state, |atlas| atlas.set_links_aside(state));
         new
     }
 
-    /// Candidates of own states that are set aside.
+    /// Candidates of own states that are given out, or should be.
     pub fn claimed_own(&self) -> impl Iterator<Item = Slot> + '_ {
         let claimed = self.explorer.iter().flat_map(|explorer| explorer.graph().claimed());
-        claimed.copied().filter(|slot| self.is_own(slot.state))
+        claimed.copied().filter(|slot| self.is_own(slot.state) && !self.aside.contains_key(slot))
     }
 
     /// All states that were heard of.
@@ -605,7 +691,8 @@ impl Atlas {
     /// Whether everything that a state offers was executed or given up.
     pub fn is_done_with(&self, state: StateIndex) -> bool {
         let graph = self.graph();
-        self.entries[state.at()].full && graph.slots(state).all(|slot| graph.target(slot).is_some())
+        let is_done = |slot: Slot| graph.target(slot).is_some() || self.aside.get(&slot) == Some(&true);
+        self.entries[state.at()].full && graph.slots(state).all(is_done)
     }
 
     /// All states that are known in full, own or not.

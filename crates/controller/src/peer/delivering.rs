@@ -5,7 +5,7 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 
 use super::atlas::Fact;
-use super::message::{Effect, Envelope, Message, Part, Report, ToCrawler};
+use super::message::{Effect, Envelope, Message, Report, ToCrawler};
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 
@@ -152,22 +152,47 @@ impl Peer {
                 self.keep_copies(&parts);
                 self.send(from, Message::Taken(number), out);
             }
-            Message::HandOff { number, after, settled, records } => {
+            Message::HandOff { number, after, settled, records, links, plain } => {
                 self.handed_over(after, settled, &records, out);
+                self.learn_links(links, out);
+                for link in plain {
+                    self.learn_plain(link, out);
+                }
                 self.send(from, Message::Taken(number), out);
             }
             Message::Exists { number, asker, state, route, record } => {
                 if let Some(record) = &record {
-                    self.atlas.merge(record);
+                    self.take_over(record, out);
                 }
                 self.exists(state, &route);
                 if let Some(record) = record {
                     self.assure_heard(state, &record.executed, out);
-                    out.push(Effect::Keep(Part::State(record)));
                 }
                 self.send(asker, Message::Taken(number), out);
             }
-            Message::Taken(number) => self.taken(number, out),
+            Message::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),
+            Message::Claimed { number, link, state, followed } => {
+                if self.taken(number, out) {
+                    self.answered(link, state, followed, out);
+                }
+            }
+            Message::Due(wish) => self.due(&wish, out),
+            Message::Followed { number, asker, followed } => {
+                self.learn_followed(&followed, out);
+                self.send(asker, Message::Taken(number), out);
+            }
+            Message::NotFollowed { number, asker, link, state } => {
+                self.not_followed(link, state, out);
+                self.send(asker, Message::Taken(number), out);
+            }
+            Message::Plain(followed, starter) => self.heard_plain(followed, starter, out),
+            Message::Strayed { number, asker, step } => {
+                self.strayed(step, out);
+                self.send(asker, Message::Taken(number), out);
+            }
+            Message::Taken(number) => {
+                self.taken(number, out);
+            }
             Message::Want(state, crawler, home) => self.want(state, crawler, home, out),
             Message::Like(state, crawler, content) => {
                 out.push(Effect::Tell(crawler, ToCrawler::Like(state, content)));

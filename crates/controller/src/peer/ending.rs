@@ -31,6 +31,7 @@ impl Peer {
             && self.leases.is_empty()
             && !self.is_keeping()
             && !self.is_unsettled()
+            && !self.waits_for_links()
             && self.atlas.initial().is_some()
     }
 

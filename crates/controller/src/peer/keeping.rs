@@ -10,6 +10,7 @@ use super::atlas::{Route, StateRecord};
 use super::message::{Done, Effect, Message, Part, Timer};
 use super::ranges::Given;
 use super::settings::Recovery;
+use crate::outcome::Failure;
 
 /// What is under way to be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,12 +52,14 @@ enum To {
 pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
-    GivenUp(StateKey, ActionSignature),
+    GivenUp(StateKey, ActionSignature, Failure),
     Leave,
 }
 
 /// Copies that take so many times as long as at best have waited in a queue.
 const OVERLOADED: u64 = 4;
+/// A claim is repeated at least every so many times the time until the first repetition.
+const LONGEST_CLAIM: u64 = 16;
 /// What was found is copied at least so often and at most so often, in microseconds.
 const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
 
@@ -204,15 +207,20 @@ impl Peer {
                     self.atlas.merge(record);
                     self.own_or_not(record.key);
                 }
-                Part::Step(step) if self.atlas.initial().is_some() => {
+                Part::Step(step, notes) if self.atlas.initial().is_some() => {
                     self.atlas.learn_step(*step, false);
+                    self.atlas.learn_notes(*step, *notes);
                 }
-                Part::Closed(state, action) => {
+                Part::Closed(state, action, reason) => {
                     if let Some(slot) = self.atlas.slot(*state, *action) {
-                        self.atlas.close(slot);
+                        self.atlas.close(slot, *reason);
                     }
                 }
-                Part::Step(_) => {}
+                Part::Strayed(step) if self.atlas.initial().is_some() => self.atlas.learn_stray(*step),
+                Part::Plain(link) => {
+                    self.atlas.learn_plain(*link);
+                }
+                Part::Step(..) | Part::Strayed(_) => {}
             }
         }
     }
@@ -226,9 +234,10 @@ impl Peer {
         then: Option<Then>,
         out: &mut Vec<Effect>,
     ) {
-        let Given { settled, records, awaited } = given;
-        let number =
-            self.owe(To::Member(to), |number| Message::HandOff { number, after, settled, records }, out);
+        let Given { settled, records, awaited, links } = given;
+        let plain = self.atlas.plain().iter().copied().collect();
+        let message = |number| Message::HandOff { number, after, settled, records, links, plain };
+        let number = self.owe(To::Member(to), message, out);
         if let Some(then) = then {
             let group = self.number();
             self.keeping.waiting.insert(group, (BTreeSet::from([number]), then));
@@ -241,14 +250,23 @@ impl Peer {
     /// Tells the owner of a state that it is there.
     pub(super) fn owe_existence(&mut self, state: StateKey, route: Route, out: &mut Vec<Effect>) {
         let asker = self.me;
-        let message = |number| Message::Exists { number, asker, state, route, record: None };
-        self.owe(To::Owner(state), message, out);
+        self.owe_owner(state, |number| Message::Exists { number, asker, state, route, record: None }, out);
     }
 
     /// Passes on what was meant for the owner of a state.
     pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<Effect>) {
         let (asker, state, route) = (self.me, record.key, record.route.clone());
         let message = |number| Message::Exists { number, asker, state, route, record: Some(record) };
+        self.owe_owner(state, message, out);
+    }
+
+    /// Sends a message to the owner of a state until it is taken in.
+    pub(super) fn owe_owner(
+        &mut self,
+        state: StateKey,
+        message: impl FnOnce(u64) -> Message,
+        out: &mut Vec<Effect>,
+    ) {
         self.owe(To::Owner(state), message, out);
     }
 
@@ -262,18 +280,22 @@ impl Peer {
 
     pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
         let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else { return };
+        let is_claim = matches!(message, Message::Claim { .. });
         match to {
             To::Member(to) => self.send(to, message, out),
             To::Owner(state) => self.send_to_owner(state, None, message, out),
         }
         // The longer it has waited, the longer until the next time: whoever is behind is not helped by more messages.
-        let wait = self.settings.times.resend.max(self.now - since);
+        let resend = self.settings.times.resend;
+        let wait = resend.max(self.now - since);
+        // A claim may wait for long, and must not be forgotten with whoever was to answer it.
+        let wait = if is_claim { wait.min(LONGEST_CLAIM * resend) } else { wait };
         out.push(Effect::Wake(Timer::Resend(number), wait));
     }
 
-    /// A message was taken in, or nobody is there any more to do so.
-    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<Effect>) {
-        let Some(owed) = self.keeping.owed.remove(&number) else { return };
+    /// A message was taken in, or nobody is there any more to do so. Says whether it was awaited.
+    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<Effect>) -> bool {
+        let Some(owed) = self.keeping.owed.remove(&number) else { return false };
         if let Message::Copy(..) = owed.message {
             self.measure_delay(self.now - owed.since);
         }
@@ -288,15 +310,19 @@ impl Peer {
                 self.then(then, out);
             }
         }
+        true
     }
 
     fn then(&mut self, then: Then, out: &mut Vec<Effect>) {
         match then {
             Then::Acknowledge(done) => self.acknowledge(done, out),
             Then::Executed(done) => self.executed(done, out),
-            Then::GivenUp(state, action) => {
+            Then::GivenUp(state, action, reason) => {
                 if let Some(slot) = self.atlas.slot(state, action) {
-                    self.atlas.close(slot);
+                    self.atlas.close(slot, reason);
+                    if self.atlas.links(slot.state).contains(&action) {
+                        self.gave_up_link(state, action, out);
+                    }
                 }
             }
             Then::Leave => self.left(out),

@@ -10,6 +10,7 @@ use super::atlas::{Content, Fact, Route, StateRecord};
 use super::search::Search;
 use crate::job::{CrawlerId, Job, JobId, Step};
 use crate::outcome::{Failure, Outcome, Sighting};
+use crate::spent::Spent;
 
 /// A message on its way between two controllers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,6 +77,10 @@ pub enum Message {
         settled: bool,
         /// The states.
         records: Vec<StateRecord>,
+        /// Plain links that were followed, and those that were given to states.
+        links: (Vec<Followed>, Vec<Wish>),
+        /// Actions that turned out to be plain links.
+        plain: Vec<ActionSignature>,
     },
     /// There is a state of yours that you may have lost.
     Exists {
@@ -90,6 +95,59 @@ pub enum Message {
         /// All about it, if the sender knows.
         record: Option<StateRecord>,
     },
+    /// A state offers this plain link, which is yours to decide about: may it be followed from there?
+    Claim {
+        /// To be answered.
+        number: u64,
+        /// Who asks.
+        asker: Key,
+        /// What is asked for.
+        wish: Wish,
+    },
+    /// The answer to a claim, when there is one.
+    Claimed {
+        /// The claim's number.
+        number: u64,
+        /// The link.
+        link: ActionSignature,
+        /// For which state it was asked.
+        state: StateKey,
+        /// Where it leads, if it was followed. If not, that state is to follow it.
+        followed: Option<Followed>,
+    },
+    /// What became of the plain link that a state of yours was given?
+    Due(Wish),
+    /// A plain link, which is yours to decide about, was followed.
+    Followed {
+        /// To be taken in.
+        number: u64,
+        /// Who says so.
+        asker: Key,
+        /// The link.
+        followed: Followed,
+    },
+    /// A state that was given a plain link, which is yours to decide about, could not follow it.
+    NotFollowed {
+        /// To be taken in.
+        number: u64,
+        /// Who says so.
+        asker: Key,
+        /// The link.
+        link: ActionSignature,
+        /// The state.
+        state: StateKey,
+    },
+    /// This action turned out to be a plain link. Goes round the ring back to whoever sent it off.
+    Plain(Followed, Key),
+    /// An action of a state of yours led elsewhere than it did before.
+    Strayed {
+        /// To be taken in.
+        number: u64,
+        /// Who says so.
+        asker: Key,
+        /// Where it led.
+        step: Step,
+    },
     /// The message with this number was taken in.
     Taken(u64),
     /// A crawler of that controller wants to know what a state of yours is like.
@@ -103,10 +161,49 @@ pub enum Message {
 pub enum Part {
     /// A state.
     State(StateRecord),
-    /// A transition.
-    Step(Step),
-    /// An action that was given up.
-    Closed(StateKey, ActionSignature),
+    /// A transition, and what happened on the way.
+    Step(Step, Option<Content>),
+    /// An action that was given up, and why.
+    Closed(StateKey, ActionSignature, Failure),
+    /// A transition led elsewhere as well.
+    Strayed(Step),
+    /// An action that turned out to be a plain link.
+    Plain(ActionSignature),
+}
+
+impl Part {
+    /// The bytes that it speaks of.
+    pub fn contents(&self) -> Vec<Content> {
+        match self {
+            Self::State(record) => record.contents().collect(),
+            Self::Step(_, notes) => notes.iter().copied().collect(),
+            Self::Closed(..) | Self::Strayed(_) | Self::Plain(_) => Vec::new(),
+        }
+    }
+}
+
+/// A plain link that was followed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Followed {
+    /// The link.
+    pub link: ActionSignature,
+    /// The state that it was followed from.
+    pub from: StateKey,
+    /// Where it leads, from whichever state.
+    pub to: StateKey,
+    /// How to get there.
+    pub route: Route,
+}
+
+/// A state that wants to follow a plain link, or was given it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Wish {
+    /// The link.
+    pub link: ActionSignature,
+    /// The state.
+    pub state: StateKey,
+    /// How to get there.
+    pub route: Route,
 }
 
 /// Which task a crawler speaks of: its lease is held by that controller.
@@ -137,6 +234,13 @@ pub struct Report {
     pub walked: Vec<Step>,
     /// Why the task was not done, if it was not.
     pub failed: Option<Failure>,
+    /// The transition on the way that led here instead of where it did before; certainly so, if the way began with a
+    /// reset.
+    pub strayed: Option<(Step, bool)>,
+    /// What was executed is a plain link.
+    pub once: bool,
+    /// What happened while it was executed.
+    pub notes: Option<Content>,
     /// What the page is like, if it was looked at.
     pub content: Option<Content>,
     /// It was said before, and nobody answered.
@@ -155,6 +259,9 @@ impl Report {
             executed: None,
             walked: Vec::new(),
             failed: None,
+            strayed: None,
+            once: false,
+            notes: None,
             content: None,
             again: false,
         }
@@ -162,27 +269,46 @@ impl Report {
 }
 
 impl Report {
-    /// How a job ended that a task asked for; `here` is how the crawler came to where it stood before.
-    pub fn of(crawler: CrawlerId, number: u64, task: &Task, outcome: Outcome, here: Option<&Route>) -> Self {
+    /// How a job ended that a task asked for, after so much was spent on it; `here` is how the crawler came to where it
+    /// stood before. What happened on the way is left to those who have a place for it.
+    pub fn of(
+        crawler: CrawlerId,
+        number: u64,
+        task: &Task,
+        (outcome, spent): (Outcome, Spent),
+        here: Option<&Route>,
+    ) -> Self {
         let mut report = Self { task: Some(task.id), ..Self::new(crawler, number) };
         let Some(job) = &task.job else { return report };
-        let went = |right: u32| job.walk.iter().copied().take(right as usize).collect();
+        let here = here.filter(|_| !job.reset);
+        let went = |right: u32| job.walk.iter().copied().take(right as usize);
         match outcome {
-            Outcome::Done { at, .. } => {
+            Outcome::Done { at, once, .. } => {
                 let step = Step { from: job.state, action: job.action, to: at.key };
-                report.route = Some(task.route_to(here.filter(|_| !job.reset), step));
+                report.route = Some(task.route_to(here, step));
                 report.executed = Some((job.state, job.action));
                 report.walked.clone_from(&job.walk);
+                report.once = once;
                 report.at = Some(at);
             }
             Outcome::Elsewhere { went_right, at } => {
-                report.walked = went(went_right);
+                report.walked = went(went_right).collect();
+                report.failed = Some(Failure::Unreachable);
+                let wrong = job.walk.get(went_right as usize).filter(|_| spent.actions > 0);
+                if let Some(&wrong) = wrong.filter(|step| step.to != at.key) {
+                    let step = Step { to: at.key, ..wrong };
+                    report.strayed = Some((step, job.reset));
+                    let before = here.into_iter().flat_map(|route| route.iter().copied());
+                    let known = job.reset || here.is_some();
+                    report.route = known.then(|| before.chain(went(went_right)).chain([step]).collect());
+                }
                 report.at = Some(at);
-                report.failed = Some(Failure::Missing);
             }
             Outcome::Failed { went_right, reason } => {
-                report.walked = went(went_right);
-                report.failed = Some(reason);
+                report.walked = went(went_right).collect();
+                let on_the_way = (went_right as usize) < job.walk.len();
+                let about_the_way = on_the_way && !matches!(reason, Failure::Lost | Failure::NotLoaded);
+                report.failed = Some(if about_the_way { Failure::Unreachable } else { reason });
             }
         }
         report
@@ -209,6 +335,10 @@ pub struct Done {
     pub task: Answer,
     /// What it executed.
     pub step: Step,
+    /// It is a plain link.
+    pub once: bool,
+    /// What happened on the way.
+    pub notes: Option<Content>,
     /// Whether that found a new state.
     pub new: bool,
     /// Who keeps the state that it led to.
@@ -258,6 +388,8 @@ pub struct Collect {
     pub records: Vec<StateRecord>,
     /// Those that a known transition leads to.
     pub seen: Vec<(StateKey, Route)>,
+    /// Plain links that were followed, and those that were given to states.
+    pub links: (Vec<Followed>, Vec<Wish>),
     /// Somebody may have been passed over: one of those that it visited takes another for the one before it than whom
     /// it came from.
     pub gaps: bool,
@@ -393,6 +525,13 @@ impl Message {
             Self::Collect(_) | Self::Exists { .. } => "collect",
             Self::Copy(..) => "copy",
             Self::HandOff { .. } => "hand-off",
+            Self::Claim { .. }
+            | Self::Claimed { .. }
+            | Self::Due(_)
+            | Self::Followed { .. }
+            | Self::NotFollowed { .. }
+            | Self::Plain(..) => "link",
+            Self::Strayed { .. } => "strayed",
             Self::Taken(_) => "taken",
             Self::Want(..) | Self::Like(..) => "content",
         }

@@ -19,6 +19,7 @@ pub mod atlas;
 mod delivering;
 mod ending;
 mod keeping;
+mod links;
 pub mod message;
 mod ranges;
 mod reporting;
@@ -30,6 +31,7 @@ pub mod settings;
 use atlas::{Atlas, Fact};
 use ending::Ending;
 use keeping::Keeping;
+use links::Links;
 use message::{Asking, Done, Effect, Envelope, Input, Message, Part, Timer};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
@@ -52,7 +54,9 @@ pub struct Peer {
     /// Messages to itself.
     inbox: VecDeque<(Key, Envelope)>,
     leases: BTreeMap<JobId, Lease>,
-    /// How often a candidate failed.
+    /// Tasks that were overdue: their crawlers may still have something to say.
+    overdue: BTreeMap<JobId, Slot>,
+    /// What speaks against a candidate, in hundredths of what is enough.
     failures: BTreeMap<Slot, u32>,
     next_number: u64,
     /// The longest that a unit of work took lately, in microseconds.
@@ -72,6 +76,7 @@ pub struct Peer {
     /// Whether a timer runs for them.
     telling_later: bool,
     ranges: Ranges,
+    links: Links,
     keeping: Keeping,
     ending: Ending,
 }
@@ -86,15 +91,12 @@ struct Lease {
     units: u64,
 }
 
-/// A candidate that failed so often is given up.
-const MOST_FAILURES: u32 = 2;
-
 /// Where it stands, for model checkers. The time is left out.
 impl std::hash::Hash for Peer {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         (&self.member, &self.atlas, &self.inbox, self.next_number, &self.parked, self.waiting).hash(hasher);
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
-        (&self.ranges, &self.keeping, &self.ending).hash(hasher);
+        (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
             (job, self.atlas.step(lease.slot), lease.crawler).hash(hasher);
         }
@@ -144,6 +146,7 @@ impl Peer {
             atlas: Atlas::new(settings.strategy, settings.exploring, beyond),
             inbox: VecDeque::new(),
             leases: BTreeMap::new(),
+            overdue: BTreeMap::new(),
             failures: BTreeMap::new(),
             next_number: 0,
             slowest: settings.times.task,
@@ -156,6 +159,7 @@ impl Peer {
             later: BTreeMap::new(),
             telling_later: false,
             ranges,
+            links: Links::default(),
             keeping: Keeping::default(),
             ending: Ending::default(),
         };
@@ -216,6 +220,7 @@ impl Peer {
                 self.receive(from, envelope, out);
             }
             self.look_at_ring(out);
+            self.look_at_links(out);
             self.note_turns();
             if !self.employ_parked(out) && self.inbox.is_empty() {
                 break;
@@ -259,6 +264,7 @@ impl Peer {
         match timer {
             Timer::Stabilise => {
                 self.try_held();
+                self.look_at_given_links(out);
                 self.ring(|member, effects| member.handle(woken(ring::Timer::Stabilise), effects), out);
             }
             Timer::Fingers => {
@@ -268,6 +274,9 @@ impl Peer {
                 self.ring(|member, effects| member.handle(ring::Input::Silent(question), effects), out);
             }
             Timer::Lease(job) => {
+                if let Some(lease) = self.leases.get(&job) {
+                    self.overdue.insert(job, lease.slot);
+                }
                 self.take_back(job);
                 self.look_for_routes(out);
             }

@@ -6,7 +6,7 @@ use argiope_ring::{Key, Member};
 
 use super::atlas::{Route, StateRecord};
 use super::keeping::Then;
-use super::message::{Collect, Effect, Envelope, Message, Part, Timer};
+use super::message::{Collect, Effect, Envelope, Followed, Message, Part, Timer, Wish};
 use super::{Peer, place};
 use crate::job::Step;
 
@@ -38,6 +38,8 @@ pub(super) struct Given {
     pub(super) records: Vec<StateRecord>,
     /// States that are only known to be there.
     pub(super) awaited: Vec<(StateKey, Route)>,
+    /// Plain links that were followed, and those that were given to states.
+    pub(super) links: (Vec<Followed>, Vec<Wish>),
 }
 
 impl Given {
@@ -110,6 +112,7 @@ impl Peer {
         let (Some(after), true) = (now, self.member.is_inside()) else { return };
         if let Some(before) = before.filter(|&before| after != self.me && after.is_between(before, self.me)) {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
+            given.links = self.links_between(before, after);
             self.hand_over(after, before, given, None, out);
             // It may have been there before, unknown to those who took over from its neighbour: then it was not asked.
             if self.ranges.heard.iter().any(|&(_, by)| by == self.me) {
@@ -140,6 +143,21 @@ impl Peer {
         }
     }
 
+    /// Takes in what another knew of a state that is own, or will be.
+    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<Effect>) {
+        out.push(Effect::Keep(Part::State(record.clone())));
+        self.atlas.merge(record);
+        self.own_or_not(record.key);
+        // What it leads to may be own as well, and lost.
+        for &(action, to) in &record.executed {
+            if self.owns(to) && !self.atlas.is_full(to) {
+                let step = Step { from: record.key, action, to };
+                let route: Route = record.route.iter().copied().chain([step]).collect();
+                self.exists(to, &route);
+            }
+        }
+    }
+
     /// States were handed over to this controller.
     pub(super) fn handed_over(
         &mut self,
@@ -155,9 +173,7 @@ impl Peer {
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for record in records {
-            out.push(Effect::Keep(Part::State(record.clone())));
-            self.atlas.merge(record);
-            self.own_or_not(record.key);
+            self.take_over(record, out);
         }
         self.grant(Some(settled), out);
         for record in records {
@@ -241,8 +257,15 @@ impl Peer {
         self.ranges.collecting = Some((number, after));
         self.ranges.heard.retain(|&(_, by)| by != self.me);
         self.ranges.heard.push((after, self.me));
-        let collect =
-            Collect { by: self.me, number, after, records: Vec::new(), seen: Vec::new(), gaps: false };
+        let collect = Collect {
+            by: self.me,
+            number,
+            after,
+            records: Vec::new(),
+            seen: Vec::new(),
+            links: Default::default(),
+            gaps: false,
+        };
         self.add_to(collect, out);
         out.push(Effect::Wake(Timer::Collect(number), self.settings.times.round));
     }
@@ -257,33 +280,40 @@ impl Peer {
 
     /// Whoever kept the destination of a transition of an own state may be gone, and those that took over may have
     /// asked here before the transition was known: they are told.
-    pub(super) fn assure(&mut self, step: Step, kept_by: Option<Key>, out: &mut Vec<Effect>) {
+    pub(super) fn assure(&mut self, step: Step, kept_by: Key, out: &mut Vec<Effect>) {
         let moved = self
             .ranges
             .heard
             .iter()
-            .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != Some(by));
+            .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != by);
         let state = if moved { self.atlas.find(step.from) } else { None };
         if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
             self.owe_existence(step.to, route, out);
         }
     }
 
+    /// Somebody relies on a state that another has: those that took over from the other are told that it is there.
+    pub(super) fn assure_there(&mut self, state: StateKey, route: &Route, out: &mut Vec<Effect>) {
+        let known = !route.is_empty() || self.atlas.initial() == Some(state);
+        if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by)) {
+            self.owe_existence(state, route.clone(), out);
+        }
+    }
+
     /// Where an own state leads may have been heard of while it was another's, without being in the record by which it
-    /// became own: then it counts as executed, but whoever kept the destination may be gone.
+    /// became own: then it counts as executed, but whoever kept the destination may be gone, or in a ring apart.
     pub(super) fn assure_heard(
         &mut self,
         key: StateKey,
         recorded: &[(ActionSignature, StateKey)],
         out: &mut Vec<Effect>,
     ) {
-        if self.ranges.heard.is_empty() || !self.owns(key) {
-            return;
-        }
-        let Some(state) = self.atlas.find(key) else { return };
+        let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
         let heard: Vec<_> = self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
-            self.assure(Step { from: key, action, to }, None, out);
+            if let Some(route) = self.route_over(state, Step { from: key, action, to }) {
+                self.owe_existence(to, route, out);
+            }
         }
     }
 
@@ -330,7 +360,13 @@ impl Peer {
                 }
             }
         }
+        for (key, route) in self.behind_links().filter(|&(key, _)| wanted(key)) {
+            seen.entry(key).or_insert_with(|| route.clone());
+        }
         collect.seen = seen.into_iter().collect();
+        let (followed, given) = self.links_between(collect.after, collect.by);
+        collect.links.0.extend(followed);
+        collect.links.1.extend(given);
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, Message::Collect(collect), out),
             None if self.is_alone() => self.collected(collect, out),
@@ -347,10 +383,9 @@ impl Peer {
             self.ranges.collecting = None;
         }
         for record in &collect.records {
-            out.push(Effect::Keep(Part::State(record.clone())));
-            self.atlas.merge(record);
-            self.own_or_not(record.key);
+            self.take_over(record, out);
         }
+        self.learn_links(collect.links, out);
         for record in &collect.records {
             self.assure_heard(record.key, &record.executed, out);
         }
@@ -421,6 +456,7 @@ impl Peer {
             given.add(self, key, state);
             self.atlas.own_it(key, false);
         }
+        given.links = self.links_between(after, self.me);
         self.hand_over(heir, after, given, Some(Then::Leave), out);
     }
 

@@ -3,11 +3,11 @@
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
+use super::Peer;
 use super::atlas::Fact;
 use super::keeping::Then;
 use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer, ToCrawler};
 use super::schemes::Hears;
-use super::{MOST_FAILURES, Peer};
 use crate::job::{CrawlerId, Step};
 use crate::outcome::Failure;
 
@@ -53,13 +53,16 @@ impl Peer {
         if let Some(route) = &report.route {
             self.atlas.learn_route(state, route);
         }
-        let actions: Option<Vec<_>> =
-            at.offers.map(|offers| offers.iter().map(|offered| offered.action).collect());
-        let new = actions.is_some_and(|actions| self.atlas.learn_actions(at.key, &actions));
+        let new = at.offers.is_some_and(|offers| {
+            let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
+            self.atlas.learn_links(at.key, links);
+            let actions: Vec<_> = offers.iter().map(|offered| offered.action).collect();
+            self.atlas.learn_actions(at.key, &actions)
+        });
         let done = match (report.task, report.executed) {
             (Some(task), Some((from, action))) => {
                 let step = Step { from, action, to: at.key };
-                Some(Done { task, step, new, kept_by: self.me })
+                Some(Done { task, step, once: report.once, notes: report.notes, new, kept_by: self.me })
             }
             _ => None,
         };
@@ -69,6 +72,12 @@ impl Peer {
         if new {
             // It was known before, perhaps, and lost.
             self.assure_heard(at.key, &[], out);
+        }
+        // What happened once may be due to something that cannot be seen, unless the way began with a reset; but there
+        // must be a way to every state.
+        if let Some((step, _)) = report.strayed.filter(|&(_, certain)| certain || new) {
+            let asker = self.me;
+            self.owe_owner(step.from, |number| Message::Strayed { number, asker, step }, out);
         }
         if new && let Some(record) = self.atlas.record(state) {
             self.keep(Part::State(record), Then::Acknowledge(done), out);
@@ -109,6 +118,9 @@ impl Peer {
 
     /// A task was done that was given out here, or one in a state that is owned here now.
     pub(super) fn done(&mut self, done: Done, out: &mut Vec<Effect>) {
+        if done.task.by == self.me {
+            self.overdue.remove(&done.task.job);
+        }
         if done.task.by == self.me
             && let Some(lease) = self.leases.remove(&done.task.job)
         {
@@ -135,7 +147,7 @@ impl Peer {
         }
         let slot = self.atlas.slot(done.step.from, done.step.action);
         if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
-            self.keep(Part::Step(done.step), Then::Executed(done), out);
+            self.keep(Part::Step(done.step, done.notes), Then::Executed(done), out);
         }
     }
 
@@ -152,6 +164,12 @@ impl Peer {
         if !self.atlas.learn_step(done.step, done.new) {
             return;
         }
+        self.atlas.learn_notes(done.step, done.notes);
+        let from = self.atlas.find(done.step.from);
+        let looked_like_it = from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
+        if looked_like_it || done.once {
+            self.followed_here(done.step, !looked_like_it, out);
+        }
         out.push(Effect::Executed(done.step));
         let Step { from, to, .. } = done.step;
         if let Some(state) = self.atlas.find(to) {
@@ -164,22 +182,51 @@ impl Peer {
         {
             self.told.push(Fact::Leads(done.step));
         }
-        self.assure(done.step, Some(done.kept_by), out);
+        self.assure(done.step, done.kept_by, out);
     }
 
-    /// A task was not done.
+    /// An action of an own state led elsewhere than before.
+    pub(super) fn strayed(&mut self, step: Step, out: &mut Vec<Effect>) {
+        self.atlas.learn_stray(step);
+        self.keep(Part::Strayed(step), Then::Acknowledge(None), out);
+    }
+
+    /// A task was not done, or too late.
     pub(super) fn missed(&mut self, answer: Answer, reason: Failure, out: &mut Vec<Effect>) {
         if answer.by != self.me {
             return;
         }
-        let Some(lease) = self.leases.remove(&answer.job) else { return };
-        let count = self.failures.entry(lease.slot).or_default();
-        *count += u32::from(!matches!(reason, Failure::Lost | Failure::NotLoaded));
-        if *count >= MOST_FAILURES && !self.atlas.is_ask(lease.slot) {
-            let step = self.atlas.step(lease.slot);
-            self.keep(Part::Closed(step.from, step.action), Then::GivenUp(step.from, step.action), out);
-        } else {
-            self.atlas.release(lease.slot);
+        let (slot, is_held) = match (self.leases.remove(&answer.job), self.overdue.remove(&answer.job)) {
+            (Some(lease), _) => (lease.slot, true),
+            (None, Some(slot)) => (slot, false),
+            (None, None) => return,
+        };
+        let against = self.failures.entry(slot).or_default();
+        *against += speaks_against(reason);
+        let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);
+        let Step { from, action, .. } = self.atlas.step(slot);
+        // Of one that was overdue somebody else may have been told to try it meanwhile.
+        if !is_held && (!enough || !self.atlas.claim_if_free(slot)) {
+            return;
         }
+        if enough && self.owns(from) {
+            self.keep(Part::Closed(from, action, reason), Then::GivenUp(from, action, reason), out);
+        } else {
+            self.atlas.release(slot);
+        }
+    }
+}
+
+/// A candidate that so much speaks against is given up.
+const ENOUGH: u32 = 100;
+
+/// As on one machine, a candidate is given up after two failures of its own, eight in vain to get there, or five
+/// crawlers lost with it. That a page could not be loaded says nothing about it.
+fn speaks_against(reason: Failure) -> u32 {
+    match reason {
+        Failure::Hung | Failure::Crashed | Failure::Missing => ENOUGH.div_ceil(2),
+        Failure::Unreachable => ENOUGH.div_ceil(8),
+        Failure::Lost => ENOUGH.div_ceil(5),
+        Failure::NotLoaded => 0,
     }
 }

@@ -26,10 +26,19 @@ pub const ALL: &[Described] = &[
 /// The name of the strategy that is used when none is asked for.
 pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
-/// The names of those that work where only a part of the application is known.
+/// The names of those that work where only a part of the application is known; the first is used when none is asked for.
 pub const FOR_PARTS: &[&str] = &[greedy::DESCRIBED.name, menu::DESCRIBED.name, probability::DESCRIBED.name];
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {
     ALL.iter().find(|described| described.name == name)
+}
+
+/// The strategy with this name, if it works where only a part of the application is known; a sentence if not.
+pub fn find_for_parts(name: &str) -> Result<&'static Described, String> {
+    let known = FOR_PARTS.contains(&name).then(|| find(name)).flatten();
+    known.ok_or_else(|| {
+        let parts = FOR_PARTS.join(", ");
+        format!("strategy {name:?}: with controllers that know a part of the application it must be one of {parts}")
+    })
 }

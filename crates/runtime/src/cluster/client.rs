@@ -3,13 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use argiope_controller::outcome::Failure;
 use argiope_controller::peer::atlas::{Content, StateRecord};
 use argiope_controller::record::Record;
 use argiope_controller::spent::Spent;
-use argiope_explore::id::StateKey;
+use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::StateMasks;
-use argiope_explore::page::Kind;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::contents;
@@ -157,8 +155,7 @@ impl Fetched {
         known.content = known.content.or(record.content);
         let executed: BTreeMap<_, _> = known.executed.iter().chain(&record.executed).copied().collect();
         known.executed = executed.into_iter().collect();
-        let closed: BTreeSet<_> = known.closed.iter().chain(&record.closed).copied().collect();
-        known.closed = closed.into_iter().collect();
+        known.remarks.add(&record.remarks);
         if record.route.len() < known.route.len() {
             known.route = record.route;
         }
@@ -171,12 +168,16 @@ impl Fetched {
 
     /// Why this is not all of it, if it is not.
     pub fn incomplete(&self) -> Option<String> {
-        let lost = |to: &StateKey| !self.records.contains_key(to);
-        let open = |record: &StateRecord| {
-            record.actions.len() - record.actions.iter().filter(|action| is_settled(record, **action)).count()
-        };
+        let followed = self.followed();
         let missing =
-            self.records.values().flat_map(|record| &record.executed).filter(|(_, to)| lost(to)).count();
+            self.records.values().flat_map(destinations).filter(|to| !self.records.contains_key(to));
+        let missing = missing.count();
+        let open = |record: &StateRecord| {
+            let is_open = |action: &&ActionSignature| {
+                !is_settled(record, **action) && !is_elsewhere(record, **action, &followed)
+            };
+            record.actions.iter().filter(is_open).count()
+        };
         let left: usize = self.records.values().map(open).sum();
         match (self.records.is_empty(), missing, left) {
             (true, ..) => Some("nobody has anything of it".to_owned()),
@@ -186,29 +187,33 @@ impl Fetched {
         }
     }
 
+    /// The plain links that were followed somewhere.
+    fn followed(&self) -> BTreeSet<ActionSignature> {
+        let links = |record: &StateRecord, action| record.remarks.links.contains(&action);
+        let of = |record: &StateRecord| {
+            let executed = record.executed.iter().map(|&(action, _)| action);
+            executed.filter(|&action| links(record, action)).collect::<Vec<_>>()
+        };
+        self.records.values().flat_map(of).collect()
+    }
+
     /// Writes all of it into a new store, as a crawl on one machine would have.
     pub fn write(&self, store: &Store, spent: Spent, reset_cost: f64) -> Result<(), StoreError> {
         let Some(initial) = self.records.values().next().map(StateRecord::initial) else { return Ok(()) };
+        let followed = self.followed();
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
         let mut seen = BTreeSet::from([initial]);
         let mut queue = VecDeque::from([initial]);
-        self.introduce(&mut batch, initial);
+        self.introduce(&mut batch, initial, &followed);
         while let Some(from) = queue.pop_front() {
             let Some(record) = self.records.get(&from) else { continue };
-            for &(action, to) in &record.executed {
+            for to in destinations(record) {
                 if self.records.contains_key(&to) && seen.insert(to) {
-                    self.introduce(&mut batch, to);
+                    self.introduce(&mut batch, to, &followed);
                     queue.push_back(to);
                 }
-                if seen.contains(&to) {
-                    let notes = Vec::new();
-                    batch.records.push(Record::Transition { from, action, to, notes, once: false });
-                }
             }
-            let executed = |action| record.executed.iter().any(|&(known, _)| known == action);
-            for &action in record.closed.iter().filter(|&&action| !executed(action)) {
-                batch.records.push(Record::Failed { from, action, reason: Failure::Missing });
-            }
+            self.tell(&mut batch, record);
             if batch.records.len() > AT_ONCE {
                 store.commit(&[std::mem::take(&mut batch)])?;
             }
@@ -217,24 +222,56 @@ impl Fetched {
         store.commit(&[batch])
     }
 
+    /// What became of the actions of a state.
+    fn tell(&self, batch: &mut Batch, record: &StateRecord) {
+        let (from, remarks) = (record.key, &record.remarks);
+        for &(action, to) in record.executed.iter().filter(|(_, to)| self.records.contains_key(to)) {
+            let notes = remarks.notes.get(&action).and_then(|content| self.blobs.get(content));
+            let notes = notes.and_then(|bytes| contents::unwrap_notes(bytes)).unwrap_or_default();
+            let once = remarks.links.contains(&action);
+            batch.records.push(Record::Transition { from, action, to, notes, once });
+        }
+        let leads = |action, to| record.executed.contains(&(action, to));
+        for &(action, to) in remarks.strays.iter().filter(|&&(action, to)| !leads(action, to)) {
+            if self.records.contains_key(&to) && record.actions.contains(&action) {
+                batch.records.push(Record::Strayed { from, action, to });
+            }
+        }
+        let executed = |action| record.executed.iter().any(|&(known, _)| known == action);
+        for (&action, &reason) in remarks.reasons.iter().filter(|&(&action, _)| !executed(action)) {
+            batch.records.push(Record::Failed { from, action, reason });
+        }
+    }
+
     fn named(&self, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
         let Some(spec) = &self.spec else { return Vec::new() };
         remembered::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
     }
 
-    fn introduce(&self, batch: &mut Batch, key: StateKey) {
+    fn introduce(&self, batch: &mut Batch, key: StateKey, followed: &BTreeSet<ActionSignature>) {
         let Some(record) = self.records.get(&key) else { return };
         let bytes = record.content.and_then(|content| self.blobs.get(&content));
         let found = bytes.and_then(|bytes| contents::unwrap(bytes));
-        let offers = found.iter().flat_map(|found| &found.offers);
-        let links: BTreeSet<_> =
-            offers.filter(|offer| offer.kind == Kind::Link).map(|offer| offer.signature).collect();
-        let links = record.actions.iter().copied().filter(|action| links.contains(action)).collect();
-        batch.records.push(Record::State { key, actions: record.actions.clone(), links });
+        let here = |action: &ActionSignature| !is_elsewhere(record, *action, followed);
+        let actions: Vec<_> = record.actions.iter().copied().filter(here).collect();
+        let is_link = |action: &ActionSignature| record.remarks.links.contains(action);
+        let links = actions.iter().copied().filter(is_link).collect();
+        batch.records.push(Record::State { key, actions, links });
         batch.states.extend(found.map(|found| (key, found)));
     }
 }
 
-fn is_settled(record: &StateRecord, action: argiope_explore::id::ActionSignature) -> bool {
-    record.closed.contains(&action) || record.executed.iter().any(|&(known, _)| known == action)
+/// Where the actions of a state have led.
+fn destinations(record: &StateRecord) -> impl Iterator<Item = StateKey> + '_ {
+    record.executed.iter().chain(&record.remarks.strays).map(|&(_, to)| to)
+}
+
+/// Whether an action was executed or given up.
+fn is_settled(record: &StateRecord, action: ActionSignature) -> bool {
+    record.remarks.reasons.contains_key(&action) || record.executed.iter().any(|&(known, _)| known == action)
+}
+
+/// Whether an action is a plain link that was followed from another state.
+fn is_elsewhere(record: &StateRecord, action: ActionSignature, followed: &BTreeSet<ActionSignature>) -> bool {
+    record.remarks.links.contains(&action) && followed.contains(&action) && !is_settled(record, action)
 }

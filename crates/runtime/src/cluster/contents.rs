@@ -1,6 +1,7 @@
 //! What a state is like, as bytes that travel between processes under the name of their hash. Controllers carry them
 //! about and never look into them; crawlers and whoever fetches a model do.
 
+use argiope_controller::outcome::Note;
 use argiope_controller::peer::atlas::{Content, StateRecord};
 use argiope_controller::peer::message::{Envelope, Message, Part};
 
@@ -21,6 +22,17 @@ pub fn unwrap(bytes: &[u8]) -> Option<Found> {
     let mut found: Found = decode(&bytes, &"a content").ok()?;
     found.page = found.page.checked().ok()?;
     Some(found)
+}
+
+/// The bytes of what happened during a transition.
+pub fn wrap_notes(notes: &[Note]) -> Blob {
+    let bytes = pack(&encode(&notes));
+    Blob { content: name(&bytes), bytes }
+}
+
+/// What the bytes say; nothing if they are broken.
+pub fn unwrap_notes(bytes: &[u8]) -> Option<Vec<Note>> {
+    decode(&unpack(bytes, &"notes").ok()?, &"notes").ok()
 }
 
 /// The name of some bytes.
@@ -50,22 +62,16 @@ pub fn detail(found: &Found) -> StateDetail {
 
 /// The contents that a message speaks of: whoever gets it must have them.
 pub fn of(envelope: &Envelope) -> Vec<Content> {
-    let of = |records: &[StateRecord]| records.iter().filter_map(|record| record.content).collect();
-    match &envelope.message {
-        Message::Reached(report) => report.content.into_iter().collect(),
+    let of = |records: &[StateRecord]| records.iter().flat_map(StateRecord::contents).collect();
+    let mut contents: Vec<Content> = match &envelope.message {
+        Message::Reached(report) => report.content.into_iter().chain(report.notes).collect(),
+        Message::Done(done) => done.notes.into_iter().collect(),
         Message::Collect(collect) => of(&collect.records),
         Message::HandOff { records, .. } => of(records),
-        Message::Exists { record, .. } => record.iter().filter_map(|record| record.content).collect(),
+        Message::Exists { record, .. } => record.iter().flat_map(StateRecord::contents).collect(),
         Message::Like(_, _, content) => content.iter().copied().collect(),
-        Message::Copy(_, parts) => parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::State(record) => record.content,
-                Part::Step(_) | Part::Closed(..) => None,
-            })
-            .collect(),
+        Message::Copy(_, parts) => parts.iter().flat_map(Part::contents).collect(),
         Message::Ring(_)
-        | Message::Done(_)
         | Message::Missed(..)
         | Message::Seek(_)
         | Message::Search(_)
@@ -74,9 +80,18 @@ pub fn of(envelope: &Envelope) -> Vec<Content> {
         | Message::Learned
         | Message::Marker(_)
         | Message::Finish(_)
+        | Message::Claim { .. }
+        | Message::Claimed { .. }
+        | Message::Due(_)
+        | Message::Followed { .. }
+        | Message::NotFollowed { .. }
+        | Message::Plain(..)
+        | Message::Strayed { .. }
         | Message::Taken(_)
         | Message::Want(..) => Vec::new(),
-    }
+    };
+    contents.extend(envelope.done.iter().filter_map(|done| done.notes));
+    contents
 }
 
 /// Whether a message says that something is kept: it must not leave before that is on disk.

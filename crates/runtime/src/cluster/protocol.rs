@@ -4,9 +4,11 @@
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::{Content, StateRecord};
 use argiope_controller::peer::message::{Answer, Envelope, Part, Report, ToCrawler};
+use argiope_controller::peer::schemes;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{Masks, StateMasks};
+use argiope_explore::strategies;
 use argiope_ring::Key;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,19 @@ pub struct Order {
     pub recovery: String,
     /// On how many other controllers there are copies.
     pub backups: u32,
+}
+
+impl Order {
+    /// The default crawl of an address by a ring.
+    pub fn new(url: String) -> Self {
+        let strategy = strategies::FOR_PARTS[0].to_owned();
+        Self {
+            settings: CrawlSettings { strategy, ..CrawlSettings::new(url) },
+            scheme: schemes::DEFAULT.to_owned(),
+            recovery: "redundancy".to_owned(),
+            backups: 1,
+        }
+    }
 }
 
 /// What a crawl is: every controller and every crawler is told the same.
@@ -173,7 +188,7 @@ pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),
     /// What a tab says, what that has cost, and what the page is like if that was not said before.
-    Report(CrawlId, Report, Spent, Times, Option<Blob>),
+    Report(CrawlId, Report, Spent, Times, Vec<Blob>),
     /// A tab gives a task back that it did not begin.
     Returned(CrawlId, Answer),
     /// A tab wants to know what a state is like.
@@ -332,7 +347,7 @@ mod tests {
         vec![
             encode(&Between::Peer(CrawlId(1), envelope, vec![blob.clone()])),
             encode(&Between::Stop(CrawlId(1))),
-            encode(&FromCrawler::Report(CrawlId(1), report, Spent::default(), Times::default(), Some(blob))),
+            encode(&FromCrawler::Report(CrawlId(1), report, Spent::default(), Times::default(), vec![blob])),
             encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
             encode(&ToClient::Status(Status::default())),
         ]
@@ -372,12 +387,7 @@ mod tests {
         let message = Between::Crawl(
             CrawlId(3),
             Spec {
-                order: Order {
-                    settings: CrawlSettings::new("http://localhost/".to_owned()),
-                    scheme: "shared".to_owned(),
-                    recovery: "retry".to_owned(),
-                    backups: 2,
-                },
+                order: Order::new("http://localhost/".to_owned()),
                 first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
             },
         );

@@ -11,7 +11,7 @@ use argiope_controller::peer::settings::{Recovery, Settings, Times};
 use argiope_controller::spent::Spent;
 use argiope_explore::identity::{self, StateMasks};
 use argiope_explore::strategies;
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::Settings as Exploring;
 use argiope_ring::Key;
 
 use super::protocol::{Order, Spec, Tally, Times as SpentTimes};
@@ -32,8 +32,6 @@ const TIMES: Times = Times {
 };
 /// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
-/// The strategies that work on a part of the graph; another one is replaced by this.
-const STRATEGY: &str = "greedy";
 
 /// What several controllers kept of a crawl that none of them goes on with yet.
 #[derive(Default)]
@@ -140,9 +138,7 @@ pub fn settings(order: &Order) -> Result<Settings, String> {
         .ok_or_else(|| format!("there is no scheme {:?} for a ring", order.scheme))?;
     identity::find(&order.settings.identity)
         .ok_or_else(|| format!("there is no identity {:?}", order.settings.identity))?;
-    let named = strategies::FOR_PARTS.iter().find(|&&name| name == order.settings.strategy);
-    let strategy: &'static Described =
-        strategies::find(named.copied().unwrap_or(STRATEGY)).ok_or("there is no such strategy")?;
+    let strategy = strategies::find_for_parts(&order.settings.strategy)?;
     let recovery = match order.recovery.as_str() {
         "retry" => Recovery::Retry,
         "redundancy" => Recovery::Redundancy,

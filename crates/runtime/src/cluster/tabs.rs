@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::outcome::{Failure, Sighting};
+use argiope_controller::outcome::{Failure, Outcome, Sighting};
 use argiope_controller::peer::atlas::{Content, Route};
 use argiope_controller::peer::message::{Answer, Report, Task, ToCrawler};
 use argiope_controller::spent::Spent;
@@ -77,14 +77,16 @@ impl Archive {
         }
     }
 
-    fn blob_of(&self, key: StateKey) -> Option<Blob> {
-        let kept = self.kept.borrow();
-        let content = *kept.names.get(&key)?;
-        kept.blobs.get(&content).map(|bytes| Blob { content, bytes: bytes.to_vec() })
+    fn name_of(&self, key: StateKey) -> Option<Content> {
+        self.kept.borrow().names.get(&key).copied()
+    }
+
+    fn blob(&self, content: Content) -> Option<Blob> {
+        self.kept.borrow().blobs.get(&content).map(|bytes| Blob { content, bytes: bytes.to_vec() })
     }
 
     fn found(&self, key: StateKey) -> Option<Found> {
-        contents::unwrap(&self.blob_of(key)?.bytes)
+        contents::unwrap(&self.blob(self.name_of(key)?)?.bytes)
     }
 }
 
@@ -163,10 +165,10 @@ impl Outbox {
         crawl: CrawlId,
         report: Report,
         (spent, times): (Spent, Times),
-        blob: Option<Blob>,
+        mut blobs: Vec<Blob>,
     ) {
-        let new = blob.filter(|blob| self.shared.borrow_mut().sent.insert(blob.content));
-        self.send(FromCrawler::Report(crawl, report, spent, times, new)).await;
+        blobs.retain(|blob| self.shared.borrow_mut().sent.insert(blob.content));
+        self.send(FromCrawler::Report(crawl, report, spent, times, blobs)).await;
     }
 }
 
@@ -240,10 +242,12 @@ async fn serve(
     loop {
         session.report.number += 1;
         let archive = &attached.crawl.archive;
-        let blob = session.report.at.as_ref().and_then(|at| archive.blob_of(at.key));
+        let page = session.report.at.as_ref().and_then(|at| archive.name_of(at.key));
+        let blobs = page.into_iter().chain(session.report.notes).filter_map(|content| archive.blob(content));
+        let blobs = blobs.collect();
         let spent = (std::mem::take(&mut session.spent), std::mem::take(&mut session.times));
         let said = Instant::now();
-        office.outbox.report(attached.id, session.report.clone(), spent, blob).await;
+        office.outbox.report(attached.id, session.report.clone(), spent, blobs).await;
         let patience = PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS));
         let Ok(task) = timeout(patience, next_task(office, attached, session, given)).await else {
             session.report.again = true;
@@ -356,14 +360,22 @@ async fn perform(
                 return;
             }
             let Performed { outcome, spent, found, learned } = crawler.perform(job).await;
-            session.spent = session.spent.plus(Spent { actions: spent.actions, resets: spent.resets });
+            let spent = Spent { actions: spent.actions, resets: spent.resets };
+            session.spent = session.spent.plus(spent);
             if learned {
                 let masks = attached.crawl.knowledge.borrow().state_masks.clone();
                 if !masks.is_empty() {
                     office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
                 }
             }
-            report = Report::of(attached.crawler, number, &task, outcome, session.route.as_ref());
+            let notes = match &outcome {
+                Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
+                Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
+            };
+            let ended = (outcome, spent);
+            report = Report::of(attached.crawler, number, &task, ended, session.route.as_ref());
+            report.notes = notes.as_ref().map(|notes| notes.content);
+            notes.into_iter().for_each(|notes| attached.crawl.archive.keep(notes));
             found
         }
     };
@@ -373,7 +385,7 @@ async fn perform(
     if let Some(Sighting { key, offers }) = &mut report.at {
         let untold = office.outbox.shared.borrow_mut().told.insert(*key);
         *offers = crawler.offers().filter(|_| untold || task.look);
-        report.content = attached.crawl.archive.kept.borrow().names.get(key).copied();
+        report.content = attached.crawl.archive.name_of(*key);
     }
     session.route.clone_from(&report.route);
     if report.failed.is_none() || report.at.is_some() {

@@ -65,7 +65,7 @@ impl Cluster<'_> {
             return false;
         };
         let step = Step { from: *from, action: *action, to: at.key };
-        let done = Done { task: *task, step, new: false, kept_by: task.by };
+        let done = Done { task: *task, step, once: false, notes: None, new: false, kept_by: task.by };
         let envelope = Envelope::new(None, Message::Done(done));
         let by = task.by;
         if let Some(&to) = self.places.get(&by) {
@@ -156,7 +156,8 @@ impl Cluster<'_> {
                         self.counts.needlessly += u64::from(self.acknowledged.contains(&candidate));
                     }
                 }
-                report = Report::of(crawler, number, &task, outcome, crawling.report.route.as_ref());
+                let ended = (outcome, spent);
+                report = Report::of(crawler, number, &task, ended, crawling.report.route.as_ref());
             }
         }
         crawling.report = report;

@@ -305,6 +305,11 @@ impl<'a> Cluster<'a> {
         self.clock.now()
     }
 
+    /// What crawlers have executed as a task, and where.
+    pub fn executed(&self) -> &BTreeSet<(StateKey, ActionSignature)> {
+        &self.executed
+    }
+
     /// What was counted.
     pub fn counts(&self) -> &Counts {
         &self.counts

@@ -39,7 +39,7 @@ pub struct Args {
     /// The directory for the run, new or empty [default: out/HOST-N]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub out: Option<PathBuf>,
-    /// The strategy; `argiope strategies` lists them [default: adaptive]
+    /// The strategy; `argiope strategies` lists them [default: adaptive, on a ring greedy]
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = strategy_names(&[]), hide_possible_values = true)]
     strategy: Option<String>,
     /// How many tabs work at once [default: the number of cores]
@@ -133,8 +133,9 @@ impl Args {
     /// The settings of a new crawl.
     pub fn settings(&self, url: String) -> CrawlSettings {
         let chosen = |name: &Option<String>, usual: &str| name.clone().unwrap_or_else(|| usual.to_owned());
+        let strategy = if self.ring.is_wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
         let mut settings = CrawlSettings {
-            strategy: chosen(&self.strategy, strategies::DEFAULT),
+            strategy: chosen(&self.strategy, strategy),
             identity: chosen(&self.identity, identity::DEFAULT),
             tabs: threads::cores().clamp(1, 64) as u32,
             screenshots: self.screenshots,

@@ -160,11 +160,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Input("--max-depth is not known to a ring".to_owned()));
     }
     let ring = &args.ring;
+    let usual = Order::new(settings.url.clone());
     let order = Order {
+        scheme: ring.scheme.clone().unwrap_or(usual.scheme),
+        recovery: ring.recovery.clone().unwrap_or(usual.recovery),
+        backups: ring.backups.unwrap_or(usual.backups),
         settings: settings.clone(),
-        scheme: ring.scheme.clone().unwrap_or_else(|| schemes::DEFAULT.to_owned()),
-        recovery: ring.recovery.clone().unwrap_or_else(|| "redundancy".to_owned()),
-        backups: ring.backups.unwrap_or(1),
     };
     let switch = ring.security.switch(Role::Client, chance()?, None)?;
     let id = CrawlId(chance()? as u64);

@@ -128,7 +128,7 @@ fn check(args: &Args) -> Result<Plan, Failure> {
     {
         return Err(Failure::Input(format!("{name} means nothing without --controllers")));
     }
-    let default = if args.ring.wanted() { strategies::greedy::DESCRIBED.name } else { strategies::DEFAULT };
+    let default = if args.ring.wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
     let name = args.strategy.as_deref().unwrap_or(default);
     let named = |described: &&Described| match name {
         "all" if args.ring.wanted() => strategies::FOR_PARTS.contains(&described.name),

@@ -220,7 +220,7 @@ pub(super) fn scenario(
         if division.is_some() {
             return Err(Failure::Input("only the static scheme has a division".to_owned()));
         }
-        check_strategy(strategy)?;
+        strategies::find_for_parts(strategy.name).map_err(Failure::Input)?;
     }
     if let Some(name) = scheme.filter(|&name| name != STATIC) {
         let found: Option<&'static Scheme> = schemes::find(name);
@@ -258,18 +258,6 @@ pub(super) fn scenario(
         scenario.sync = time(given)?.max(1);
     }
     Ok(scenario)
-}
-
-fn check_strategy(strategy: &Described) -> Result<(), Failure> {
-    let parts = strategies::FOR_PARTS;
-    if parts.contains(&strategy.name) {
-        return Ok(());
-    }
-    Err(Failure::Input(format!(
-        "--strategy {}: with controllers that know a part of the application it must be one of {}",
-        strategy.name,
-        parts.join(", ")
-    )))
 }
 
 fn unknown(what: &str, given: &str, there_are: &[&str]) -> Failure {

@@ -99,7 +99,7 @@ impl Node<'_> {
             None => atlas.all().filter_map(|(_, state)| atlas.record(state)).collect(),
         };
         let mut blobs: Vec<Blob> = Vec::new();
-        for content in records.iter().filter_map(|record| record.content) {
+        for content in records.iter().flat_map(StateRecord::contents) {
             let Some(blob) = self.blob(content) else { continue };
             blobs.push(blob);
             if blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>() > BYTES_AT_ONCE {
@@ -118,6 +118,6 @@ impl Node<'_> {
 fn state(part: &Part) -> Option<StateRecord> {
     match part {
         Part::State(record) => Some(record.clone()),
-        Part::Step(_) | Part::Closed(..) => None,
+        Part::Step(..) | Part::Closed(..) | Part::Strayed(_) | Part::Plain(_) => None,
     }
 }

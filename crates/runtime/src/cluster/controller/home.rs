@@ -173,8 +173,8 @@ impl Node<'_> {
                     self.assign_tabs();
                 }
             }
-            FromCrawler::Report(crawl, report, spent, times, blob) => {
-                self.take_blobs(blob.into_iter().collect());
+            FromCrawler::Report(crawl, report, spent, times, blobs) => {
+                self.take_blobs(blobs);
                 if let Some(share) = self.shares.get_mut(&crawl) {
                     share.spent = share.spent.plus(spent);
                     share.times = share.times.plus(times);

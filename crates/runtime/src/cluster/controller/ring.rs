@@ -208,10 +208,7 @@ impl Node<'_> {
         let parts = pending.parts.clone();
         let mut messages: Vec<Between> = Vec::new();
         for some in parts.chunks(PARTS_AT_ONCE) {
-            let contents = some.iter().filter_map(|part| match part {
-                Part::State(record) => record.content,
-                Part::Step(_) | Part::Closed(..) => None,
-            });
+            let contents = some.iter().flat_map(Part::contents);
             let blobs = contents.filter_map(|content| self.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }

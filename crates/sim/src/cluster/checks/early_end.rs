@@ -1,9 +1,20 @@
-//! A crawl does not end before every transition was executed.
+//! A crawl does not end before every transition was executed, and every plain link somewhere.
+
+use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
+use crate::crawl::{key_of, signature_of};
 
 /// What is wrong at the end.
 pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
-    let left = cluster.transitions - cluster.executed.len();
+    let world = cluster.world;
+    let followed: BTreeSet<_> = cluster.executed.iter().map(|&(_, action)| action).collect();
+    let is_done = |state: u32, action: u32| {
+        let signature = signature_of(action);
+        cluster.executed.contains(&(key_of(state), signature))
+            || (world.is_link(action) && followed.contains(&signature))
+    };
+    let left = |state: u32| world.from(state).iter().filter(|&&(action, _)| !is_done(state, action)).count();
+    let left: usize = (0..world.states() as u32).map(left).sum();
     (left > 0).then(|| format!("it ended with {left} transitions to execute"))
 }

@@ -142,7 +142,7 @@ impl Tab {
             report,
             Spent { actions: 1, resets: 0 },
             Times::default(),
-            None,
+            Vec::new(),
         ))
         .await;
     }
@@ -164,8 +164,8 @@ impl Tab {
                 ..Report::new(crawler, 0)
             },
             Some(job) => {
-                let (outcome, _) = self.simulated.perform(world, job);
-                Report::of(crawler, 0, &task, outcome, self.route.as_ref())
+                let ended = self.simulated.perform(world, job);
+                Report::of(crawler, 0, &task, ended, self.route.as_ref())
             }
         };
         if let Some(at) = &mut report.at {

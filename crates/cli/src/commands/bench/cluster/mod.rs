@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
-use argiope_runtime::settings::CrawlSettings;
 use argiope_sim::crawler::World;
 
 use crate::cluster::{block_on, chance};
@@ -132,12 +131,7 @@ async fn crawl_with(
     }
     let mut client = Client::dial(switch, &ring.addresses[0]).await.map_err(failed)?;
     let id = CrawlId(chance()? as u64);
-    let order = Order {
-        settings: CrawlSettings::new("http://simulated.invalid/".to_owned()),
-        scheme: "forward-global".to_owned(),
-        recovery: "redundancy".to_owned(),
-        backups: 1,
-    };
+    let order = Order::new("http://simulated.invalid/".to_owned());
     let started = Instant::now();
     client.start(id, order).await.map_err(failed)?;
     client.follow(id).await.map_err(failed)?;

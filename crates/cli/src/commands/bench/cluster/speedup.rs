@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use argiope_runtime::cluster::client::{Client, ClientError};
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
-use argiope_runtime::settings::CrawlSettings;
 use argiope_sites::Server;
 
 use crate::cluster::{block_on, chance};
@@ -49,12 +48,7 @@ fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
     ring.wait_for_crawlers(crawlers)?;
     let switch = client()?;
     let id = CrawlId(chance()? as u64);
-    let order = Order {
-        settings: CrawlSettings::new(url.to_owned()),
-        scheme: "forward-global".to_owned(),
-        recovery: "redundancy".to_owned(),
-        backups: 1,
-    };
+    let order = Order::new(url.to_owned());
     let crawled = block_on(async {
         let mut client = Client::dial(&switch, &ring.addresses[0]).await?;
         client.start(id, order).await?;
