@@ -326,6 +326,8 @@ pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    use argiope_controller::outcome::Failure;
+    use argiope_controller::peer::atlas::Remarks;
     use argiope_controller::peer::message::{Message, Part};
     use argiope_explore::chance::Chance;
     use argiope_explore::id::ActionSignature;
@@ -338,7 +340,12 @@ mod tests {
             actions: vec![ActionSignature(1), ActionSignature(2)],
             route: Vec::new().into(),
             executed: vec![(ActionSignature(1), StateKey(8))],
-            closed: vec![ActionSignature(2)],
+            remarks: Remarks {
+                links: [ActionSignature(2)].into(),
+                strays: [(ActionSignature(1), StateKey(7))].into(),
+                notes: [(ActionSignature(1), Content(9))].into(),
+                reasons: [(ActionSignature(2), Failure::Hung)].into(),
+            },
             content: Some(Content(9)),
         };
         let envelope = Envelope::new(Some(StateKey(7)), Message::Copy(3, vec![Part::State(record)]));
