@@ -9,4 +9,5 @@ const isRoot = (() => {
     return true;
   }
 })();
-const shared = isRoot ? {} : window.parent[settings.secret].shared;
+// Until the first frame nobody has looked at a document: what its observers see is still to come.
+const shared = isRoot ? { paintFirst: true } : window.parent[settings.secret].shared;
