@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use argiope_controller::outcome::Note;
 use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_runtime::store::Store;
@@ -18,7 +19,7 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// States and transitions by their names: what must be the same, whoever found it.
-pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey)>)>;
+pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey, Vec<Note>)>)>;
 
 /// What a run directory holds.
 pub fn model(directory: &Path) -> Model {
@@ -27,7 +28,9 @@ pub fn model(directory: &Path) -> Model {
     for record in store.records().expect("records") {
         match record.expect("a record") {
             Record::State { key, .. } => model.insert((key, None)),
-            Record::Transition { from, action, to, .. } => model.insert((from, Some((action, to)))),
+            Record::Transition { from, action, to, notes, .. } => {
+                model.insert((from, Some((action, to, notes))))
+            }
             _ => false,
         };
     }

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use argiope_sites::Server;
+use argiope_controller::outcome::Note;
+use argiope_sites::{Server, Site};
 
 use crate::ring::{Model, Process, Ring, alone};
 
 /// The models are the same; if not, in what.
 pub fn assert_equal(found: &Model, expected: &Model) {
-    let missing = expected.difference(found).count();
-    let more = found.difference(expected).count();
-    assert_eq!((missing, more), (0, 0), "of {} there are missing, and there are more", expected.len());
+    let missing: Vec<_> = expected.difference(found).collect();
+    let more: Vec<_> = found.difference(expected).collect();
+    assert!(
+        missing.is_empty() && more.is_empty(),
+        "of {} {missing:?} are missing, and {more:?} are more",
+        expected.len()
+    );
 }
 
 #[test]
@@ -103,4 +108,39 @@ fn several_crawls_share_a_ring_and_do_not_meet() {
     assert_equal(&found, &expected);
     let (_, found) = second.end();
     assert_equal(&found, &also);
+}
+
+/// What happened during transitions, wherever.
+fn notes(model: &Model) -> Vec<&Note> {
+    let transitions = model.iter().filter_map(|(_, transition)| transition.as_ref());
+    let mut notes: Vec<&Note> = transitions.flat_map(|(_, _, notes)| notes).collect();
+    notes.sort_unstable();
+    notes
+}
+
+#[test]
+fn a_ring_records_what_one_machine_does() {
+    // Where a link is followed from, and what is given up when, is another matter each time.
+    let ring = Ring::new("records", 3, 2, "");
+    for site in ["links", "dialogs", "spinning"] {
+        let server = Server::start(site).expect("the fixture can be served");
+        let expected = Site::find(site).and_then(Site::expected).expect("it is known what is there");
+        let (summary, found) = ring.crawl_of(&server.url(), site, &[]).end();
+        let count = |field: &str| summary[field].as_u64().expect("a number");
+        let counted = ["states", "transitions", "failed", "nondeterministic", "unsettled", "urls"].map(count);
+        let wanted = [
+            expected.states,
+            expected.transitions,
+            expected.failed,
+            expected.nondeterministic,
+            expected.unsettled,
+            expected.urls,
+        ];
+        assert_eq!(counted, wanted, "{site}");
+        if site == "dialogs" {
+            let alone = alone(&server.url(), &ring.folder.join("dialogs-alone"));
+            assert_eq!(notes(&found), notes(&alone));
+            assert!(notes(&found).len() > 20, "there is hardly anything to compare");
+        }
+    }
 }

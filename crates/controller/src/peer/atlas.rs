@@ -566,13 +566,11 @@ impl Atlas {
         self.counted(slot.state, |atlas| atlas.explorer().claim(slot));
     }
 
-    /// Sets a candidate aside, if it is free. Says whether it was.
-    pub fn claim_if_free(&mut self, slot: Slot) -> bool {
-        let free = self.graph().is_free(slot);
-        if free {
+    /// Sets a candidate aside, if it is free.
+    pub fn claim_if_free(&mut self, slot: Slot) {
+        if self.graph().is_free(slot) {
             self.claim(slot);
         }
-        free
     }
 
     /// A candidate that was set aside was not executed.

@@ -205,13 +205,12 @@ impl Peer {
         *against += speaks_against(reason);
         let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);
         let Step { from, action, .. } = self.atlas.step(slot);
-        // Of one that was overdue somebody else may have been told to try it meanwhile.
-        if !is_held && (!enough || !self.atlas.claim_if_free(slot)) {
-            return;
-        }
-        if enough && self.owns(from) {
+        if enough && self.owns(from) && self.atlas.is_open(slot) {
+            // Of one that was overdue somebody else may have been told to try it meanwhile: once is enough.
+            self.leases.retain(|_, lease| lease.slot != slot);
+            self.atlas.claim_if_free(slot);
             self.keep(Part::Closed(from, action, reason), Then::GivenUp(from, action, reason), out);
-        } else {
+        } else if is_held {
             self.atlas.release(slot);
         }
     }
