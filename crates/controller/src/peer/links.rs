@@ -159,9 +159,11 @@ impl Peer {
             self.exists(state, route);
             return;
         }
-        if self.atlas.slot(state, link).is_some_and(|slot| self.atlas.is_open(slot)) {
-            self.links.changed.insert(link);
-        } else {
+        if self.atlas.is_aside(state, link) {
+            // It was given the link before it came here, or asked for another state since.
+            self.links.given.insert(link, state);
+            self.atlas.take_up(state, link);
+        } else if self.atlas.slot(state, link).is_none_or(|slot| !self.atlas.is_open(slot)) {
             self.became_of(link, state, out);
         }
     }
