@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::recorded::no_browser;
+use crate::threads;
 
 /// The usual way's sleep after each event.
 const NAP: Duration = Duration::from_millis(200);
@@ -253,7 +254,7 @@ impl Bench<'_> {
         };
         let (mut first, mut last) = (None, 0.0);
         let ended = crawl::crawl(plan, |_| {
-            last = busy_seconds();
+            last = threads::busy_seconds();
             first.get_or_insert(last);
         });
         let ended = ended.await;
@@ -291,17 +292,6 @@ struct Speed {
     cores: f64,
 }
 
-/// What all cores together have worked since the machine started, in seconds.
-fn busy_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let ticks = |at: usize| -> u64 {
-        text.split_whitespace().nth(at).and_then(|figure| figure.parse().ok()).unwrap_or_default()
-    };
-    // User, nice, system, interrupts; not idle and waiting, nor what other machines took.
-    let busy: u64 = [1, 2, 3, 6, 7].into_iter().map(ticks).sum();
-    busy as f64 / rustix::param::clock_ticks_per_second() as f64
-}
-
 fn broken(error: &TabError) -> Failure {
     Failure::Failed(format!("the browser failed: {error}"))
 }
@@ -334,7 +324,7 @@ impl Measured {
             one_tab_to_bare: pairs(&self.one_tab, &self.bare),
             two_bare_to_one: pairs(&self.two_bare, &self.bare),
             two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
-            two_tabs_at_most: (cores() as f64 / median(self.one_tab_cores.clone())).min(2.0),
+            two_tabs_at_most: (threads::cores() as f64 / median(self.one_tab_cores.clone())).min(2.0),
             one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
         }
     }
@@ -343,10 +333,6 @@ impl Measured {
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn machine(load: String, browser: String) -> Machine {
@@ -358,7 +344,7 @@ fn machine(load: String, browser: String) -> Machine {
     let memory = words("/proc/meminfo", "MemTotal");
     let kilobytes: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
     Machine {
-        cores: cores(),
+        cores: threads::cores(),
         processor: words("/proc/cpuinfo", "model name"),
         memory_mb: kilobytes / 1024,
         load,

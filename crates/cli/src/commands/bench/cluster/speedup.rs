@@ -10,6 +10,7 @@ use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::{Folder, How, Processes, client};
+use crate::threads;
 
 /// With an application of so many switches whose server takes so many milliseconds to answer.
 pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
@@ -18,28 +19,30 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
     output::print(&format!(
         "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {wait} ms \
          ({} transitions):\n\
-         crawlers  seconds  speed-up  per crawler   in actions  network and controller   idle\n",
+         crawlers  seconds  speed-up  per crawler   in actions  network and controller   idle  cores busy\n",
         (1u64 << switches) * u64::from(switches),
     ))?;
     let mut one: Option<f64> = None;
     for &many in crawlers {
-        let (tally, took) = crawl(&url, many)?;
+        let (tally, took, busy) = crawl(&url, many)?;
         let seconds = took.as_secs_f64();
         let speedup = *one.get_or_insert(seconds * f64::from(crawlers[0])) / seconds;
         let all = seconds * f64::from(many);
         let share = |us: u64| us as f64 / 1e6 / all * 100.0;
         let idle = 100.0 - share(tally.times.acting) - share(tally.times.asking);
         output::print(&format!(
-            "{many:>8}{seconds:>9.1}{speedup:>10.2}{:>13.2}{:>11.1} %{:>22.1} %{idle:>6.1} %\n",
+            "{many:>8}{seconds:>9.1}{speedup:>10.2}{:>13.2}{:>11.1} %{:>22.1} %{idle:>6.1} %{:>12.2}\n",
             speedup / f64::from(many),
             share(tally.times.acting),
             share(tally.times.asking),
+            busy / seconds,
         ))?;
     }
     output::print("\n")
 }
 
-fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
+/// One crawl: what was done, how long it took, and the seconds that cores were busy meanwhile, on the whole machine.
+fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration, f64), Failure> {
     let folder = Folder::new()?;
     let mut ring = Processes::start(&folder.0, 2, How::default())?;
     for _ in 0..crawlers {
@@ -52,12 +55,12 @@ fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration), Failure> {
     let crawled = block_on(async {
         let mut client = Client::dial(&switch, &ring.addresses[0]).await?;
         client.start(id, order).await?;
-        let started = Instant::now();
+        let (started, busy) = (Instant::now(), threads::busy_seconds());
         client.follow(id).await?;
         loop {
             let total = client.stands().await?.total(id);
             if total.finished {
-                return Ok((total, started.elapsed()));
+                return Ok((total, started.elapsed(), threads::busy_seconds() - busy));
             }
         }
     })?;
