@@ -36,13 +36,6 @@ const agent = {
   look,
 
   // Where the middle of an element is in the window, after scrolling it into view.
-  // Whether the pointer has come to an element, or does with the next frame.
-  async reached(where) {
-    const element = at(where.split(">")[0]);
-    if (!element || element.matches(":hover")) return true;
-    await paint();
-    return element.matches(":hover");
-  },
   aim(where) {
     beginStep();
     const element = at(where.split(">")[0]);

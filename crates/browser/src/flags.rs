@@ -48,8 +48,6 @@ const ALWAYS: &[&str] = &[
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-ipc-flooding-protection",
-    // What a user does before the first picture of a page is there counts, too; else it is dropped without a word.
-    "--allow-pre-commit-input",
     // The same pages everywhere.
     "--force-color-profile=srgb",
     "--lang=en-US",

@@ -5,9 +5,6 @@ use serde_json::{Value, json};
 
 use super::{ANSWER, Arrival, Point, Step, Tab, TabError};
 
-/// The pointer is moved so often at most.
-const MOST_MOVES: usize = 3;
-
 impl Tab {
     /// One step by the browser's input: aim, act, settle.
     pub(super) async fn run_trusted(&mut self, step: &Step) -> Result<Arrival, TabError> {
@@ -27,10 +24,7 @@ impl Tab {
         let moved = mouse("mouseMoved", "none", 0);
         let clicked =
             |button, count| [mouse("mousePressed", button, count), mouse("mouseReleased", button, count)];
-        if step.kind != Kind::Key {
-            self.point(&place, &moved).await?;
-        }
-        let mut calls = Vec::new();
+        let mut calls = vec![moved];
         match step.kind {
             Kind::DoubleClick => {
                 calls.extend(clicked("left", 1));
@@ -44,19 +38,6 @@ impl Tab {
         self.send_all(&calls).await?;
         let there = self.settle().await?;
         Ok(Arrival { done: 1, ..there })
-    }
-
-    /// Moves the pointer to an element. A page that is busy with its first frames may miss it: then once more. An
-    /// element that something covers is never reached, and that is as it should be.
-    async fn point(&self, place: &str, moved: &(&str, Value)) -> Result<(), TabError> {
-        for _ in 0..MOST_MOVES {
-            self.send_all(std::slice::from_ref(moved)).await?;
-            // If the document has gone meanwhile, the pointer was noticed.
-            if self.ask_once::<bool>(&format!("reached({place})"), 1).await? != Some(false) {
-                return Ok(());
-            }
-        }
-        Ok(())
     }
 
     async fn send_all(&self, calls: &[(&str, Value)]) -> Result<(), TabError> {
