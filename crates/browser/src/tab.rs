@@ -37,6 +37,9 @@ pub enum TabError {
     /// The browser is gone.
     #[error("the browser has gone")]
     Lost,
+    /// The machine's network changed under the page: what the page made of it says nothing about the application.
+    #[error("the network changed")]
+    Disturbed,
     /// The page could not be loaded; the browser's reason, for example `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
@@ -90,6 +93,8 @@ struct Outside {
     notes: Vec<Noted>,
     /// We navigate: redirects may lead anywhere.
     loading: bool,
+    /// A request failed because the machine's network changed, not for anything the application did.
+    disturbed: bool,
 }
 
 impl Tab {
@@ -109,6 +114,7 @@ impl Tab {
         let session = Some(&opened.session);
         let calls = [
             ("Page.enable", json!({})),
+            ("Log.enable", json!({})),
             ("Page.addScriptToEvaluateOnNewDocument", json!({"source": settings.script()})),
             (
                 "Fetch.enable",
@@ -144,14 +150,22 @@ impl Tab {
         &self.browser
     }
 
-    /// Forgets everything the page kept and loads the address.
+    /// Forgets everything the page kept and loads the address; once more if the network changed meanwhile.
     pub async fn load(&mut self, url: &str) -> Result<Arrival, TabError> {
+        match self.load_once(url).await {
+            Err(TabError::Disturbed) => self.load_once(url).await,
+            loaded => loaded,
+        }
+    }
+
+    async fn load_once(&mut self, url: &str) -> Result<Arrival, TabError> {
         if self.pointed {
             self.point_away();
             self.pointed = false;
         }
         self.forget(url).await?;
         self.outside().loading = true;
+        self.outside().disturbed = false;
         let loaded = self.navigate(url).await;
         let settled = match loaded {
             Ok(()) => self.settle().await,
@@ -193,6 +207,9 @@ impl Tab {
             self.browser.connection().call(Some(&self.opened.session), "Page.navigate", &json!({"url": url}));
         match call.read_within::<Navigated>(limit).await {
             Ok(Navigated { error_text: None }) => Ok(()),
+            Ok(Navigated { error_text: Some(reason) }) if watch::is_disturbance(&reason) => {
+                Err(TabError::Disturbed)
+            }
             Ok(Navigated { error_text: Some(reason) }) => Err(TabError::NotLoaded(reason)),
             Err(CallError::Deadline) => Err(TabError::NotLoaded("net::ERR_TIMED_OUT".to_owned())),
             Err(error) => Err(error.into()),
@@ -202,21 +219,24 @@ impl Tab {
     /// Waits until the page has settled, also over a change of documents.
     pub async fn settle(&mut self) -> Result<Arrival, TabError> {
         let answered: Answered = self.ask("settle()", 1).await?;
-        Ok(self.arrived(answered))
+        self.arrived(answered)
     }
 
-    fn arrived(&mut self, answered: Answered) -> Arrival {
+    fn arrived(&mut self, answered: Answered) -> Result<Arrival, TabError> {
+        if self.outside().disturbed {
+            return Err(TabError::Disturbed);
+        }
         self.learn(&answered);
         let mut notes: Vec<Noted> = answered.notes.iter().filter_map(|words| Noted::read(words)).collect();
         notes.append(&mut self.outside().notes);
-        Arrival {
+        Ok(Arrival {
             done: answered.done,
             raw: answered.raw,
             settled: answered.settled,
             notes,
             link: answered.link,
             missing: answered.missing,
-        }
+        })
     }
 
     /// Addresses that kept a page busy are not waited for again.
@@ -269,7 +289,7 @@ impl Tab {
             return Err(TabError::Confused("more steps done than asked for".to_owned()));
         }
         let leaving = answered.leaving;
-        let mut arrival = self.arrived(answered);
+        let mut arrival = self.arrived(answered)?;
         if leaving {
             let there = self.settle().await?;
             arrival.raw = there.raw;

@@ -108,7 +108,7 @@ impl From<TabError> for Stop {
         Self::Failed(match error {
             TabError::Hung | TabError::Confused(_) => Failure::Hung,
             TabError::Crashed => Failure::Crashed,
-            TabError::Lost => Failure::Lost,
+            TabError::Lost | TabError::Disturbed => Failure::Lost,
             TabError::NotLoaded(_) => Failure::NotLoaded,
         })
     }

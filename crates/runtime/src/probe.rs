@@ -59,6 +59,7 @@ impl NoPage {
     fn of(url: &str, error: &TabError) -> Self {
         let why = match error {
             TabError::NotLoaded(reason) => in_words(reason),
+            TabError::Disturbed => "there is no network".to_owned(),
             other => other.to_string(),
         };
         let url = Escaped(url, 200).to_string();
@@ -77,7 +78,6 @@ fn in_words(reason: &str) -> String {
         "ERR_CONNECTION_REFUSED" => "the connection was refused: is the server running?",
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server did not answer in time",
         "ERR_TOO_MANY_REDIRECTS" => "it redirects in a loop",
-        "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" => "there is no network",
         "ERR_EMPTY_RESPONSE" => "the server closed the connection without an answer",
         "ERR_CERT_AUTHORITY_INVALID" => "its certificate is not from a known authority",
         "ERR_CERT_DATE_INVALID" => "its certificate has expired or is not valid yet",

@@ -41,6 +41,7 @@ impl Watch {
                 self.note(Noted::Download(event.read::<Download>()?.url));
                 self.stayed();
             }
+            "Log.entryAdded" => self.logged(&event.read::<Logged>()?.entry),
             _ => {}
         }
         Ok(())
@@ -77,6 +78,14 @@ impl Watch {
         }
     }
 
+    /// The browser drops connections when an interface of the machine comes or goes (a container, a tunnel), also those
+    /// that do not go over it, and tells the page no more than that its request failed.
+    fn logged(&self, entry: &Entry) {
+        if entry.source == "network" && is_disturbance(&entry.text) {
+            self.outside.lock().unwrap_or_else(PoisonError::into_inner).disturbed = true;
+        }
+    }
+
     /// Those that the agent does not answer itself, such as the one before a page is left.
     fn dialog(&self, Dialog { kind, message }: Dialog) {
         self.note(Noted::Dialog(kind, message));
@@ -98,10 +107,28 @@ struct Request {
 }
 
 #[derive(Deserialize)]
+struct Logged {
+    entry: Entry,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    source: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
 struct Dialog {
     #[serde(rename = "type")]
     kind: String,
     message: String,
+}
+
+/// Whether the browser says that a request failed for the machine's network alone.
+pub(super) fn is_disturbance(text: &str) -> bool {
+    ["ERR_NETWORK_CHANGED", "ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_IO_SUSPENDED"]
+        .iter()
+        .any(|reason| text.contains(&format!("net::{reason}")))
 }
 
 fn same_origin(url: &str, origin: &str) -> bool {

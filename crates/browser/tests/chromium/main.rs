@@ -4,4 +4,5 @@ mod connection;
 mod launch;
 mod owner;
 mod real;
+mod tab;
 mod unfit;
