@@ -5,7 +5,9 @@ const agent = {
 
   // Performs steps; after each but the last the page must be the expected one.
   async run(steps) {
-    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, endless: [] };
+    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, held: held.length > 0, endless: [] };
+    // The page wants to go elsewhere by itself.
+    if (result.held) return { ...result, missing: true };
     for (const step of steps) {
       beginStep();
       const found = await perform(step);
@@ -17,6 +19,7 @@ const agent = {
       result.link = shared.linked;
       result.notes = shared.notes;
       result.leaving = shared.leaving;
+      result.held = held.length > 0;
       result.done++;
       if (result.leaving) break;
       result.raw = raw();
@@ -30,7 +33,7 @@ const agent = {
   // Waits until the page has settled; after a load, or after input from outside.
   async settle() {
     const settled = await settle(native.clock() + settings.cap, true);
-    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, endless: settled ? [] : [...traffic.endless] };
+    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, held: held.length > 0, endless: settled ? [] : [...traffic.endless] };
   },
 
   look,
@@ -53,16 +56,29 @@ const agent = {
     return { x, y };
   },
 
+  // Somebody watches over navigations from now on: those that were held go on.
+  guard() {
+    settings.guarded = true;
+    shared.released = held.length > 0;
+    shared.leaving = shared.released;
+    for (const go of held.splice(0)) go();
+    return true;
+  },
+
   // The document that was being left stays: the answer was a download, or was refused.
   stayed() {
     shared.leaving = false;
+    shared.released = false;
   },
 
-  // Before the page is left for good: nothing of it may be there the next time.
+  // Before the page is left for good: nothing of it may be there the next time. What is cleared from outside reaches the
+  // process of the page some time later.
   clear() {
-    try {
-      sessionStorage.clear();
-    } catch {}
+    for (const name of ["sessionStorage", "localStorage"]) {
+      try {
+        window[name].clear();
+      } catch {}
+    }
     return true;
   },
 };
@@ -71,8 +87,8 @@ function beginStep() {
   shared.opened = opened();
   shared.notes = [];
   shared.linked = null;
-  shared.leaving = false;
   shared.leftAt = undefined;
+  agent.stayed();
 }
 
 defineProperty(window, settings.secret, { value: agent });

@@ -2,9 +2,10 @@
 // in frames share the state of the one in the topmost document that they can reach.
 const EVENTS = new Set(("click dblclick contextmenu mousedown mouseup mouseover mouseout mouseenter mouseleave mousemove pointerdown pointerup pointerover pointerenter pointerleave pointermove pointercancel touchstart touchend focus focusin blur keydown keyup keypress input change submit scroll dragstart drop dragover hashchange popstate").split(" "));
 
+const isMain = window.parent === window;
 const isRoot = (() => {
   try {
-    return window.parent === window || !window.parent[settings.secret];
+    return isMain || !window.parent[settings.secret];
   } catch {
     return true;
   }

@@ -167,13 +167,38 @@ function shadowOf(element) {
     } else if (!allowed(address)) {
       note("out-of-scope", address);
       event.preventDefault();
-    } else {
+    } else if (!shared.released) {
       shared.leaving = true;
       if (event.sourceElement?.closest?.("a[href],area[href]")) shared.linked = address;
       if (isRoot) note("route", address);
+      if (isMain && !settings.guarded && event.cancelable) hold(event);
     }
   }]);
 })();
+
+// A document is left only while somebody outside sees where redirects lead, which costs every request of the page; so
+// nobody watches until a page is left for the first time. That one navigation is held until somebody does.
+const held = [];
+function hold(event) {
+  const { destination: { url }, navigationType, formData, sourceElement } = event;
+  event.preventDefault();
+  if (formData && sourceElement) held.push(() => sendForm(sourceElement));
+  else if (navigationType === "reload") held.push(() => location.reload());
+  else held.push(() => location[navigationType === "replace" ? "replace" : "assign"](url));
+}
+
+// The form was checked and the page has heard of it; what the button adds to it goes along.
+function sendForm(source) {
+  const form = source.form ?? source;
+  const button = source === form ? null : source;
+  if (button?.name) {
+    const field = form.ownerDocument.createElement("input");
+    [field.type, field.name, field.value] = ["hidden", button.name, button.value];
+    form.append(field);
+  }
+  if (button?.hasAttribute("formaction")) form.action = button.formAction;
+  apply(native.submit, form, []);
+}
 
 function absolute(address) {
   try {

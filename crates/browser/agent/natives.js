@@ -12,6 +12,7 @@ const native = {
   text: Function.prototype.toString,
   now: Date.now,
   json: JSON.stringify,
+  submit: HTMLFormElement.prototype.submit,
   clock: performance.now.bind(performance),
   report: window.reportError,
   observe: IntersectionObserver.prototype.observe,

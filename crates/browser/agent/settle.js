@@ -15,11 +15,11 @@ async function settle(deadline, stay) {
       return false;
     }
     if (shared.leaving) {
-      if (!stay) return true;
+      if (!stay || held.length > 0) return true;
       // The document is about to go; if it does not (no content, a download), the page is here again.
       await sleep(10);
       if (native.clock() - (shared.leftAt ??= native.clock()) < 3000) continue;
-      shared.leaving = false;
+      agent.stayed();
     }
     if (loading() || traffic.pending.size > 0 || workersBusy()) {
       await trafficChange();

@@ -41,6 +41,8 @@ pub struct AgentSettings {
     pub masks: Vec<Blank>,
     /// Addresses that never stop being busy.
     pub endless: Vec<String>,
+    /// Somebody outside sees where navigations lead; until then the agent holds them.
+    pub guarded: bool,
 }
 
 /// A part of the page that the raw hash leaves out.
@@ -121,6 +123,8 @@ pub(crate) struct Answered {
     pub notes: Vec<Vec<String>>,
     pub link: Option<String>,
     pub leaving: bool,
+    /// The page is to be left, and nobody watches over that yet.
+    pub held: bool,
     pub endless: Vec<String>,
 }
 

@@ -15,6 +15,7 @@ use crate::browser::{Browser, OpenedTab};
 use crate::connection::CallError;
 use crate::note::Noted;
 
+mod guard;
 mod input;
 mod watch;
 
@@ -40,6 +41,9 @@ pub enum TabError {
     /// The machine's network changed under the page: what the page made of it says nothing about the application.
     #[error("the network changed")]
     Disturbed,
+    /// The document went before it could say how many of several steps were done.
+    #[error("the page went before it could answer")]
+    Untold,
     /// The page could not be loaded; the browser's reason, for example `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
@@ -85,6 +89,8 @@ pub struct Tab {
     outside: Arc<Mutex<Outside>>,
     events: tokio::task::JoinHandle<()>,
     pointed: bool,
+    /// The agent's script, as the browser names it.
+    script: String,
 }
 
 /// What the event task and the tab tell each other.
@@ -115,11 +121,6 @@ impl Tab {
         let calls = [
             ("Page.enable", json!({})),
             ("Log.enable", json!({})),
-            ("Page.addScriptToEvaluateOnNewDocument", json!({"source": settings.script()})),
-            (
-                "Fetch.enable",
-                json!({"patterns": [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]}),
-            ),
             ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
             // Browsers with a window of their own take some of its height: the same page, the same states.
             (
@@ -130,9 +131,11 @@ impl Tab {
         ];
         let replies: Vec<_> =
             calls.iter().map(|(method, params)| connection.call(session, method, params)).collect();
+        let script = guard::install(connection, &opened.session, &settings);
         for reply in replies {
             reply.within(ANSWER).await?;
         }
+        let script = script.await?;
         let outside = Arc::new(Mutex::new(Outside::default()));
         let events = connection.events(&opened.session).ok_or(TabError::Crashed)?;
         let watch = Watch {
@@ -142,7 +145,7 @@ impl Tab {
             outside: outside.clone(),
         };
         let events = tokio::spawn(watch.run(events));
-        Ok(Self { browser, opened, settings, outside, events, pointed: false })
+        Ok(Self { browser, opened, settings, outside, events, pointed: false, script })
     }
 
     /// The browser it is in.
@@ -218,7 +221,11 @@ impl Tab {
 
     /// Waits until the page has settled, also over a change of documents.
     pub async fn settle(&mut self) -> Result<Arrival, TabError> {
-        let answered: Answered = self.ask("settle()", 1).await?;
+        let mut answered: Answered = self.ask("settle()", 1).await?;
+        if answered.held {
+            self.guard().await?;
+            answered = self.ask("settle()", 1).await?;
+        }
         self.arrived(answered)
     }
 
@@ -280,15 +287,19 @@ impl Tab {
             })
             .collect();
         let text = serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
-        let answered: Answered =
-            self.ask_once(&format!("run({text})"), asked.len()).await?.unwrap_or_else(|| {
-                // The document went before it could answer: one step was performed, and a new page is there.
-                Answered { done: 1, leaving: true, ..Answered::default() }
-            });
+        let answered: Answered = match self.ask_once(&format!("run({text})"), asked.len()).await? {
+            Some(answered) => answered,
+            // The document went before it could answer, and a new page is there.
+            None if asked.len() == 1 => Answered { done: 1, leaving: true, ..Answered::default() },
+            None => return self.led_by_one_of(&steps[..asked.len()]).await,
+        };
         if answered.done > asked.len() {
             return Err(TabError::Confused("more steps done than asked for".to_owned()));
         }
         let leaving = answered.leaving;
+        if answered.held {
+            self.guard().await?;
+        }
         let mut arrival = self.arrived(answered)?;
         if leaving {
             let there = self.settle().await?;
@@ -297,6 +308,13 @@ impl Tab {
             arrival.notes.extend(there.notes);
         }
         Ok(arrival)
+    }
+
+    /// One of the steps brought another document, by the page that is there it is told which.
+    async fn led_by_one_of(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
+        let there = self.settle().await?;
+        let last = steps.iter().position(|step| step.expect == Some(there.raw)).ok_or(TabError::Untold)?;
+        Ok(Arrival { done: last + 1, ..there })
     }
 
     /// Looks at the page.

@@ -108,7 +108,7 @@ impl From<TabError> for Stop {
         Self::Failed(match error {
             TabError::Hung | TabError::Confused(_) => Failure::Hung,
             TabError::Crashed => Failure::Crashed,
-            TabError::Lost | TabError::Disturbed => Failure::Lost,
+            TabError::Lost | TabError::Disturbed | TabError::Untold => Failure::Lost,
             TabError::NotLoaded(_) => Failure::NotLoaded,
         })
     }
@@ -190,14 +190,14 @@ impl Crawler {
         loop {
             let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
             let mut steps = self.steps(job, done)?;
-            if self.knowledge.borrow().risky.contains(&(job.state, job.action)) && steps.len() > 1 {
-                steps.pop();
+            if self.knowledge.borrow().risky.contains(&(job.state, job.action)) {
+                steps.truncate(1);
             }
             let with_candidate = done + steps.len() > job.walk.len();
             let arrival = match self.run(&steps).await {
                 Err(stop) if with_candidate => {
                     // Which step it was is not known. The walk went right before, so it is taken to be the
-                    // candidate; the next time the two are told apart.
+                    // candidate; the next time each is done by itself.
                     *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
                     self.knowledge.borrow_mut().risky.insert((job.state, job.action));
                     return Err(stop);

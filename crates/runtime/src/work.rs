@@ -60,6 +60,7 @@ pub fn agent(settings: &CrawlSettings, secret: String, scope: Scope, masks: Vec<
         ignore: settings.ignore.join(","),
         masks,
         endless: Vec::new(),
+        guarded: false,
     }
 }
 

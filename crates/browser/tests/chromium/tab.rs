@@ -53,6 +53,7 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
         ignore: String::new(),
         masks: Vec::new(),
         endless: Vec::new(),
+        guarded: false,
     };
     let mut tab = Tab::within(browser.clone(), opened.clone(), agent).await.unwrap();
     let network = async |offline: bool| {

@@ -186,6 +186,7 @@ impl Bench<'_> {
             ignore: String::new(),
             masks: Vec::new(),
             endless: Vec::new(),
+            guarded: false,
         };
         let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
         let steps = first_steps(&mut tab, &self.url).await?;
