@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use argiope_browser::agent::Step;
+use argiope_browser::agent::{Raw, Step};
 use argiope_browser::note::Noted;
 use argiope_browser::tab::{Arrival, Tab, TabError};
-use argiope_controller::job::Job;
+use argiope_controller::job::{Job, Step as WalkStep};
 use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::differs_only_in_values;
@@ -212,9 +212,17 @@ impl Crawler {
             if done > job.walk.len() {
                 return self.conclude(job, before, steps, arrival).await;
             }
-            // The last step of a part must lead to the state that the walk says, by whichever page.
+            // The last step of a part must lead to the state that the walk says, by whichever page. Who executed it first
+            // may know how it must be done when this crawler does not.
             *went_right -= 1;
-            let expected = job.walk[done - 1].to;
+            let WalkStep { action, to: expected, .. } = job.walk[done - 1];
+            let last = &steps[arrival.done - 1];
+            let arrival = if last.expect == Some(arrival.raw) {
+                arrival
+            } else {
+                let raw_before = raw_before(&before, &steps, arrival.done);
+                self.assure(action, last, raw_before, arrival).await?
+            };
             self.arrive(&arrival, expected).await?;
             *went_right += 1;
         }
@@ -283,25 +291,42 @@ impl Crawler {
         job: &Job,
         before: Known,
         steps: Vec<Step>,
-        mut arrival: Arrival,
+        arrival: Arrival,
     ) -> Result<Outcome, Stop> {
-        let raw_before = if steps.len() > 1 { steps[steps.len() - 2].expect } else { Some(before.sheet.raw) };
+        let raw_before = raw_before(&before, &steps, steps.len());
         let step = &steps[steps.len() - 1];
-        let nothing = raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
-        if nothing && can_be_trusted(step.kind) && self.is_undecided(job.action) {
-            let again = Step { trusted: true, ..step.clone() };
-            // The same action in another way: it counts once, as the controller has reckoned.
-            let real = self.timed(std::slice::from_ref(&again)).await?;
-            let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
-            self.knowledge.borrow_mut().trusted.insert(job.action, differs);
-            self.learned |= differs;
-            arrival = real;
-        } else if !nothing && self.is_undecided(job.action) {
-            self.knowledge.borrow_mut().trusted.insert(job.action, false);
-        }
+        let arrival = self.assure(job.action, step, raw_before, arrival).await?;
         let sighting = self.sighting(&arrival).await?;
         let once = arrival.link.is_some() && step.kind == Kind::Click;
         Ok(Outcome::Done { at: sighting, notes: notes_of(&arrival), once })
+    }
+
+    /// An action that had no effect may need the browser's own input: that is tried, and what came of it remembered.
+    async fn assure(
+        &mut self,
+        action: ActionSignature,
+        step: &Step,
+        raw_before: Option<Raw>,
+        arrival: Arrival,
+    ) -> Result<Arrival, TabError> {
+        if !self.is_undecided(action) {
+            return Ok(arrival);
+        }
+        let nothing = raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
+        if !nothing {
+            self.knowledge.borrow_mut().trusted.insert(action, false);
+            return Ok(arrival);
+        }
+        if !can_be_trusted(step.kind) {
+            return Ok(arrival);
+        }
+        let again = Step { trusted: true, ..step.clone() };
+        // The same action in another way: it counts once, as the controller has reckoned.
+        let real = self.timed(std::slice::from_ref(&again)).await?;
+        let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
+        self.knowledge.borrow_mut().trusted.insert(action, differs);
+        self.learned |= differs;
+        Ok(real)
     }
 
     fn is_undecided(&self, action: ActionSignature) -> bool {
@@ -415,6 +440,11 @@ impl Crawler {
             None => Stop::Failed(Failure::Lost),
         }
     }
+}
+
+/// The page before the last of so many steps.
+fn raw_before(before: &Known, steps: &[Step], done: usize) -> Option<Raw> {
+    if done > 1 { steps[done - 2].expect } else { Some(before.sheet.raw) }
 }
 
 /// The kinds for which the browser's own input can make a difference.

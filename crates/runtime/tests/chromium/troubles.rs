@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use argiope_runtime::crawl::Summary;
 use argiope_runtime::settings::CrawlSettings;
+use argiope_runtime::store::Store;
+use argiope_sites::Server;
 
 use crate::other::{browsers_in, kill, processes_with};
 use crate::pages::Pages;
@@ -61,4 +63,19 @@ fn a_browser_that_grew_past_its_limit_is_replaced_and_the_model_is_the_same() {
     assert_eq!(summary.failed, 0);
     let (_, expected) = crawled(&settings, &Place::new());
     assert!(found == expected);
+}
+
+/// In a ring somebody else may have found out that only the browser's own input opens a menu.
+#[test]
+fn who_is_sent_through_a_menu_that_only_a_pointer_opens_finds_out_how() {
+    let server = Server::start("hover").unwrap();
+    let place = Place::new();
+    let settings = CrawlSettings::new(server.url());
+    let first = CrawlSettings { max_actions: Some(1), ..settings.clone() };
+    let summary = run(&first, &place.path("run")).unwrap();
+    assert_eq!((summary.progress.states, summary.progress.transitions), (2, 1), "the menu was opened");
+    Store::open(&place.path("run")).unwrap().put("trusted", b"[]").unwrap();
+    let (summary, found) = crawled(&settings, &place);
+    assert_eq!((summary.failed, summary.nondeterministic), (0, 0));
+    assert_eq!((found.states.len(), found.transitions.len()), (4, 4));
 }
