@@ -21,7 +21,7 @@ Examples:
 With --out the folder gets schemes.csv (one row per crawl, and one for each row that the thesis prints) and \
 schemes.svg (simulated time over the number of controllers). All schemes are measured on smaller applications of the \
 same kind as well, in tables of their own. The scheme forward, whose searches begin anew each time and visit state by \
-state, would take hours on the large ones: it is measured up to 20,000 transitions. In full it takes half an hour \
+state, would take hours on the large ones: it is measured up to 20,000 transitions. In full it takes twenty minutes \
 on two cores. \
 Figures in columns or rows called `published` are taken from the thesis, all others are measured. The \
 results do not depend on --jobs.";

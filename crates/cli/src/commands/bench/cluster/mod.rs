@@ -58,10 +58,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if wanted("speed-up") {
         let crawlers: &[u32] = if args.quick { &[1, 2] } else { &[1, 2, 4, 8, 15] };
-        speedup::run(crawlers, if args.quick { 4 } else { 7 }, 50)?;
+        speedup::run(crawlers, if args.quick { 4 } else { 8 }, 50)?;
         if !args.quick {
             // The browsers of many crawlers share the cores of one machine: with a slower server they have room.
-            speedup::run(crawlers, 6, 300)?;
+            speedup::run(crawlers, 7, 300)?;
         }
     }
     Ok(())

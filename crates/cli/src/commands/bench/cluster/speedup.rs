@@ -19,7 +19,7 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
     output::print(&format!(
         "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {wait} ms \
          ({} transitions):\n\
-         crawlers  seconds  speed-up  per crawler   in actions  network and controller   idle  cores busy\n",
+         crawlers  seconds  speed-up  per crawler  actions   in actions  network and controller   idle  cores busy\n",
         (1u64 << switches) * u64::from(switches),
     ))?;
     let mut one: Option<f64> = None;
@@ -31,8 +31,9 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
         let share = |us: u64| us as f64 / 1e6 / all * 100.0;
         let idle = 100.0 - share(tally.times.acting) - share(tally.times.asking);
         output::print(&format!(
-            "{many:>8}{seconds:>9.1}{speedup:>10.2}{:>13.2}{:>11.1} %{:>22.1} %{idle:>6.1} %{:>12.2}\n",
+            "{many:>8}{seconds:>9.1}{speedup:>10.2}{:>13.2}{:>9}{:>11.1} %{:>22.1} %{idle:>6.1} %{:>12.2}\n",
             speedup / f64::from(many),
+            tally.spent.actions,
             share(tally.times.acting),
             share(tally.times.asking),
             busy / seconds,
