@@ -1,50 +1,64 @@
-//! A tab whose network goes away under the page.
+//! What happens to a tab between a page and the network: connections that fail, documents that are left.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use argiope_browser::Browser;
 use argiope_browser::agent::{AgentSettings, Step};
+use argiope_browser::browser::OpenedTab;
 use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::page::Kind;
 use serde_json::json;
 
 use crate::real::{Place, settings};
 
-const PAGE: &str = "<!doctype html><title>asks</title><button>nothing</button><script>
+const ASKS: &str = "<!doctype html><title>asks</title><button>nothing</button><script>
     const button = document.querySelector('button');
     button.onclick = async () => { await fetch('/answer'); button.textContent = 'answered'; };
 </script>";
 
-/// Answers everything with the page, as long as the test lives.
-fn serve() -> String {
+const FORM: &str = "<!doctype html><title>form</title><form method=post action=/elsewhere>
+    <input name=size value=3><button name=colour value=red formaction=/sent>send</button></form>";
+
+/// Serves one page, and under other addresses a page that says what was asked for, as long as the test lives.
+fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || {
-                let lines = BufReader::new(&stream).lines();
-                lines.map_while(Result::ok).find(String::is_empty);
-                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html";
-                let _ = write!(&stream, "{head}\r\ncontent-length: {}\r\n\r\n{PAGE}", PAGE.len());
-            });
+            thread::spawn(move || answer(&stream, page));
         }
     });
     url
 }
 
-#[tokio::test]
-async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
-    let place = Place::new("offline");
+fn answer(stream: &TcpStream, page: &str) {
+    let mut reader = BufReader::new(stream);
+    let (mut first, mut length) = (String::new(), 0);
+    // A browser that has thought better of it is no concern of ours.
+    let _ = reader.read_line(&mut first);
+    for line in reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        if let Some(number) = line.to_lowercase().strip_prefix("content-length:") {
+            length = number.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    let _ = reader.read_exact(&mut body);
+    let asked = format!("{}: {}", first.trim_end(), String::from_utf8_lossy(&body));
+    let said = if first.starts_with("GET / ") { page } else { &asked };
+    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html";
+    let _ = write!(&*stream, "{head}\r\ncontent-length: {}\r\n\r\n{said}", said.len());
+}
+
+async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
     let opened = browser.new_tab_session().await.unwrap();
-    let url = serve();
     let agent = AgentSettings {
         secret: "secret".to_owned(),
-        origin: url.clone(),
+        origin: url.to_owned(),
         site: "127.0.0.1".to_owned(),
         seed: 1,
         horizon: 1_000,
@@ -55,7 +69,22 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
         endless: Vec::new(),
         guarded: false,
     };
-    let mut tab = Tab::within(browser.clone(), opened.clone(), agent).await.unwrap();
+    let tab = Tab::within(browser.clone(), opened.clone(), agent).await.unwrap();
+    (browser, opened, tab)
+}
+
+/// A click on the page's button.
+async fn click(tab: &mut Tab) -> Step {
+    let offers = tab.look().await.unwrap().page.offers;
+    let button = offers.into_iter().find(|offer| offer.kind == Kind::Click).unwrap();
+    Step { kind: Kind::Click, place: button.place, argument: String::new(), trusted: false, expect: None }
+}
+
+#[tokio::test]
+async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
+    let place = Place::new("offline");
+    let url = serve(ASKS);
+    let (browser, opened, mut tab) = open(&place, &url).await;
     let network = async |offline: bool| {
         let conditions =
             json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
@@ -68,19 +97,28 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
     };
 
     let before = tab.load(&url).await.unwrap();
-    let button =
-        tab.look().await.unwrap().page.offers.into_iter().find(|offer| offer.kind == Kind::Click).unwrap();
-    let click = Step {
-        kind: Kind::Click,
-        place: button.place,
-        argument: String::new(),
-        trusted: false,
-        expect: None,
-    };
+    let click = click(&mut tab).await;
     network(true).await;
     assert_eq!(tab.run(std::slice::from_ref(&click)).await.unwrap_err(), TabError::Disturbed);
     assert_eq!(tab.load(&url).await.unwrap_err(), TabError::Disturbed);
     network(false).await;
     assert_eq!(tab.load(&url).await.unwrap().raw, before.raw);
     assert_ne!(tab.run(&[click]).await.unwrap().raw, before.raw);
+}
+
+/// The first time a document is left nobody watches over it yet: the navigation is held and made again.
+#[tokio::test]
+async fn a_form_is_sent_the_first_time_as_it_is_the_second() {
+    let place = Place::new("form");
+    let url = serve(FORM);
+    let (_browser, _, mut tab) = open(&place, &url).await;
+    let mut sent = Vec::new();
+    for _ in 0..2 {
+        tab.load(&url).await.unwrap();
+        let click = click(&mut tab).await;
+        let arrival = tab.run(&[click]).await.unwrap();
+        sent.push((arrival.done, arrival.notes, tab.look().await.unwrap().source));
+    }
+    assert!(sent[0].2.contains("POST /sent HTTP/1.1: size=3&amp;colour=red"), "{}", sent[0].2);
+    assert_eq!(sent[0], sent[1]);
 }

@@ -33,7 +33,7 @@ const NAPS: usize = 5;
 /// switches take half a second, of which a second tab spends a part on its first load; with eight it hardly matters.
 const SITES: [(&str, &str, &str, bool); 3] = [
     ("toggles", "toggles", "", true),
-    ("toggles, ten switches", "toggles", "?switches=10", false),
+    ("toggles, eight switches", "toggles", "?switches=8", false),
     ("filetree-cassandra", "filetree-cassandra", "", false),
 ];
 
