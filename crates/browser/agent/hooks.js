@@ -187,17 +187,22 @@ function hold(event) {
   else held.push(() => location[navigationType === "replace" ? "replace" : "assign"](url));
 }
 
-// The form was checked and the page has heard of it; what the button adds to it goes along.
+// The form was checked and the page has heard of it; what the button adds goes along. What is sent is settled at once, so
+// that the form can be as it was: the page may stay.
 function sendForm(source) {
   const form = source.form ?? source;
   const button = source === form ? null : source;
+  const action = form.getAttribute("action");
+  const field = document.createElement("input");
   if (button?.name) {
-    const field = form.ownerDocument.createElement("input");
     [field.type, field.name, field.value] = ["hidden", button.name, button.value];
     form.append(field);
   }
-  if (button?.hasAttribute("formaction")) form.action = button.formAction;
+  if (button?.hasAttribute("formaction")) form.setAttribute("action", button.formAction);
   apply(native.submit, form, []);
+  field.remove();
+  if (action === null) form.removeAttribute("action");
+  else form.setAttribute("action", action);
 }
 
 function absolute(address) {

@@ -55,6 +55,23 @@ pub struct Blank {
 }
 
 impl AgentSettings {
+    /// The usual, for an application at an origin and a host.
+    pub fn new(secret: impl Into<String>, origin: impl Into<String>, site: impl Into<String>) -> Self {
+        Self {
+            secret: secret.into(),
+            origin: origin.into(),
+            site: site.into(),
+            seed: 1,
+            horizon: 5_000,
+            cap: 10_000,
+            freeze: None,
+            ignore: String::new(),
+            masks: Vec::new(),
+            endless: Vec::new(),
+            guarded: false,
+        }
+    }
+
     /// The script for `Page.addScriptToEvaluateOnNewDocument`.
     pub fn script(&self) -> String {
         let settings = serde_json::to_string(self).expect("plain settings are JSON");

@@ -206,7 +206,7 @@ impl Crawler {
             };
             done += arrival.done;
             *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
-            if arrival.missing {
+            if arrival.missing || arrival.done == 0 {
                 return Err(Stop::Failed(Failure::Missing));
             }
             if done > job.walk.len() {

@@ -50,17 +50,12 @@ impl Office {
 /// How pages of an application are looked at.
 pub fn agent(settings: &CrawlSettings, secret: String, scope: Scope, masks: Vec<Blank>) -> AgentSettings {
     AgentSettings {
-        secret,
-        origin: scope.origin,
-        site: scope.site,
         seed: settings.seed as u32,
-        horizon: 5_000,
         cap: settings.settle_ms,
         freeze: settings.freeze_time,
         ignore: settings.ignore.join(","),
         masks,
-        endless: Vec::new(),
-        guarded: false,
+        ..AgentSettings::new(secret, scope.origin, scope.site)
     }
 }
 

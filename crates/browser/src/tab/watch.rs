@@ -81,7 +81,7 @@ impl Watch {
     /// The browser drops connections when an interface of the machine comes or goes (a container, a tunnel), also those
     /// that do not go over it, and tells the page no more than that its request failed.
     fn logged(&self, entry: &Entry) {
-        if entry.source == "network" && is_disturbance(&entry.text) {
+        if entry.disturbs(&self.settings.site) {
             self.outside.lock().unwrap_or_else(PoisonError::into_inner).disturbed = true;
         }
     }
@@ -115,6 +115,19 @@ struct Logged {
 struct Entry {
     source: String,
     text: String,
+    #[serde(default)]
+    url: String,
+}
+
+impl Entry {
+    /// Whether a request of the application itself failed for the machine's network. That outside hosts cannot be reached
+    /// may well be how things are: a machine without a network crawls what it serves itself.
+    fn disturbs(&self, site: &str) -> bool {
+        let host = self.url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
+        let inside =
+            |host: &str| host == site || host.strip_suffix(site).is_some_and(|sub| sub.ends_with('.'));
+        self.source == "network" && is_disturbance(&self.text) && host.is_some_and(inside)
+    }
 }
 
 #[derive(Deserialize)]
@@ -133,4 +146,24 @@ pub(super) fn is_disturbance(text: &str) -> bool {
 
 fn same_origin(url: &str, origin: &str) -> bool {
     url.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_network_under_the_application_itself_disturbs() {
+        let disturbs = |source: &str, text: &str, url: &str| {
+            let entry = Entry { source: source.into(), text: text.into(), url: url.into() };
+            entry.disturbs("app.test")
+        };
+        let changed = "Failed to load resource: net::ERR_NETWORK_CHANGED";
+        assert!(disturbs("network", changed, "http://app.test:8080/api"));
+        assert!(disturbs("network", changed, "https://api.app.test/"));
+        assert!(!disturbs("network", changed, "https://fonts.test/a.css"));
+        assert!(!disturbs("network", changed, "https://notapp.test/"));
+        assert!(!disturbs("network", "the server responded with a status of 404", "http://app.test/"));
+        assert!(!disturbs("javascript", changed, "http://app.test/"));
+    }
 }

@@ -23,6 +23,11 @@ const ASKS: &str = "<!doctype html><title>asks</title><button>nothing</button><s
 const FORM: &str = "<!doctype html><title>form</title><form method=post action=/elsewhere>
     <input name=size value=3><button name=colour value=red formaction=/sent>send</button></form>";
 
+/// The same sent by a script, without a button.
+const SCRIPT: &str =
+    "<!doctype html><title>script</title><form method=post action=/sent><input name=size value=3></form>
+    <button onclick='document.forms[0].submit()'>send</button>";
+
 /// Serves one page, and under other addresses a page that says what was asked for, as long as the test lives.
 fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -56,19 +61,7 @@ fn answer(stream: &TcpStream, page: &str) {
 async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
     let opened = browser.new_tab_session().await.unwrap();
-    let agent = AgentSettings {
-        secret: "secret".to_owned(),
-        origin: url.to_owned(),
-        site: "127.0.0.1".to_owned(),
-        seed: 1,
-        horizon: 1_000,
-        cap: 10_000,
-        freeze: None,
-        ignore: String::new(),
-        masks: Vec::new(),
-        endless: Vec::new(),
-        guarded: false,
-    };
+    let agent = AgentSettings::new("secret", url, "127.0.0.1");
     let tab = Tab::within(browser.clone(), opened.clone(), agent).await.unwrap();
     (browser, opened, tab)
 }
@@ -109,8 +102,17 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
 /// The first time a document is left nobody watches over it yet: the navigation is held and made again.
 #[tokio::test]
 async fn a_form_is_sent_the_first_time_as_it_is_the_second() {
-    let place = Place::new("form");
-    let url = serve(FORM);
+    sent_twice("form", FORM, "POST /sent HTTP/1.1: size=3&amp;colour=red").await;
+}
+
+#[tokio::test]
+async fn a_form_that_a_script_sends_is_sent_the_first_time_as_it_is_the_second() {
+    sent_twice("script", SCRIPT, "POST /sent HTTP/1.1: size=3").await;
+}
+
+async fn sent_twice(name: &str, page: &'static str, expected: &str) {
+    let place = Place::new(name);
+    let url = serve(page);
     let (_browser, _, mut tab) = open(&place, &url).await;
     let mut sent = Vec::new();
     for _ in 0..2 {
@@ -119,6 +121,6 @@ async fn a_form_is_sent_the_first_time_as_it_is_the_second() {
         let arrival = tab.run(&[click]).await.unwrap();
         sent.push((arrival.done, arrival.notes, tab.look().await.unwrap().source));
     }
-    assert!(sent[0].2.contains("POST /sent HTTP/1.1: size=3&amp;colour=red"), "{}", sent[0].2);
+    assert!(sent[0].2.contains(expected), "{}", sent[0].2);
     assert_eq!(sent[0], sent[1]);
 }

@@ -175,19 +175,7 @@ impl Bench<'_> {
     /// A tab with the first page in it, and what can be done there.
     async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<Step>), Failure> {
         let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
-        let agent = AgentSettings {
-            secret: "bench".to_owned(),
-            origin: scope.origin,
-            site: scope.site,
-            seed: 1,
-            horizon: 5_000,
-            cap: 10_000,
-            freeze: None,
-            ignore: String::new(),
-            masks: Vec::new(),
-            endless: Vec::new(),
-            guarded: false,
-        };
+        let agent = AgentSettings::new("bench", scope.origin, scope.site);
         let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
         let steps = first_steps(&mut tab, &self.url).await?;
         Ok((tab, steps))
