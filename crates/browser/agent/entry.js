@@ -1,11 +1,18 @@
 // The page agent, part 10: what is called from outside. One call performs a whole path and says where it
 // ended; it stops at the first step that does not lead where it should.
+
+// Steps that are done for the first time share a call for so long, in milliseconds: whoever asked wants to hear of them.
+const TURN = 500;
+
 const agent = {
   shared,
 
-  // Performs steps; after each but the last the page must be the expected one.
+  // Performs steps; after each but the last the page must be the expected one. What happens in a step that is done for the
+  // first time is told, also if others come after it.
   async run(steps) {
-    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], link: null, leaving: false, held: held.length > 0, endless: [] };
+    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], passed: [], link: null, leaving: false, held: held.length > 0, endless: [] };
+    const began = native.clock();
+    let first = false;
     // The page wants to go elsewhere by itself.
     if (result.held) return { ...result, missing: true };
     for (const step of steps) {
@@ -15,6 +22,8 @@ const agent = {
         result.missing = true;
         break;
       }
+      if (first) result.passed.push(result.notes);
+      first = step.first === true;
       result.settled = await settle(native.clock() + settings.cap, false);
       result.link = shared.linked;
       result.notes = shared.notes;
@@ -25,6 +34,7 @@ const agent = {
       result.raw = raw();
       if (!result.settled) result.endless = [...traffic.endless];
       if (step.expect !== undefined && step.expect !== result.raw) break;
+      if (first && (result.link !== null || !result.settled || native.clock() - began > TURN)) break;
     }
     if (result.done === 0) result.raw = raw();
     return result;
@@ -33,7 +43,7 @@ const agent = {
   // Waits until the page has settled; after a load, or after input from outside.
   async settle() {
     const settled = await settle(native.clock() + settings.cap, true);
-    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, link: shared.linked, leaving: false, held: held.length > 0, endless: settled ? [] : [...traffic.endless] };
+    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, passed: [], link: shared.linked, leaving: false, held: held.length > 0, endless: settled ? [] : [...traffic.endless] };
   },
 
   look,

@@ -98,6 +98,8 @@ pub struct Step {
     pub trusted: bool,
     /// The page that must be there afterwards for the next step to be right; the last step has none.
     pub expect: Option<Raw>,
+    /// It is done for the first time: what happens then is told apart from what happens in other steps.
+    pub first: bool,
 }
 
 /// A page as recognised without looking at it: equal pages of one application have equal raw hashes.
@@ -128,6 +130,8 @@ pub(crate) struct Asked<'a> {
     pub argument: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Raw>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
 }
 
 /// How the agent's call ended.
@@ -138,6 +142,7 @@ pub(crate) struct Answered {
     pub raw: Raw,
     pub settled: bool,
     pub notes: Vec<Vec<String>>,
+    pub passed: Vec<Vec<Vec<String>>>,
     pub link: Option<String>,
     pub leaving: bool,
     /// The page is to be left, and nobody watches over that yet.

@@ -75,6 +75,8 @@ pub struct Arrival {
     pub settled: bool,
     /// What happened in the last step that was performed.
     pub notes: Vec<Noted>,
+    /// What happened in the steps before it that were performed for the first time, for each of them.
+    pub passed: Vec<Vec<Noted>>,
     /// The last step followed a link that nothing handled; its address.
     pub link: Option<String>,
     /// The next step's element is not there.
@@ -234,13 +236,15 @@ impl Tab {
             return Err(TabError::Disturbed);
         }
         self.learn(&answered);
-        let mut notes: Vec<Noted> = answered.notes.iter().filter_map(|words| Noted::read(words)).collect();
+        let read = |notes: &Vec<Vec<String>>| notes.iter().filter_map(|words| Noted::read(words)).collect();
+        let mut notes: Vec<Noted> = read(&answered.notes);
         notes.append(&mut self.outside().notes);
         Ok(Arrival {
             done: answered.done,
             raw: answered.raw,
             settled: answered.settled,
             notes,
+            passed: answered.passed.iter().map(read).collect(),
             link: answered.link,
             missing: answered.missing,
         })
@@ -255,7 +259,8 @@ impl Tab {
         }
     }
 
-    /// Performs the steps, in as few round trips as possible, until one does not lead to what it expects.
+    /// Performs the steps, in as few round trips as possible, until one does not lead to what it expects. It may end after any
+    /// step that is done for the first time.
     pub async fn run(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
         let mut total = Arrival { settled: true, ..Arrival::default() };
         while total.done < steps.len() {
@@ -266,9 +271,11 @@ impl Tab {
                 self.run_cheap(rest).await?
             };
             let last = total.done + part.done;
-            total = Arrival { done: last, settled: total.settled && part.settled, ..part };
+            let passed = [total.passed, part.passed].concat();
+            total = Arrival { done: last, settled: total.settled && part.settled, passed, ..part };
             let strayed = last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
-            if total.missing || strayed || part.done == 0 {
+            // What happened in the last step is told of that step alone.
+            if total.missing || strayed || part.done == 0 || steps[last - 1].first {
                 break;
             }
         }
@@ -284,6 +291,7 @@ impl Tab {
                 place: &step.place,
                 argument: &step.argument,
                 expect: step.expect,
+                first: step.first,
             })
             .collect();
         let text = serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
@@ -293,8 +301,10 @@ impl Tab {
             None if asked.len() == 1 => Answered { done: 1, leaving: true, ..Answered::default() },
             None => return self.led_by_one_of(&steps[..asked.len()]).await,
         };
-        if answered.done > asked.len() {
-            return Err(TabError::Confused("more steps done than asked for".to_owned()));
+        let before_last = asked[..answered.done.saturating_sub(1).min(asked.len())].iter();
+        let passed = before_last.filter(|step| step.first).count();
+        if answered.done > asked.len() || answered.passed.len() != passed {
+            return Err(TabError::Confused("other steps done than asked for".to_owned()));
         }
         let leaving = answered.leaving;
         if answered.held {
@@ -313,7 +323,12 @@ impl Tab {
     /// One of the steps brought another document, by the page that is there it is told which.
     async fn led_by_one_of(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
         let there = self.settle().await?;
-        let last = steps.iter().position(|step| step.expect == Some(there.raw)).ok_or(TabError::Untold)?;
+        let mut leading = (0..steps.len()).filter(|&at| steps[at].expect == Some(there.raw));
+        let last = leading.next().ok_or(TabError::Untold)?;
+        let first_times = steps[..=last].iter().any(|step| step.first);
+        if first_times || leading.next().is_some() {
+            return Err(TabError::Untold);
+        }
         Ok(Arrival { done: last + 1, ..there })
     }
 

@@ -2,7 +2,7 @@
 //! what, and what went wrong with it so far, is held here and is lost with the process; what must not
 //! be lost is in the records (`knowledge`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{StateIndex, StateKey};
@@ -11,7 +11,7 @@ use argiope_explore::strategy::INITIAL;
 use crate::input::{Effect, Input, StoppedBy};
 use crate::job::{CrawlerId, JobId};
 use crate::knowledge::{Contradiction, Knowledge};
-use crate::outcome::{Failure, Sighting};
+use crate::outcome::{Failure, Outcome, Sighting};
 use crate::record::Record;
 use crate::route::Hop;
 use crate::settings::Settings;
@@ -27,7 +27,8 @@ use troubles::Troubles;
 pub struct Controller {
     known: Knowledge,
     idle: BTreeMap<CrawlerId, Idle>,
-    busy: BTreeMap<CrawlerId, Assigned>,
+    /// The jobs of each crawler in the order in which it does them; never none.
+    busy: BTreeMap<CrawlerId, VecDeque<Assigned>>,
     next_job: u64,
     troubles: Troubles,
     /// Where the last reset led.
@@ -51,6 +52,8 @@ struct Assigned {
     candidate: Slot,
     reset: bool,
     walk: Vec<Hop>,
+    /// Where the candidate of the crawler's job before this one must have led; none if this one is its first.
+    after: Option<StateIndex>,
     /// The destinations that a first attempt was led astray to; this is the second then.
     retry_of: Option<Vec<Hop>>,
 }
@@ -103,9 +106,7 @@ impl Controller {
             Input::Finished { crawler, job, outcome, spent } => {
                 self.spend(spent, effects);
                 // The outcome of a job that was taken away from a crawler says nothing any more.
-                if self.busy.get(&crawler).is_some_and(|assigned| assigned.id == job)
-                    && let Some(assigned) = self.busy.remove(&crawler)
-                {
+                if let Some(assigned) = self.finish(crawler, job, &outcome) {
                     self.take_in(crawler, &assigned, outcome, spent, effects);
                 }
             }
@@ -137,7 +138,7 @@ impl Controller {
 
     /// How many jobs are in flight.
     pub fn in_flight(&self) -> usize {
-        self.busy.len()
+        self.busy.values().map(VecDeque::len).sum()
     }
 
     fn keep(&mut self, record: Record, effects: &mut Vec<Effect>) {
@@ -206,10 +207,30 @@ impl Controller {
     /// A crawler is gone; its job is given again, unless it seems to cost a crawler every time.
     fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<Effect>) {
         self.idle.remove(&crawler);
-        if let Some(assigned) = self.busy.remove(&crawler) {
+        for (place, assigned) in self.busy.remove(&crawler).into_iter().flatten().enumerate() {
             self.written_off += assigned.actions();
-            self.lost_with(assigned.candidate, effects);
+            if place == 0 {
+                self.lost_with(assigned.candidate, effects);
+            } else {
+                self.release(assigned.candidate);
+            }
         }
+    }
+
+    /// Takes a job from the crawler that has finished it, and with it those that the crawler does not go on with.
+    fn finish(&mut self, crawler: CrawlerId, job: JobId, outcome: &Outcome) -> Option<Assigned> {
+        let led_to = match outcome {
+            Outcome::Done { at, .. } => self.known.state(at.key),
+            Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
+        };
+        let jobs = self.busy.get_mut(&crawler).filter(|jobs| jobs[0].id == job)?;
+        let finished = jobs.pop_front();
+        if jobs.front().is_none_or(|next| led_to.is_none() || next.after != led_to) {
+            for dropped in self.busy.remove(&crawler).into_iter().flatten() {
+                self.release(dropped.candidate);
+            }
+        }
+        finished
     }
 
     /// Hands out jobs to whoever has none.

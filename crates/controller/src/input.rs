@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{CrawlerId, Job, JobId};
+use crate::job::{Ahead, CrawlerId, Job, JobId};
 use crate::outcome::{Outcome, Sighting};
 use crate::record::Record;
 use crate::spent::Spent;
@@ -22,8 +22,8 @@ pub enum Input {
         /// What that took.
         spent: Spent,
     },
-    /// A crawler is done with its job. If the outcome is `Failed` it gets no other one until it is `Ready`
-    /// again.
+    /// A crawler is done with a job: the first of those that it was given and has not finished. If the outcome is
+    /// `Failed` it gets no other one until it is `Ready` again.
     Finished {
         /// Which.
         crawler: CrawlerId,
@@ -48,12 +48,15 @@ pub enum Input {
 /// What a controller asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Give a crawler a job.
+    /// Give a crawler a job, and perhaps more to be done after it.
     Assign {
         /// Which.
         crawler: CrawlerId,
         /// What to do.
         job: Job,
+        /// What to do next, one after the other. The first that must not be begun ends it, and so does a job that was
+        /// not `Done`: what comes after is not begun and not spoken of again.
+        ahead: Vec<Ahead>,
     },
     /// Keep this, in this order, before anything that comes after it is carried out.
     Keep(Record),

@@ -27,6 +27,15 @@ pub struct Job {
     pub action: ActionSignature,
 }
 
+/// A job that can be begun without asking, if the one before it ended as foreseen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// Where the candidate of the one before must have led.
+    pub after: StateKey,
+    /// What to do then.
+    pub job: Job,
+}
+
 /// One known transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Step {

@@ -11,6 +11,9 @@ pub struct Settings {
     pub exploring: Exploring,
     /// When to stop.
     pub limits: Limits,
+    /// How many jobs a crawler may be given beyond the one that it begins with, where the strategy foresees what comes
+    /// of them. For crawlers to whom every question costs time.
+    pub ahead: usize,
 }
 
 /// When to stop although there is more to explore. Limits of time are the driver's.

@@ -2,7 +2,7 @@
 
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
 use argiope_controller::record::Record;
 use argiope_controller::settings::{Limits, Settings};
@@ -29,18 +29,31 @@ struct Story {
     controller: Controller,
     records: Vec<Record>,
     jobs: Vec<(CrawlerId, Job)>,
+    /// What the last job that was given is to be followed by.
+    ahead: Vec<Ahead>,
     resting: Vec<CrawlerId>,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
+fn settings() -> Settings {
+    let strategy = &strategies::ALL[0];
+    let exploring = Exploring { reset_cost: 2.0, seed: 1 };
+    Settings { strategy, exploring, limits: Limits::default(), ahead: 0 }
+}
+
 impl Story {
     fn new(limits: Limits) -> Self {
-        let strategy = strategies::find("greedy").expect("it is registered");
-        let settings = Settings { strategy, exploring: Exploring { reset_cost: 2.0, seed: 1 }, limits };
+        Self::by("greedy", Settings { limits, ..settings() })
+    }
+
+    fn by(strategy: &str, settings: Settings) -> Self {
+        let strategy = strategies::find(strategy).expect("it is registered");
+        let settings = Settings { strategy, ..settings };
         Self {
             controller: Controller::new(settings),
             records: Vec::new(),
             jobs: Vec::new(),
+            ahead: Vec::new(),
             resting: Vec::new(),
             finished: None,
         }
@@ -51,9 +64,10 @@ impl Story {
         self.controller.handle(input, &mut effects);
         for effect in effects {
             match effect {
-                Effect::Assign { crawler, job } => {
+                Effect::Assign { crawler, job, ahead } => {
                     self.resting.retain(|&other| other != crawler);
                     self.jobs.push((crawler, job));
+                    self.ahead = ahead;
                 }
                 Effect::Keep(Record::Spent { .. }) => {}
                 Effect::Keep(record) => self.records.push(record),

@@ -64,6 +64,11 @@ impl Explorer {
         self.strategy.choose(&self.graph, at)
     }
 
+    /// Where a candidate will lead, if the strategy is sure of it.
+    pub fn foresees(&self, slot: Slot) -> Option<StateIndex> {
+        self.strategy.foresees(&self.graph, slot)
+    }
+
     /// Whether a walk from a state, or from the initial one, leads to a free candidate.
     fn is_any_in_reach(&self, at: StateIndex) -> bool {
         let mut seen = vec![false; self.graph.states()];

@@ -26,6 +26,12 @@ pub trait Strategy: Send + Sync + CloneStrategy {
     /// can be reached from here or after a reset. Any number of crawlers ask, in any order.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job>;
 
+    /// Where a candidate will lead, if that is as good as certain: a crawler may be told beforehand what to do
+    /// there. A wrong answer costs time and nothing else.
+    fn foresees(&self, _graph: &Graph, _slot: Slot) -> Option<StateIndex> {
+        None
+    }
+
     /// A candidate is free no more: a crawler is on its way to it, or its state is held back.
     fn claimed(&mut self, _graph: &Graph, _slot: Slot) {}
 

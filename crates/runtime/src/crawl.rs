@@ -11,7 +11,7 @@ use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::job::{Ahead, CrawlerId, Job, JobId};
 use argiope_controller::record::Record;
 use argiope_controller::settings::Settings as Controlling;
 use argiope_controller::spent::Spent;
@@ -39,6 +39,8 @@ pub use crate::summary::{Progress, Summary};
 /// jobs in flight: the most that a kill makes a crawl do again. Measured: a busy disk takes 20 ms for a commit,
 /// in which a tab does about twenty jobs; with fewer it would wait for the disk.
 pub const UNWRITTEN: usize = 32;
+/// How many jobs a tab may be given beyond one.
+pub const AHEAD: usize = 7;
 const TICK: Duration = Duration::from_millis(250);
 const WEIGHING: Duration = Duration::from_secs(5);
 
@@ -79,12 +81,12 @@ pub struct Plan {
 }
 
 struct Hand {
-    jobs: mpsc::UnboundedSender<Job>,
+    jobs: mpsc::UnboundedSender<(Job, Vec<Ahead>)>,
     task: JoinHandle<()>,
     /// Tickets of batches that are not on disk yet.
     unwritten: Vec<u64>,
-    /// A job that waits for the disk.
-    waiting: Option<Job>,
+    /// Jobs that wait for the disk.
+    waiting: Option<(Job, Vec<Ahead>)>,
 }
 
 struct Driver {
@@ -182,7 +184,7 @@ pub fn restore(store: &Store, settings: &CrawlSettings, reset_cost: f64) -> Resu
     let strategy = strategies::find(&settings.strategy)
         .ok_or_else(|| CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy)))?;
     let exploring = Exploring { reset_cost, seed: settings.seed };
-    let controlling = Controlling { strategy, exploring, limits: settings.limits() };
+    let controlling = Controlling { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
     let records = store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
     let controller = Controller::restore(controlling, records);
@@ -250,19 +252,25 @@ impl Driver {
             Told::Ready(crawler) => {
                 self.handle(Input::Ready { crawler, at: None, spent: Spent::default() }, Vec::new());
             }
-            Told::Done(crawler, job, report) => {
-                let Report { outcome, spent, found, learned } = report;
-                if let Some(cost) = self.pace.measured(&spent) {
-                    self.handle(Input::ResetCost(cost), Vec::new());
+            Told::Done(crawler, reports) => {
+                for (job, report) in reports {
+                    self.finished(crawler, job, report);
                 }
-                if learned || self.pace.has_changed() {
-                    self.keep_knowledge();
-                }
-                let spent = Spent { actions: spent.actions, resets: spent.resets };
-                self.carry_out(Some(crawler), Input::Finished { crawler, job, outcome, spent }, found);
             }
             Told::Broken(error) => self.trouble = Some(error.into()),
         }
+    }
+
+    fn finished(&mut self, crawler: CrawlerId, job: JobId, report: Report) {
+        let Report { outcome, spent, found, learned } = report;
+        if let Some(cost) = self.pace.measured(&spent) {
+            self.handle(Input::ResetCost(cost), Vec::new());
+        }
+        if learned || self.pace.has_changed() {
+            self.keep_knowledge();
+        }
+        let spent = Spent { actions: spent.actions, resets: spent.resets };
+        self.carry_out(Some(crawler), Input::Finished { crawler, job, outcome, spent }, found);
     }
 
     fn keep_knowledge(&mut self) {
@@ -303,7 +311,7 @@ impl Driver {
         }
         for effect in rest {
             match effect {
-                Effect::Assign { crawler, job } => self.assign(crawler, job),
+                Effect::Assign { crawler, job, ahead } => self.assign(crawler, (job, ahead)),
                 Effect::Finished { complete, stopped_by } => self.over = Some((complete, stopped_by)),
                 // A crawler without a job waits by itself.
                 Effect::Rest { .. } | Effect::Keep(_) => {}
@@ -323,14 +331,14 @@ impl Driver {
         }
     }
 
-    /// A job is handed out as soon as enough of what its crawler did before is on disk.
-    fn assign(&mut self, crawler: CrawlerId, job: Job) {
+    /// Jobs are handed out as soon as enough of what their crawler did before is on disk.
+    fn assign(&mut self, crawler: CrawlerId, jobs: (Job, Vec<Ahead>)) {
         let Some(hand) = self.hands.get_mut(&crawler) else { return };
         if hand.unwritten.len() >= UNWRITTEN {
-            hand.waiting = Some(job);
+            hand.waiting = Some(jobs);
         } else {
             // A crawler that is gone has said so.
-            let _ = hand.jobs.send(job);
+            let _ = hand.jobs.send(jobs);
         }
     }
 
@@ -341,9 +349,9 @@ impl Driver {
                 for hand in self.hands.values_mut() {
                     hand.unwritten.retain(|&other| other > ticket);
                     if hand.unwritten.len() < UNWRITTEN
-                        && let Some(job) = hand.waiting.take()
+                        && let Some(jobs) = hand.waiting.take()
                     {
-                        let _ = hand.jobs.send(job);
+                        let _ = hand.jobs.send(jobs);
                     }
                 }
             }

@@ -73,6 +73,8 @@ impl Details for Store {
     }
 }
 
+mod together;
+
 /// One tab at work.
 pub struct Crawler {
     tab: Tab,
@@ -85,6 +87,13 @@ pub struct Crawler {
     spent: Spent,
     found: Vec<(StateKey, Found)>,
     learned: bool,
+}
+
+/// A part of a job that was performed in one call: where the tab stood, what it did, where it came to.
+struct Part {
+    before: Known,
+    steps: Vec<Step>,
+    arrival: Arrival,
 }
 
 /// What is thought of a page that should have been another.
@@ -161,7 +170,15 @@ impl Crawler {
     /// Performs a job.
     pub async fn perform(&mut self, job: &Job) -> Report {
         let mut went_right = 0;
-        let outcome = match self.follow(job, &mut went_right).await {
+        let ended = match self.set_out(job).await {
+            Ok(()) => self.follow(job, None, &mut went_right).await,
+            Err(stop) => Err(stop),
+        };
+        self.report(ended, went_right)
+    }
+
+    fn report(&mut self, ended: Result<Outcome, Stop>, went_right: u32) -> Report {
+        let outcome = match ended {
             Ok(outcome) => outcome,
             Err(Stop::Elsewhere(at)) => Outcome::Elsewhere { went_right, at },
             Err(Stop::Failed(reason)) => {
@@ -177,7 +194,8 @@ impl Crawler {
         }
     }
 
-    async fn follow(&mut self, job: &Job, went_right: &mut u32) -> Result<Outcome, Stop> {
+    /// Sees to it that the tab stands where a job begins.
+    async fn set_out(&mut self, job: &Job) -> Result<(), Stop> {
         let start = job.walk.first().map_or(job.state, |step| step.from);
         if job.reset || self.at.is_none() {
             let arrival = self.reset().await?;
@@ -186,23 +204,21 @@ impl Crawler {
         if self.at.as_ref().is_none_or(|at| at.key != start) {
             return Err(self.elsewhere());
         }
+        Ok(())
+    }
+
+    /// Performs the rest of a job of which a part was performed, or all of it.
+    async fn follow(
+        &mut self,
+        job: &Job,
+        mut performed: Option<Part>,
+        went_right: &mut u32,
+    ) -> Result<Outcome, Stop> {
         let mut done = 0;
         loop {
-            let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
-            let mut steps = self.steps(job, done)?;
-            if self.knowledge.borrow().risky.contains(&(job.state, job.action)) {
-                steps.truncate(1);
-            }
-            let with_candidate = done + steps.len() > job.walk.len();
-            let arrival = match self.run(&steps).await {
-                Err(stop) if with_candidate => {
-                    // Which step it was is not known. The walk went right before, so it is taken to be the
-                    // candidate; the next time each is done by itself.
-                    *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
-                    self.knowledge.borrow_mut().risky.insert((job.state, job.action));
-                    return Err(stop);
-                }
-                arrival => arrival?,
+            let Part { before, steps, arrival } = match performed.take() {
+                Some(part) => part,
+                None => self.next_part(job, done, went_right).await?,
             };
             done += arrival.done;
             *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
@@ -228,17 +244,37 @@ impl Crawler {
         }
     }
 
+    /// As much of a job as goes into one call.
+    async fn next_part(&mut self, job: &Job, done: usize, went_right: &mut u32) -> Result<Part, Stop> {
+        let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
+        let mut steps = self.steps(&before, job, done)?;
+        if self.knowledge.borrow().risky.contains(&(job.state, job.action)) {
+            steps.truncate(1);
+        }
+        let with_candidate = done + steps.len() > job.walk.len();
+        match self.run(&steps).await {
+            Err(stop) if with_candidate => {
+                // Which step it was is not known. The walk went right before, so it is taken to be the
+                // candidate; the next time each is done by itself.
+                *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
+                self.knowledge.borrow_mut().risky.insert((job.state, job.action));
+                Err(stop)
+            }
+            arrival => Ok(Part { before, steps, arrival: arrival? }),
+        }
+    }
+
     /// The rest of a job as the tab is told it: on the present page for the first step, on each state's
     /// first page for those after it.
-    fn steps(&self, job: &Job, done: usize) -> Result<Vec<Step>, Stop> {
+    fn steps(&self, before: &Known, job: &Job, done: usize) -> Result<Vec<Step>, Stop> {
         let mut steps = Vec::with_capacity(job.walk.len() - done + 1);
-        let mut sheet = self.at.as_ref().map(|at| at.sheet.clone()).ok_or(Stop::Failed(Failure::Lost))?;
+        let mut sheet = before.sheet.clone();
         for step in &job.walk[done..] {
             let next = self.sheet(step.to).ok_or(Stop::Failed(Failure::Missing))?;
             steps.push(self.step(&sheet, step.action, Some(&next))?);
             sheet = next;
         }
-        steps.push(self.step(&sheet, job.action, None)?);
+        steps.push(Step { first: true, ..self.step(&sheet, job.action, None)? });
         Ok(steps)
     }
 
@@ -250,6 +286,7 @@ impl Crawler {
             argument: spot.argument.clone().into(),
             trusted: self.knowledge.borrow().trusted.get(&action).copied().unwrap_or(false),
             expect: next.map(|sheet| sheet.raw),
+            first: false,
         })
     }
 
@@ -461,15 +498,18 @@ fn can_be_trusted(kind: Kind) -> bool {
     )
 }
 
-fn notes_of(arrival: &Arrival) -> Vec<Note> {
-    let note = |noted: &Noted| match noted.clone() {
+fn noted(noted: Noted) -> Note {
+    match noted {
         Noted::Dialog(kind, message) => Note::Dialog(kind, message),
         Noted::Window(url) => Note::Window(url),
         Noted::Download(url) => Note::Download(url),
         Noted::OutOfScope(url) => Note::OutOfScope(url),
         Noted::Route(url) => Note::Route(url),
-    };
-    let mut notes: Vec<Note> = arrival.notes.iter().map(note).collect();
+    }
+}
+
+fn notes_of(arrival: &Arrival) -> Vec<Note> {
+    let mut notes: Vec<Note> = arrival.notes.iter().cloned().map(noted).collect();
     if !arrival.settled {
         notes.push(Note::Unsettled);
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use argiope_browser::agent::{AgentSettings, Blank};
 use argiope_browser::tab::Tab;
-use argiope_controller::job::{CrawlerId, Job, JobId};
+use argiope_controller::job::{Ahead, CrawlerId, Job, JobId};
 use argiope_controller::outcome::Outcome;
 use tokio::sync::mpsc;
 
@@ -19,8 +19,8 @@ use crate::store::Store;
 pub enum Told {
     /// It has a tab and stands nowhere.
     Ready(CrawlerId),
-    /// How its job ended.
-    Done(CrawlerId, JobId, Report),
+    /// How its jobs ended, those that it began.
+    Done(CrawlerId, Vec<(JobId, Report)>),
     /// There is no tab to be had.
     Broken(NoTab),
 }
@@ -65,7 +65,7 @@ pub async fn work(
     crawler: Option<Crawler>,
     office: Office,
     agent: AgentSettings,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut jobs: mpsc::UnboundedReceiver<(Job, Vec<Ahead>)>,
     told: mpsc::UnboundedSender<Told>,
 ) {
     let mut crawler = crawler;
@@ -83,15 +83,16 @@ pub async fn work(
                 }
             },
         };
-        while let Some(job) = jobs.recv().await {
-            let report = if office.browsers.is_present(worker.tab().browser()) {
-                worker.perform(&job).await
+        while let Some((job, ahead)) = jobs.recv().await {
+            let reports = if office.browsers.is_present(worker.tab().browser()) {
+                worker.perform_all(&job, &ahead).await
             } else {
                 // The browser was replaced; it ends with its last tab, and the job is given again.
-                Report::lost()
+                vec![Report::lost()]
             };
-            let failed = matches!(report.outcome, Outcome::Failed { .. });
-            let _ = told.send(Told::Done(id, job.id, report));
+            let failed = reports.iter().any(|report| matches!(report.outcome, Outcome::Failed { .. }));
+            let ids = [job.id].into_iter().chain(ahead.iter().map(|ahead| ahead.job.id));
+            let _ = told.send(Told::Done(id, ids.zip(reports).collect()));
             if failed {
                 break;
             }

@@ -2,11 +2,11 @@
 //! steps, more or less, and whoever is done first is heard first. One seed gives one trace.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::outcome::Outcome;
 use argiope_controller::record::Record;
 use argiope_controller::settings::Settings;
@@ -25,7 +25,8 @@ const TICKS_PER_ACTION: u64 = 1000;
 enum Doing {
     /// It is being started, or replaced.
     Starting,
-    Working(Job),
+    /// What it does, and what it will do then.
+    Working(Job, VecDeque<Ahead>),
     Resting,
 }
 
@@ -41,6 +42,7 @@ pub struct Fleet<'a> {
     /// What a reset takes, in actions.
     reset_cost: f64,
     records: Vec<Record>,
+    asked: u64,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Fleet<'a> {
             chance: Chance::new(&[seed, 0xF1EE7]),
             reset_cost,
             records: Vec::new(),
+            asked: 0,
             finished: None,
         }
     }
@@ -79,11 +82,17 @@ impl<'a> Fleet<'a> {
                 Input::Ready { crawler, at: Some(simulated.load(self.world)), spent }
             }
             Doing::Starting => Input::Ready { crawler, at: None, spent: Spent::default() },
-            Doing::Working(job) => {
+            Doing::Working(job, mut ahead) => {
                 let (outcome, spent) = simulated.perform(self.world, &job);
-                if let Outcome::Failed { .. } = outcome {
-                    *doing = Doing::Starting;
-                    self.clock.push(Reverse((now + 1, number)));
+                match (&outcome, ahead.pop_front()) {
+                    (Outcome::Failed { .. }, _) => {
+                        *doing = Doing::Starting;
+                        self.clock.push(Reverse((now + 1, number)));
+                    }
+                    (Outcome::Done { at, .. }, Some(next)) if at.key == next.after => {
+                        self.begin(number, next.job, ahead);
+                    }
+                    (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
                 }
                 Input::Finished { crawler, job: job.id, outcome, spent }
             }
@@ -99,19 +108,24 @@ impl<'a> Fleet<'a> {
         self.controller.handle(input, &mut effects);
         for effect in effects {
             match effect {
-                Effect::Assign { crawler, job } => {
-                    let resets = f64::from(u8::from(job.reset)) * self.reset_cost;
-                    let ticks = (resets * TICKS_PER_ACTION as f64) as u64
-                        + (job.walk.len() as u64 + 1) * TICKS_PER_ACTION;
-                    let ticks = ticks / 2 + self.chance.below(ticks as usize + 1) as u64;
-                    self.clock.push(Reverse((self.now + ticks, crawler.0)));
-                    self.crawlers[crawler.0 as usize].1 = Doing::Working(job);
+                Effect::Assign { crawler, job, ahead } => {
+                    self.asked += 1;
+                    self.begin(crawler.0, job, ahead.into());
                 }
                 Effect::Keep(record) => self.records.push(record),
                 Effect::Rest { .. } => {}
                 Effect::Finished { complete, stopped_by } => self.finished = Some((complete, stopped_by)),
             }
         }
+    }
+
+    fn begin(&mut self, number: u64, job: Job, ahead: VecDeque<Ahead>) {
+        let resets = f64::from(u8::from(job.reset)) * self.reset_cost;
+        let ticks =
+            (resets * TICKS_PER_ACTION as f64) as u64 + (job.walk.len() as u64 + 1) * TICKS_PER_ACTION;
+        let ticks = ticks / 2 + self.chance.below(ticks as usize + 1) as u64;
+        self.clock.push(Reverse((self.now + ticks, number)));
+        self.crawlers[number as usize].1 = Doing::Working(job, ahead);
     }
 
     /// The controller.
@@ -127,6 +141,11 @@ impl<'a> Fleet<'a> {
     /// How the crawl ended, once it did: whether it is complete, and what stopped it.
     pub fn finished(&self) -> Option<(bool, Option<StoppedBy>)> {
         self.finished
+    }
+
+    /// How often a crawler had to be told what to do.
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// How many crawlers have nothing to do.

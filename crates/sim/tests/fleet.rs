@@ -23,7 +23,12 @@ use crate::any::any_application;
 
 fn settings(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
     let exploring = Exploring { reset_cost: app.reset_cost, seed };
-    Settings { strategy, exploring, limits: Limits::default() }
+    Settings { strategy, exploring, limits: Limits::default(), ahead: 0 }
+}
+
+/// The same with up to eight jobs ahead.
+fn looking_ahead(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
+    Settings { ahead: seed as usize % 9, ..settings(app, strategy, seed) }
 }
 
 fn with(settings: Settings, limits: Limits) -> Settings {
@@ -64,7 +69,7 @@ proptest! {
         let world = World::new(&app);
         for strategy in ALL {
             for crawlers in [1, 2, 3, 8] {
-                let settings = settings(&app, strategy, seed);
+                let settings = looking_ahead(&app, strategy, seed);
                 let mut fleet = Fleet::new(&world, Controller::new(settings), crawlers, seed);
                 while fleet.step() {
                     let free = fleet.controller().graph().map_or(0, |graph| graph.free());
@@ -100,7 +105,7 @@ proptest! {
         let world = World::with_faults(&app, faults);
         for strategy in ALL {
             for crawlers in [1, 3] {
-                let fleet = crawl_together(&world, settings(&app, strategy, seed), crawlers, seed);
+                let fleet = crawl_together(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 let (complete, stopped_by) = fleet.finished().expect("it ended");
                 prop_assert!(complete || stopped_by == Some(StoppedBy::NotLoaded));
                 let progress = fleet.controller().progress();
@@ -109,7 +114,7 @@ proptest! {
                     prop_assert_eq!(progress.unexplored, 0);
                 }
                 let settled = executed(fleet.records()) + failed(&world, fleet.records()).len();
-                let restored = Controller::restore(settings(&app, strategy, seed), fleet.records().to_vec());
+                let restored = Controller::restore(looking_ahead(&app, strategy, seed), fleet.records().to_vec());
                 prop_assert_eq!(restored.unwrap().progress(), progress);
                 prop_assert_eq!(settled, progress.transitions + progress.failed);
             }
@@ -128,7 +133,7 @@ proptest! {
         let world = World::with_faults(&app, Faults { broken: broken.clone(), ..Faults::default() });
         for strategy in ALL {
             for crawlers in [1, 2, 8] {
-                let fleet = crawl_together(&world, settings(&app, strategy, seed), crawlers, seed);
+                let fleet = crawl_together(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 prop_assert_eq!(fleet.finished(), Some((true, None)));
                 let failed = failed(&world, fleet.records());
                 prop_assert!(failed.values().all(|&reason| reason == Failure::Hung));
@@ -144,7 +149,7 @@ proptest! {
         strategy in 0..ALL.len(), crawlers in 1u64..5
     ) {
         let world = World::new(&app);
-        let settings = settings(&app, &ALL[strategy], seed);
+        let settings = looking_ahead(&app, &ALL[strategy], seed);
         let whole = crawl_together(&world, settings, crawlers, seed);
         let cut = cut.index(whole.records().len() + 1);
         let mut records = whole.records()[..cut].to_vec();
@@ -165,7 +170,7 @@ proptest! {
         max_states in 1usize..30, max_actions in 0u64..200, max_depth in 0u32..8
     ) {
         let world = World::new(&app);
-        let settings = settings(&app, &ALL[strategy], seed);
+        let settings = looking_ahead(&app, &ALL[strategy], seed);
         let crawl = |limits| crawl_together(&world, with(settings, limits), crawlers, seed);
 
         let fleet = crawl(Limits { max_states: Some(max_states), ..Limits::default() });
@@ -264,4 +269,37 @@ fn several_crawlers_cost_little_more_than_one() {
             assert!(cost(2) < 1.02 * alone && cost(8) < 1.03 * alone, "{}, seed {seed}", app.name);
         }
     }
+}
+
+#[test]
+fn looking_ahead_costs_little_and_asks_seldom() {
+    let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
+    for (app, most, most_asked) in [(filetree::cassandra(), 1.01, 0.2), (switches(8), 1.1, 0.4)] {
+        let world = World::new(&app);
+        for seed in 0..3 {
+            for crawlers in [1, 2] {
+                let crawl = |ahead| {
+                    let settings = Settings { ahead, ..settings(&app, adaptive, seed) };
+                    let fleet = crawl_together(&world, settings, crawlers, seed);
+                    assert_eq!(executed(fleet.records()), app.transitions());
+                    (fleet.controller().known().spent().cost(app.reset_cost), fleet.asked())
+                };
+                let (alone, _) = crawl(0);
+                let (cost, asked) = crawl(7);
+                let asked = asked as f64 / app.transitions() as f64;
+                assert!(cost < most * alone, "{}, seed {seed}: {}", app.name, cost / alone);
+                assert!(asked < most_asked, "{}, seed {seed}: {asked}", app.name);
+            }
+        }
+    }
+}
+
+/// So many independent switches, each of which can be turned on and off.
+fn switches(many: u32) -> Model {
+    let names = (0..many).map(|switch| format!("switch {switch}")).collect();
+    let mut app = Model::new("switches", 20.0, names);
+    for state in 0..1 << many {
+        app.push_state((0..many).map(|switch| (switch, state ^ 1 << switch)));
+    }
+    app
 }

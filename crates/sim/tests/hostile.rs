@@ -1,11 +1,11 @@
 //! A controller whose crawlers answer at random: it must come to an end, keep its promises and be able
 //! to go on from its records, whatever they say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
 use argiope_controller::record::Record;
 use argiope_controller::settings::{Limits, Settings};
@@ -19,6 +19,7 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 /// So many states exist at most; without an end to them no crawl could end.
 const STATES: usize = 12;
 const ACTIONS: usize = 6;
+const AHEAD: usize = 4;
 /// Every candidate may fail, be lost or be missed a few times; this is far above all of that together.
 const MOST_INPUTS: usize = 60_000;
 
@@ -63,7 +64,7 @@ impl Liar {
 /// What the driver knows: who has which job, and what was kept.
 #[derive(Default)]
 struct Seen {
-    jobs: BTreeMap<CrawlerId, Job>,
+    jobs: BTreeMap<CrawlerId, (Job, VecDeque<Ahead>)>,
     away: BTreeSet<CrawlerId>,
     records: Vec<Record>,
     finished: Option<(bool, Option<StoppedBy>)>,
@@ -74,15 +75,26 @@ impl Seen {
         for effect in effects {
             assert!(self.finished.is_none(), "{effect:?} after the end");
             match effect {
-                Effect::Assign { crawler, job } => {
-                    let same = |other: &Job| (other.state, other.action) == (job.state, job.action);
-                    assert!(!self.jobs.values().any(same), "two crawlers have the same candidate");
+                Effect::Assign { crawler, job, ahead } => {
                     assert!(!self.away.contains(&crawler), "{crawler:?} is not there");
-                    for steps in job.walk.windows(2) {
-                        assert_eq!(steps[0].to, steps[1].from, "the steps of a walk follow each other");
+                    assert!(ahead.len() <= AHEAD);
+                    let given = |(job, ahead): &(Job, VecDeque<Ahead>)| {
+                        let jobs = std::iter::once(job).chain(ahead.iter().map(|ahead| &ahead.job));
+                        jobs.map(|job| (job.state, job.action)).collect::<Vec<_>>()
+                    };
+                    let new = (job, ahead.into());
+                    let mut all: Vec<_> = self.jobs.values().chain([&new]).flat_map(given).collect();
+                    let many = all.len();
+                    all.sort_unstable();
+                    all.dedup();
+                    assert_eq!(all.len(), many, "a candidate was given twice");
+                    for job in std::iter::once(&new.0).chain(new.1.iter().map(|ahead| &ahead.job)) {
+                        for steps in job.walk.windows(2) {
+                            assert_eq!(steps[0].to, steps[1].from, "the steps of a walk follow each other");
+                        }
+                        assert!(job.walk.last().is_none_or(|last| last.to == job.state));
                     }
-                    assert!(job.walk.last().is_none_or(|last| last.to == job.state));
-                    assert!(self.jobs.insert(crawler, job).is_none(), "{crawler:?} has a job already");
+                    assert!(self.jobs.insert(crawler, new).is_none(), "{crawler:?} has a job already");
                 }
                 Effect::Keep(record) => self.records.push(record),
                 Effect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),
@@ -101,14 +113,26 @@ impl Seen {
         if self.away.remove(&crawler) {
             return liar.ready(crawler);
         }
-        let job = self.jobs.remove(&crawler).expect("whoever is not away has a job");
+        let (job, mut ahead) = self.jobs.remove(&crawler).expect("whoever is not away has a job");
         if liar.0.below(12) == 0 {
             self.away.insert(crawler);
             return Input::Lost { crawler };
         }
-        let outcome = liar.outcome(&job);
-        if let Outcome::Failed { .. } = outcome {
-            self.away.insert(crawler);
+        let mut outcome = liar.outcome(&job);
+        match (&mut outcome, ahead.pop_front()) {
+            (Outcome::Failed { .. }, _) => {
+                self.away.insert(crawler);
+            }
+            (Outcome::Done { at, .. }, Some(next)) => {
+                // Else it would hardly ever come to what was given ahead.
+                if liar.0.below(2) == 0 {
+                    at.key = next.after;
+                }
+                if at.key == next.after {
+                    self.jobs.insert(crawler, (next.job, ahead));
+                }
+            }
+            (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
         }
         Input::Finished { crawler, job: job.id, outcome, spent: liar.spent(&job) }
     }
@@ -126,7 +150,7 @@ proptest! {
             max_depth: (limited & 4 > 0).then_some(max_depth),
         };
         let exploring = Exploring { reset_cost: 2.0, seed };
-        let settings = Settings { strategy: &ALL[strategy], exploring, limits };
+        let settings = Settings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD };
         let mut liar = Liar(Chance::new(&[seed]));
         let mut controller = Controller::new(settings);
         let mut seen = Seen { away: (0..crawlers).map(CrawlerId).collect(), ..Seen::default() };

@@ -70,7 +70,14 @@ async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
 async fn click(tab: &mut Tab) -> Step {
     let offers = tab.look().await.unwrap().page.offers;
     let button = offers.into_iter().find(|offer| offer.kind == Kind::Click).unwrap();
-    Step { kind: Kind::Click, place: button.place, argument: String::new(), trusted: false, expect: None }
+    Step {
+        kind: Kind::Click,
+        place: button.place,
+        argument: String::new(),
+        trusted: false,
+        expect: None,
+        first: false,
+    }
 }
 
 #[tokio::test]

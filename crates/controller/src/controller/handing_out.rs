@@ -2,16 +2,16 @@
 //! know of is seen to here: limits, transitions that cannot be relied on, states that only a stray
 //! transition leads to, loads that lead elsewhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
-use argiope_explore::graph::Slot;
+use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::StateIndex;
 use argiope_explore::job::cheaper_way;
 use argiope_explore::strategy::INITIAL;
 
 use super::{Assigned, Controller};
 use crate::input::Effect;
-use crate::job::{CrawlerId, Job, JobId, Step};
+use crate::job::{Ahead, CrawlerId, Job, JobId, Step};
 use crate::route::{Hop, Routes};
 
 /// A way to where a candidate is.
@@ -59,7 +59,35 @@ impl Controller {
         }
     }
 
+    /// Gives a crawler a job, and what to do after it as far as that is foreseen.
     pub(super) fn assign(&mut self, crawler: CrawlerId, assigned: Assigned, effects: &mut Vec<Effect>) {
+        self.idle.remove(&crawler);
+        let job = self.spelled_out(&assigned);
+        let mut last = assigned.candidate;
+        self.busy.insert(crawler, VecDeque::from([assigned]));
+        let mut ahead = Vec::new();
+        for _ in 0..self.most_ahead() {
+            let foreseen = self.known.explorer().and_then(|explorer| explorer.foresees(last));
+            let Some(after) = foreseen else { break };
+            let Some(next) = self.find_job(Some(after)) else { break };
+            last = next.candidate;
+            let job = self.spelled_out(&next);
+            let graph = self.known.graph().expect("a job was found, so there is a state");
+            ahead.push(Ahead { after: graph.key(after), job });
+            let jobs = self.busy.entry(crawler).or_default();
+            jobs.push_back(Assigned { after: Some(after), ..next });
+        }
+        effects.push(Effect::Assign { crawler, job, ahead });
+    }
+
+    /// How many jobs a crawler may be given beyond one. Towards the end there is something left for the others.
+    fn most_ahead(&self) -> usize {
+        let free = self.known.graph().map_or(0, Graph::free);
+        let crawlers = self.busy.len() + self.idle.len();
+        self.known.settings().ahead.min(free / (2 * crawlers))
+    }
+
+    fn spelled_out(&self, assigned: &Assigned) -> Job {
         let graph = self.known.graph().expect("a job was found, so there is a state");
         let action = |slot| graph.signature(graph.action_of(slot));
         let step = |hop: &Hop| Step {
@@ -67,28 +95,25 @@ impl Controller {
             action: action(hop.slot),
             to: graph.key(hop.to),
         };
-        let job = Job {
+        Job {
             id: assigned.id,
             reset: assigned.reset,
             walk: assigned.walk.iter().map(step).collect(),
             state: graph.key(assigned.candidate.state),
             action: action(assigned.candidate),
-        };
-        self.idle.remove(&crawler);
-        self.busy.insert(crawler, assigned);
-        effects.push(Effect::Assign { crawler, job });
+        }
     }
 
     fn job(&mut self, candidate: Slot, way: Way) -> Assigned {
         let id = JobId(self.next_job);
         self.next_job += 1;
-        Assigned { id, candidate, reset: way.reset, walk: way.walk, retry_of: None }
+        Assigned { id, candidate, reset: way.reset, walk: way.walk, after: None, retry_of: None }
     }
 
     /// How many actions may still be promised.
     fn actions_left(&self) -> u64 {
         let Some(limit) = self.known.settings().limits.max_actions else { return u64::MAX };
-        let promised: u64 = self.busy.values().map(Assigned::actions).sum();
+        let promised: u64 = self.busy.values().flatten().map(Assigned::actions).sum();
         limit.saturating_sub(self.known.spent().actions).saturating_sub(self.written_off + promised)
     }
 

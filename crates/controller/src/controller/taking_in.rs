@@ -66,7 +66,9 @@ impl Controller {
             // One state too many; or the crawler took it for known, though it is not.
             self.lost_with(candidate, effects);
         }
-        self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+        if !self.busy.contains_key(&crawler) {
+            self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+        }
     }
 
     fn elsewhere(

@@ -105,6 +105,13 @@ impl Strategy for Menu {
             .or_else(|| self.nearest.choose(graph, at))
     }
 
+    fn foresees(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
+        match self.classes[graph.action_of(slot).at()] {
+            Class::Settled(habit) => Some(habit.from(slot.state)),
+            Class::Never | Class::Once(_) | Class::Other => None,
+        }
+    }
+
     fn claimed(&mut self, graph: &Graph, slot: Slot) {
         self.nearest.claimed(graph, slot);
         self.anticipated.claimed(graph, slot);

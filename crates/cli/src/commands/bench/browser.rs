@@ -301,6 +301,7 @@ async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {
         argument: offer.argument,
         trusted: false,
         expect: None,
+        first: false,
     };
     Ok(page.offers.into_iter().map(step).collect())
 }

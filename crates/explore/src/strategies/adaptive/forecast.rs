@@ -150,6 +150,17 @@ impl Forecast {
         self.best(graph.action_of(slot), predictions)
     }
 
+    /// Whether an action was executed anywhere.
+    pub fn was_executed(&self, action: ActionIndex) -> bool {
+        !self.histories[action.at()].destinations.is_empty()
+    }
+
+    /// The one state from which an action led to another, if there is just one.
+    pub fn only_source(&self, action: ActionIndex, destination: StateIndex) -> Option<StateIndex> {
+        let sharing = self.histories[action.at()].by_destination.get(&destination)?;
+        (sharing.times == 1).then_some(StateIndex(sharing.latest[0]))
+    }
+
     /// Where every action of a state leads, in a plan: as known, as predicted or, where no prediction is
     /// to be trusted, to one of the states that the action led to before, drawn by how often. Single
     /// draws are wrong, but together they say how often each state will be entered, which is what a

@@ -19,10 +19,12 @@ use crate::strategies::hypercube::Hypercube;
 use crate::strategy::{Described, Settings, Strategy};
 
 mod forecast;
+mod foresight;
 mod prospects;
 mod touring;
 
 use forecast::Forecast;
+use foresight::Foresight;
 use prospects::Prospects;
 use touring::Touring;
 
@@ -44,6 +46,7 @@ struct Adaptive {
     hypercube: Option<Hypercube>,
     prospects: Prospects,
     forecast: Forecast,
+    foresight: Foresight,
     touring: Touring,
     nearest: Nearest,
 }
@@ -54,6 +57,7 @@ impl Adaptive {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
             forecast: Forecast::new(settings.seed),
+            foresight: Foresight::default(),
             touring: Touring::new(settings),
             nearest: Nearest::new(settings),
         }
@@ -78,6 +82,7 @@ impl Strategy for Adaptive {
             }
         }
         self.touring.executed(slot, destination);
+        self.foresight.executed(graph, &self.forecast, slot, destination);
         self.forecast.executed(graph, slot, destination, new);
         self.prospects.executed(graph, slot, destination, new);
         self.nearest.executed(graph, slot);
@@ -98,6 +103,10 @@ impl Strategy for Adaptive {
         let job = self.nearest.choose_fullest(graph, at)?;
         let candidate = self.forecast.rarest(graph, job.candidate.state)?;
         Some(Job { candidate, ..job })
+    }
+
+    fn foresees(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
+        self.foresight.foresees(graph, &self.forecast, slot)
     }
 
     fn claimed(&mut self, graph: &Graph, slot: Slot) {

@@ -1,0 +1,68 @@
+//! Where a candidate leads, for those who want to be as good as certain: a crawler may then be told beforehand what to do
+//! there. What `forecast` foresees, and two rules that say nothing where it plans and are seldom wrong where they speak.
+
+use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
+use crate::id::StateIndex;
+use crate::strategies::adaptive::forecast::Forecast;
+
+/// A rule that is right less often than this is not believed. (A guess: what follows a wrong one is claimed in vain for
+/// a moment.)
+const CERTAIN: f64 = 0.7;
+/// How many transitions of a state are looked at for a square.
+const SIDES: usize = 16;
+const RULES: usize = 2;
+
+/// How often the rules were right.
+#[derive(Clone, Default)]
+pub struct Foresight {
+    trials: [u32; RULES],
+    hits: [u32; RULES],
+}
+
+impl Foresight {
+    /// A candidate was executed; to be told before `forecast` is.
+    pub fn executed(&mut self, graph: &Graph, forecast: &Forecast, slot: Slot, destination: StateIndex) {
+        for (rule, said) in Self::ask(graph, forecast, slot).into_iter().enumerate() {
+            self.trials[rule] += u32::from(said.is_some());
+            self.hits[rule] += u32::from(said == Some(destination));
+        }
+    }
+
+    /// Where a candidate leads. An action that was never executed may do anything.
+    pub fn foresees(&self, graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
+        if !forecast.was_executed(graph.action_of(slot)) {
+            return None;
+        }
+        let certain = |rule: usize| {
+            (f64::from(self.hits[rule]) + 0.5) / (f64::from(self.trials[rule]) + 1.0) >= CERTAIN
+        };
+        let said = Self::ask(graph, forecast, slot).into_iter().enumerate();
+        let said = said.filter_map(|(rule, said)| said.filter(|_| certain(rule))).next();
+        said.or_else(|| {
+            let prediction = forecast.predict(graph, slot)?;
+            Some(prediction.state).filter(|_| prediction.confidence >= CERTAIN)
+        })
+    }
+
+    fn ask(graph: &Graph, forecast: &Forecast, slot: Slot) -> [Option<StateIndex>; RULES] {
+        [Self::back(graph, forecast, slot), Self::square(graph, slot)]
+    }
+
+    /// A switch: if the action led here from one state only, it leads back there.
+    fn back(graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
+        forecast.only_source(graph.action_of(slot), slot.state).filter(|&source| source != slot.state)
+    }
+
+    /// Two independent parts of a page: another action leads from here to a state where it is known where this one leads,
+    /// and where the other one leads from there.
+    fn square(graph: &Graph, slot: Slot) -> Option<StateIndex> {
+        let action = graph.action_of(slot);
+        let sides = graph.actions(slot.state).iter().zip(graph.targets(slot.state.at()));
+        let sides = sides.filter(|&(&other, &to)| other != action && to != UNEXPLORED && to != slot.state.0);
+        let leads = |from: StateIndex, action| graph.target(graph.slot_of(from, action)?);
+        sides.take(SIDES).find_map(|(&other, &to)| {
+            let across = leads(StateIndex(to), action).filter(|across| across.0 != to)?;
+            leads(across, other).filter(|end| *end != across)
+        })
+    }
+}
