@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::spent::Spent;
-use argiope_controller::star::coordinator::{self, Coordinator};
+use argiope_controller::star::coordinator::{self, Coordinator, Timer};
 use argiope_controller::star::division::Plan;
-use argiope_controller::star::node::{self, Node};
+use argiope_controller::star::node::{self, Node, Performed};
 use argiope_controller::star::{Tell, ToNode};
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -15,6 +15,9 @@ use crate::cluster::Counts;
 use crate::cluster::clock::Clock;
 use crate::cluster::scenario::{Happening, Scenario};
 use crate::crawler::{SimulatedCrawler, World};
+
+/// The coordinator waits for so many tasks for crawlers that should be there.
+const GATHER: u64 = 8;
 
 /// What the time of a crawler went into, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +38,7 @@ enum Event {
     /// The coordinator has worked through what came before and takes it in.
     Takes(Tell),
     /// The coordinator's timer goes off.
-    Woken,
+    Woken(Timer),
     /// The coordinator's word arrives at a crawler.
     Received(CrawlerId, ToNode),
     /// A crawler is done with what it was doing.
@@ -58,7 +61,6 @@ struct Crawling {
 pub struct Star<'a> {
     world: &'a World<'a>,
     scenario: Scenario,
-    plan: Plan,
     clock: Clock<Event>,
     coordinator: Coordinator,
     /// When the coordinator is done with what came before, in nanoseconds.
@@ -83,11 +85,12 @@ impl<'a> Star<'a> {
         let plan = Plan { division, shares: scenario.crawlers };
         let mut happenings = scenario.happenings.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let task = scenario.times.task;
+        let times = coordinator::Times { task, gather: GATHER * task };
         let mut star = Self {
             world,
-            plan,
             clock: Clock::default(),
-            coordinator: Coordinator::new(plan, scenario.times.task),
+            coordinator: Coordinator::new(plan, times),
             busy_until: 0,
             crawlers: BTreeMap::new(),
             next_crawler: 0,
@@ -98,6 +101,7 @@ impl<'a> Star<'a> {
             finished: false,
             scenario,
         };
+        star.coordinate(coordinator::Input::Start);
         for _ in 0..star.scenario.crawlers {
             star.add_crawler();
         }
@@ -143,7 +147,7 @@ impl<'a> Star<'a> {
                 self.clock.after(wait, Event::Takes(tell));
             }
             Event::Takes(tell) => self.coordinate(coordinator::Input::Told(tell)),
-            Event::Woken => self.coordinate(coordinator::Input::Woken),
+            Event::Woken(timer) => self.coordinate(coordinator::Input::Woken(timer)),
             Event::Received(crawler, told) => self.tell(crawler, node::Input::Received(told)),
             Event::Performed(crawler) => self.performed(crawler),
         }
@@ -162,7 +166,9 @@ impl<'a> Star<'a> {
                     }
                     self.clock.after(time, Event::Received(crawler, told));
                 }
-                coordinator::Effect::Wake(time) => self.clock.after(time, Event::Woken),
+                coordinator::Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(timer)),
+                // The simulated coordinator does not fail.
+                coordinator::Effect::Keep(_) => {}
                 coordinator::Effect::Finished => {
                     self.finished = true;
                     self.counts.ended = self.clock.now();
@@ -182,7 +188,7 @@ impl<'a> Star<'a> {
         self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
-        let node = Node::new(crawler, self.plan, scenario.strategy, scenario.exploring());
+        let node = Node::new(crawler, scenario.strategy, scenario.exploring());
         let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
         let waits_since = self.clock.now();
         let crawling = Crawling {
@@ -255,7 +261,7 @@ impl<'a> Star<'a> {
         let input = match doing {
             None => {
                 self.counts.spent = self.counts.spent.plus(Spent { actions: 0, resets: 1 });
-                node::Input::Loaded(crawling.simulated.load(self.world))
+                node::Input::Loaded(crawling.simulated.load(self.world), None)
             }
             Some(job) => {
                 let (outcome, spent) = crawling.simulated.perform(self.world, &job);
@@ -263,7 +269,7 @@ impl<'a> Star<'a> {
                 if !self.executed.insert((job.state, job.action)) {
                     self.counts.reexecuted += 1;
                 }
-                node::Input::Performed(outcome)
+                node::Input::Performed(Performed { outcome, spent, content: None, notes: None })
             }
         };
         self.tell(crawler, input);

@@ -18,7 +18,7 @@ impl Node<'_> {
     pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
         match wish {
             FromClient::Start(id, order) => {
-                let refused = share::settings(&order).err();
+                let refused = share::refusal(&order);
                 if self.shares.contains_key(&id) {
                     self.say_to(link, &ToClient::Started(id));
                 } else if let Some(why) = refused {
@@ -92,11 +92,9 @@ impl Node<'_> {
     fn hand_out(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
         let mut answers = vec![ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone())];
-        let atlas = share.peer.atlas();
         let records: Vec<StateRecord> = match &share.pending {
             Some(pending) => pending.parts.iter().filter_map(state).collect(),
-            None if atlas.initial().is_none() => Vec::new(),
-            None => atlas.all().filter_map(|(_, state)| atlas.record(state)).collect(),
+            None => share.records(),
         };
         let mut blobs: Vec<Blob> = Vec::new();
         for content in records.iter().flat_map(StateRecord::contents) {
