@@ -61,6 +61,9 @@ const SILENCE: u64 = 2;
 /// At first crawlers are expected to be silent for so many tasks.
 const EXPECTED: u64 = 8;
 
+/// So many states are told at once: whoever has much to hear hears it in parts.
+const STATES_AT_ONCE: usize = 4096;
+
 /// A crawler, as the coordinator knows it.
 struct Known {
     /// The number of what it said last.
@@ -138,7 +141,7 @@ impl Coordinator {
                 Part::State(record) => coordinator.learn_state(found(record), &mut kept),
                 &Part::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
                 &Part::Closed(state, action, why) => {
-                    coordinator.learn_closed((state, action), why, &mut kept)
+                    coordinator.learn_closed((state, action), why, &mut kept);
                 }
                 &Part::Strayed(step) => coordinator.learn_stray(step, &mut kept),
                 &Part::Plain(action) => coordinator.learn_plain(action, &mut kept),
@@ -376,8 +379,10 @@ impl Coordinator {
         }
         (known.asks, known.done, known.heard) = (false, false, now);
         let number = known.number;
-        let shares = missing.into_iter().map(|share| self.share(share)).collect();
-        let states = self.states[after.states..].to_vec();
+        let states: Vec<Found> = self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
+        // What is done of a share can be taken in only by somebody who knows all states.
+        let all = after.states + states.len() == self.states.len();
+        let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
         let plain = self.plain[after.plain..].to_vec();
         let news = News { number, plan: self.plan, after, states, plain, shares, gone };
         out.push(Effect::Answer(crawler, ToNode::News(news)));

@@ -191,6 +191,8 @@ pub enum Between {
     Stop(CrawlId),
     /// The sender is about to end in order.
     Leaving,
+    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    Blobs(Vec<Blob>),
     /// What a crawler of the sender's says to the coordinator of a star.
     Told(CrawlId, star::Tell, Vec<Blob>),
     /// What the coordinator of a star says to a crawler that is attached to you.
@@ -219,6 +221,8 @@ pub enum FromCrawler {
     Volatile(CrawlId, StateMasks),
     /// It will end, and takes no more tasks.
     Leaving,
+    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    Blobs(Vec<Blob>),
     /// What a tab says to the coordinator of a star, what that has cost, and what pages are like that were not described
     /// before.
     Told(CrawlId, star::Tell, Spent, Times, Vec<Blob>),

@@ -199,6 +199,7 @@ impl Node<'_> {
                     self.tell(crawl, Input::Want(crawler, state));
                 }
             }
+            FromCrawler::Blobs(blobs) => self.take_blobs(blobs),
             FromCrawler::Told(crawl, tell, spent, times, blobs) => {
                 self.tab_tells(crawl, tell, (spent, times), blobs);
             }

@@ -12,7 +12,7 @@ use argiope_ring::Key;
 use serde::Serialize;
 
 use super::super::links::LinkId;
-use super::super::protocol::{Between, CrawlId, Member, Spec, Tally, ToTabs, encode};
+use super::super::protocol::{Between, Blob, CrawlId, Member, Spec, Tally, ToTabs, encode};
 use super::super::share::{self, Duty, Share};
 use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 
@@ -316,10 +316,7 @@ impl Node<'_> {
                 }
             }
             Between::Peer(id, envelope, blobs) => {
-                if let Some(link) = self.links.get_mut(&link) {
-                    link.has.extend(blobs.iter().map(|blob| blob.content));
-                }
-                self.take_blobs(blobs);
+                self.take_blobs_of(link, blobs);
                 self.tell(id, Input::Received(from, envelope));
             }
             Between::Tell(id, crawler, told, blobs) => {
@@ -337,11 +334,9 @@ impl Node<'_> {
             Between::Probed(number, first) => self.probed(number, first),
             Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
             Between::Stop(id) => self.stop(id, Some(from)),
+            Between::Blobs(blobs) => self.take_blobs_of(link, blobs),
             Between::Told(id, tell, blobs) => {
-                if let Some(link) = self.links.get_mut(&link) {
-                    link.has.extend(blobs.iter().map(|blob| blob.content));
-                }
-                self.take_blobs(blobs);
+                self.take_blobs_of(link, blobs);
                 self.coordinate(id, StarInput::Told(tell));
             }
             Between::News(id, crawler, told) => self.news_for(id, crawler, told),
@@ -354,6 +349,14 @@ impl Node<'_> {
                 }
             }
         }
+    }
+
+    /// Takes in contents that another controller has as well.
+    fn take_blobs_of(&mut self, link: LinkId, blobs: Vec<Blob>) {
+        if let Some(link) = self.links.get_mut(&link) {
+            link.has.extend(blobs.iter().map(|blob| blob.content));
+        }
+        self.take_blobs(blobs);
     }
 
     fn pulsed(&mut self, from: Key, members: Vec<Member>, tabs: u32, shares: Vec<(CrawlId, Tally)>) {

@@ -11,6 +11,7 @@ use argiope_controller::star::{Coordinator, Tell, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
+use super::super::contents;
 use super::super::protocol::{Between, Blob, CrawlId, Times, ToTabs, decode, encode};
 use super::super::share::{Duty, STAR_TIMES, Share};
 use super::effects::{Outgoing, home, short_number};
@@ -115,9 +116,13 @@ impl Node<'_> {
             Some(Who::Me) => self.coordinate(crawl, Input::Told(tell)),
             Some(Who::Another(key)) => {
                 let wanted: Vec<Content> = tell.contents().collect();
-                let blobs = self.blobs_for(key, &wanted);
-                let sent = blobs.iter().map(|blob| blob.content).collect();
-                if self.send_to(key, &Between::Told(crawl, tell, blobs)) {
+                let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
+                let sent = frames.iter().flatten().map(|blob| blob.content).collect();
+                let last = frames.pop().unwrap_or_default();
+                let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
+                messages.push(Between::Told(crawl, tell, last));
+                // What cannot be sent is said again, with all of it.
+                if messages.iter().all(|message| self.send_to(key, message)) {
                     self.has_now(key, sent);
                 }
             }

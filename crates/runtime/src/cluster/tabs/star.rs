@@ -146,11 +146,15 @@ impl Serving<'_> {
     async fn send(&mut self, tell: Tell) {
         let archive = &self.attached.crawl.archive;
         let blobs = tell.contents().filter_map(|content| archive.blob(content)).collect();
-        let blobs = self.office.outbox.unsent(blobs);
+        let mut frames = contents::in_frames(self.office.outbox.unsent(blobs));
+        let last = frames.pop().unwrap_or_default();
+        for blobs in frames {
+            self.office.outbox.send(FromCrawler::Blobs(blobs)).await;
+        }
         let spent = std::mem::take(&mut self.session.spent);
         let times = std::mem::take(&mut self.session.times);
         (self.told, self.waits) = (Instant::now(), true);
-        self.office.outbox.send(FromCrawler::Told(self.attached.id, tell, spent, times, blobs)).await;
+        self.office.outbox.send(FromCrawler::Told(self.attached.id, tell, spent, times, last)).await;
     }
 
     async fn load(&mut self) -> Input {
