@@ -205,7 +205,6 @@ pub enum Between {
 
 /// From a crawler (a process with tabs) to its controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),

@@ -123,7 +123,6 @@ pub struct Given {
 }
 
 /// What a tab is told.
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum Word {
     /// By controllers that share a crawl.
     Ring(ToCrawler),
