@@ -68,6 +68,22 @@ pub enum Failure {
     Unreachable,
 }
 
+/// A candidate that so much speaks against is given up.
+pub(crate) const ENOUGH: u32 = 100;
+
+impl Failure {
+    /// As on one machine, a candidate is given up after two failures of its own, eight in vain to get there, or five
+    /// crawlers lost with it. That a page could not be loaded says nothing about it.
+    pub(crate) fn speaks_against(self) -> u32 {
+        match self {
+            Self::Hung | Self::Crashed | Self::Missing => ENOUGH.div_ceil(2),
+            Self::Unreachable => ENOUGH.div_ceil(8),
+            Self::Lost => ENOUGH.div_ceil(5),
+            Self::NotLoaded => 0,
+        }
+    }
+}
+
 /// Something worth recording that happened during a transition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

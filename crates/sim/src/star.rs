@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::peer::message::Part;
 use argiope_controller::spent::Spent;
-use argiope_controller::star::coordinator::{self, Coordinator};
+use argiope_controller::star::coordinator::{self, Coordinator, Timer};
 use argiope_controller::star::division::Plan;
-use argiope_controller::star::node::{self, Node};
+use argiope_controller::star::node::{self, Node, Performed};
 use argiope_controller::star::{Tell, ToNode};
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -15,6 +16,15 @@ use crate::cluster::Counts;
 use crate::cluster::clock::Clock;
 use crate::cluster::scenario::{Happening, Scenario};
 use crate::crawler::{SimulatedCrawler, World};
+
+/// The coordinator waits for so many tasks for crawlers that should be there.
+const GATHER: u64 = 8;
+
+/// What arrives twice takes so many times as long the second time.
+const LATE: u64 = 20;
+
+/// A crawler whose messages may get lost is reminded after so many tasks.
+const REMINDED: u64 = 2;
 
 /// What the time of a crawler went into, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,11 +45,22 @@ enum Event {
     /// The coordinator has worked through what came before and takes it in.
     Takes(Tell),
     /// The coordinator's timer goes off.
-    Woken,
+    Woken(Timer),
     /// The coordinator's word arrives at a crawler.
     Received(CrawlerId, ToNode),
     /// A crawler is done with what it was doing.
     Performed(CrawlerId),
+    /// A crawler notices that time has passed.
+    Reminded(CrawlerId),
+}
+
+/// What befalls a star beside its crawlers.
+#[derive(Clone, Debug, Default)]
+pub struct Troubles {
+    /// So many of a thousand messages get lost, and as many arrive twice.
+    pub messages: usize,
+    /// The coordinator ends and begins again with what it kept, each time after such a part of all transitions.
+    pub restarts: Vec<f64>,
 }
 
 struct Crawling {
@@ -58,7 +79,6 @@ struct Crawling {
 pub struct Star<'a> {
     world: &'a World<'a>,
     scenario: Scenario,
-    plan: Plan,
     clock: Clock<Event>,
     coordinator: Coordinator,
     /// When the coordinator is done with what came before, in nanoseconds.
@@ -68,6 +88,10 @@ pub struct Star<'a> {
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     happenings: Vec<(f64, Happening)>,
+    troubles: Troubles,
+    plan: Plan,
+    /// What the coordinator has kept, if it may need it.
+    kept: Vec<Part>,
     counts: Counts,
     finished: bool,
 }
@@ -79,25 +103,38 @@ impl<'a> Star<'a> {
     ///
     /// If the scenario is not one of a star.
     pub fn new(world: &'a World<'a>, scenario: Scenario) -> Self {
+        Self::with_troubles(world, scenario, Troubles::default())
+    }
+
+    /// Begins where more happens than that crawlers come and go.
+    ///
+    /// # Panics
+    ///
+    /// If the scenario is not one of a star.
+    pub fn with_troubles(world: &'a World<'a>, scenario: Scenario, troubles: Troubles) -> Self {
         let division = scenario.division.expect("a star divides its work");
         let plan = Plan { division, shares: scenario.crawlers };
         let mut happenings = scenario.happenings.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let times = times(&scenario);
         let mut star = Self {
             world,
-            plan,
             clock: Clock::default(),
-            coordinator: Coordinator::new(plan, scenario.times.task),
+            coordinator: Coordinator::new(plan, times),
             busy_until: 0,
             crawlers: BTreeMap::new(),
             next_crawler: 0,
             chance: Chance::new(&[scenario.seed, 0x57A2]),
             executed: BTreeSet::new(),
             happenings,
+            troubles,
+            plan,
+            kept: Vec::new(),
             counts: Counts::default(),
             finished: false,
             scenario,
         };
+        star.coordinate(coordinator::Input::Start);
         for _ in 0..star.scenario.crawlers {
             star.add_crawler();
         }
@@ -128,7 +165,18 @@ impl<'a> Star<'a> {
                 _ => {}
             }
         }
+        self.restart_if_due();
         true
+    }
+
+    fn restart_if_due(&mut self) {
+        let share = self.executed.len() as f64 / self.world.transitions() as f64;
+        let before = self.troubles.restarts.len();
+        self.troubles.restarts.retain(|&at| at > share);
+        if self.troubles.restarts.len() < before && !self.finished {
+            self.coordinator = Coordinator::restored(self.plan, times(&self.scenario), &self.kept);
+            self.coordinate(coordinator::Input::Start);
+        }
     }
 
     fn happen(&mut self, event: Event) {
@@ -143,9 +191,15 @@ impl<'a> Star<'a> {
                 self.clock.after(wait, Event::Takes(tell));
             }
             Event::Takes(tell) => self.coordinate(coordinator::Input::Told(tell)),
-            Event::Woken => self.coordinate(coordinator::Input::Woken),
+            Event::Woken(timer) => self.coordinate(coordinator::Input::Woken(timer)),
             Event::Received(crawler, told) => self.tell(crawler, node::Input::Received(told)),
             Event::Performed(crawler) => self.performed(crawler),
+            Event::Reminded(crawler) => {
+                if self.crawlers.contains_key(&crawler) {
+                    self.tell(crawler, node::Input::Remind);
+                    self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
+                }
+            }
         }
     }
 
@@ -160,9 +214,13 @@ impl<'a> Star<'a> {
                     if let Some(crawling) = self.crawlers.get_mut(&crawler) {
                         crawling.network += time;
                     }
-                    self.clock.after(time, Event::Received(crawler, told));
+                    for copy in 0..self.arrivals() {
+                        self.clock.after(time + copy * LATE * time, Event::Received(crawler, told.clone()));
+                    }
                 }
-                coordinator::Effect::Wake(time) => self.clock.after(time, Event::Woken),
+                coordinator::Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(timer)),
+                coordinator::Effect::Keep(part) if !self.troubles.restarts.is_empty() => self.kept.push(part),
+                coordinator::Effect::Keep(_) => {}
                 coordinator::Effect::Finished => {
                     self.finished = true;
                     self.counts.ended = self.clock.now();
@@ -170,6 +228,19 @@ impl<'a> Star<'a> {
                     crawlers.into_iter().for_each(|crawler| self.waited(crawler));
                 }
             }
+        }
+    }
+
+    /// How often a message arrives.
+    fn arrivals(&mut self) -> u64 {
+        let troubles = self.troubles.messages;
+        if troubles == 0 {
+            return 1;
+        }
+        match self.chance.below(1000) {
+            drawn if drawn < troubles => 0,
+            drawn if drawn < 2 * troubles => 2,
+            _ => 1,
         }
     }
 
@@ -182,7 +253,7 @@ impl<'a> Star<'a> {
         self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
-        let node = Node::new(crawler, self.plan, scenario.strategy, scenario.exploring());
+        let node = Node::new(crawler, scenario.strategy, scenario.exploring());
         let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
         let waits_since = self.clock.now();
         let crawling = Crawling {
@@ -195,6 +266,9 @@ impl<'a> Star<'a> {
             time: Breakdown::default(),
         };
         self.crawlers.insert(crawler, crawling);
+        if self.troubles.messages > 0 || !self.troubles.restarts.is_empty() {
+            self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
+        }
         self.tell(crawler, node::Input::Start);
     }
 
@@ -212,7 +286,9 @@ impl<'a> Star<'a> {
                     if let Some(crawling) = self.crawlers.get_mut(&crawler) {
                         crawling.network += time;
                     }
-                    self.clock.after(time, Event::Told(tell));
+                    for copy in 0..self.arrivals() {
+                        self.clock.after(time + copy * LATE * time, Event::Told(tell.clone()));
+                    }
                 }
                 node::Effect::Finished => {}
             }
@@ -255,7 +331,7 @@ impl<'a> Star<'a> {
         let input = match doing {
             None => {
                 self.counts.spent = self.counts.spent.plus(Spent { actions: 0, resets: 1 });
-                node::Input::Loaded(crawling.simulated.load(self.world))
+                node::Input::Loaded(crawling.simulated.load(self.world), None)
             }
             Some(job) => {
                 let (outcome, spent) = crawling.simulated.perform(self.world, &job);
@@ -263,7 +339,7 @@ impl<'a> Star<'a> {
                 if !self.executed.insert((job.state, job.action)) {
                     self.counts.reexecuted += 1;
                 }
-                node::Input::Performed(outcome)
+                node::Input::Performed(Performed { outcome, spent, content: None, notes: None })
             }
         };
         self.tell(crawler, input);
@@ -289,6 +365,26 @@ impl<'a> Star<'a> {
         self.crawlers.values().map(|crawling| crawling.time).collect()
     }
 
+    /// How often plain links were followed more than once.
+    pub fn followed_again(&self) -> usize {
+        let links = self.links();
+        links.values().map(|followed| followed.saturating_sub(1)).sum()
+    }
+
+    /// The plain links that are offered, and from how many states each was followed.
+    fn links(&self) -> BTreeMap<u32, usize> {
+        let mut links = BTreeMap::new();
+        for found in self.coordinator.states() {
+            for &(action, _) in self.world.from(self.world.state(found.key)) {
+                if self.world.is_link(action) {
+                    let target = self.coordinator.target(found.key, crate::crawl::signature_of(action));
+                    *links.entry(action).or_default() += usize::from(target.is_some());
+                }
+            }
+        }
+        links
+    }
+
     /// What is wrong in the end, if anything: it did not end, or the model is not the application.
     pub fn wrong(&self) -> Option<String> {
         if !self.finished {
@@ -300,13 +396,20 @@ impl<'a> Star<'a> {
         }
         for found in states {
             for &(action, to) in self.world.from(self.world.state(found.key)) {
+                let link = self.world.is_link(action);
                 let (action, to) = (crate::crawl::signature_of(action), crate::crawl::key_of(to));
                 let target = self.coordinator.target(found.key, action);
-                if target != Some(to) {
+                if target != Some(to) && !(link && target.is_none()) {
                     return Some(format!("{action:?} of {:?} leads to {target:?}, not to {to:?}", found.key));
                 }
             }
         }
-        None
+        let missed = self.links().into_iter().find(|&(_, followed)| followed == 0);
+        missed.map(|(link, _)| format!("the plain link {link} was not followed"))
     }
+}
+
+fn times(scenario: &Scenario) -> coordinator::Times {
+    let task = scenario.times.task;
+    coordinator::Times { task, gather: GATHER * task }
 }

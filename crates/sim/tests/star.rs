@@ -1,12 +1,15 @@
-//! Work divided in advance around one coordinator: the model is the application, nothing is executed twice, and the
-//! share of a crawler that is lost is done by others.
+//! Work divided in advance around one coordinator: the model is the application, nothing is executed twice, the share of
+//! a crawler that is lost is done by others, and messages may get lost.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::star::division;
+use argiope_explore::model::Model;
 use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::spec;
-use argiope_sim::crawler::World;
-use argiope_sim::star::Star;
+use argiope_sim::crawler::{Faults, World};
+use argiope_sim::star::{Star, Troubles};
 use argiope_sim::testbeds::Recipe;
 
 fn scenario(crawlers: usize, division: division::Division, seed: u64) -> Scenario {
@@ -71,4 +74,62 @@ fn a_seed_gives_the_same_crawl_every_time() {
         format!("{:?} {:?}", star.counts(), star.times())
     };
     assert_eq!(run(), run());
+}
+
+/// Actions that lead to the same state from wherever they are offered may be plain links; every second one looks like it.
+fn links(app: &Model) -> BTreeMap<u32, bool> {
+    let mut leads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for state in 0..app.states() as u32 {
+        for &(action, to) in app.from(state) {
+            leads.entry(action).or_default().insert(to);
+        }
+    }
+    leads.retain(|_, targets| targets.len() == 1);
+    leads.into_keys().map(|action| (action, action % 2 == 0)).collect()
+}
+
+#[test]
+fn plain_links_are_followed_once_by_one_of_them() {
+    let app = Recipe::Site.model();
+    // All look like it: of those that do not, two may be found out at once.
+    let links: BTreeMap<u32, bool> = links(&app).into_keys().map(|link| (link, true)).collect();
+    assert!(links.len() > 5, "there are hardly any links: {links:?}");
+    let world = World::with_faults(&app, Faults { links, ..Faults::default() });
+    for seed in 0..30 {
+        let (_, division) = division::ALL[seed as usize % division::ALL.len()];
+        let mut star = Star::new(&world, scenario(4, division, seed));
+        star.run();
+        assert_eq!((star.wrong(), star.followed_again()), (None, 0), "seed {seed}");
+    }
+}
+
+#[test]
+fn messages_that_are_lost_or_come_twice_cost_time_alone() {
+    let app = Recipe::Site.model();
+    let world = World::with_faults(&app, Faults { links: links(&app), ..Faults::default() });
+    for seed in 0..200 {
+        let (_, division) = division::ALL[seed as usize % division::ALL.len()];
+        let mut scenario = scenario(5, division, seed);
+        let plan = "crawlers:at:20%,60%+add-crawler@30%";
+        (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
+        let troubles = Troubles { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
+        let mut star = Star::with_troubles(&world, scenario, troubles);
+        star.run();
+        assert_eq!(star.wrong(), None, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_coordinator_that_comes_back_goes_on_with_what_it_kept() {
+    let app = Recipe::Site.model();
+    let world = World::with_faults(&app, Faults { links: links(&app), ..Faults::default() });
+    for seed in 0..200 {
+        let (_, division) = division::ALL[seed as usize % division::ALL.len()];
+        let mut scenario = scenario(5, division, seed);
+        (scenario.happenings, _) = spec::failures("crawlers:at:40%").expect("it is well written");
+        let troubles = Troubles { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
+        let mut star = Star::with_troubles(&world, scenario, troubles);
+        star.run();
+        assert_eq!(star.wrong(), None, "seed {seed}");
+    }
 }

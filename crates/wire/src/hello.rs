@@ -179,13 +179,13 @@ mod tests {
     #[test]
     fn an_unreadable_hello_of_another_version_still_tells_the_version() {
         let heard = Hello::decode(&[0, 0, 0, 9, 255, 255]);
-        assert_eq!(hello().fits(heard), Err("it speaks protocol 9, this side speaks 1".to_owned()));
+        assert_eq!(hello().fits(heard), Err("it speaks protocol 9, this side speaks 2".to_owned()));
     }
 
     #[test]
     fn an_unreadable_hello_of_the_same_version_is_refused() {
         let refused = Err("its hello cannot be read".to_owned());
-        assert_eq!(hello().fits(Hello::decode(&[0, 0, 0, 1, 255])), refused);
+        assert_eq!(hello().fits(Hello::decode(&[0, 0, 0, 2, 255])), refused);
         assert_eq!(hello().fits(Hello::decode(&[0, 0])), refused);
     }
 

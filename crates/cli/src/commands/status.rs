@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use argiope_runtime::cluster::client::Client;
-use argiope_runtime::cluster::protocol::{MemberStatus, Status, Tally};
+use argiope_runtime::cluster::protocol::{MemberStatus, Order, Status, Tally};
 use argiope_sim::report::text::{count, name};
 use argiope_wire::Role;
 use serde_json::json;
@@ -67,14 +67,8 @@ fn text(status: &Status) -> String {
         _ = writeln!(text, "crawl {} of {}: {end}", crawl.id, name(&crawl.order.settings.url));
         _ = writeln!(
             text,
-            "  {}, {}, {}, {} with {}",
-            crawl.order.scheme,
-            crawl.order.recovery,
-            if crawl.order.backups == 1 {
-                "1 copy".to_owned()
-            } else {
-                format!("{} copies", crawl.order.backups)
-            },
+            "  {}, {} with {}",
+            kind(&crawl.order),
             count(total.spent.actions, "action"),
             count(total.crawlers.into(), "tab"),
         );
@@ -86,6 +80,15 @@ fn text(status: &Status) -> String {
         _ = writeln!(text, "  together  {}", share(&total));
     }
     text
+}
+
+/// What keeps a crawl together.
+fn kind(order: &Order) -> String {
+    if let Some(division) = order.division() {
+        return format!("static, one coordinator, divided by {}", name(division));
+    }
+    let copies = if order.backups == 1 { "1 copy".to_owned() } else { format!("{} copies", order.backups) };
+    format!("{}, {}, {copies}", order.scheme, order.recovery)
 }
 
 fn share(tally: &Tally) -> String {

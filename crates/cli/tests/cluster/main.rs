@@ -4,4 +4,5 @@
 mod chaos;
 mod network;
 mod ring;
+mod star;
 mod stories;

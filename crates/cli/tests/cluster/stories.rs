@@ -111,7 +111,7 @@ fn several_crawls_share_a_ring_and_do_not_meet() {
 }
 
 /// What happened during transitions, wherever.
-fn notes(model: &Model) -> Vec<&Note> {
+pub fn notes(model: &Model) -> Vec<&Note> {
     let transitions = model.iter().filter_map(|(_, transition)| transition.as_ref());
     let mut notes: Vec<&Note> = transitions.flat_map(|(_, _, notes)| notes).collect();
     notes.sort_unstable();

@@ -52,6 +52,22 @@ fn an_address_that_leads_nowhere_is_refused_in_one_line() {
 }
 
 #[test]
+fn work_divided_in_advance_has_no_recovery_and_nothing_else_has_a_division() {
+    let refused = |more: &str, expected: &str| {
+        let more: Vec<&str> = more.split(' ').collect();
+        refused("http://127.0.0.1:1/", &more, expected);
+    };
+    let ring = "--cluster 127.0.0.1:1";
+    refused(
+        &format!("{ring} --scheme static --recovery retry"),
+        "--recovery means nothing with --scheme static",
+    );
+    refused(&format!("{ring} --scheme static --backups 2"), "--backups means nothing with --scheme static");
+    refused(&format!("{ring} --scheme gossip --division hash"), "only the static scheme has a division");
+    refused("--division hash", "--division means nothing without --cluster");
+}
+
+#[test]
 fn only_what_the_crawl_made_is_taken_away() {
     let here = folder("refused-kept");
     let site = Server::start("broken").expect("a fixture can be served");

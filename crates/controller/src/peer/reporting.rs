@@ -9,7 +9,7 @@ use super::keeping::Then;
 use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer, ToCrawler};
 use super::schemes::Hears;
 use crate::job::{CrawlerId, Step};
-use crate::outcome::Failure;
+use crate::outcome::{ENOUGH, Failure};
 
 /// The longest time is forgotten by so manieth with every task.
 const FADES: u64 = 64;
@@ -202,7 +202,7 @@ impl Peer {
             (None, None) => return,
         };
         let against = self.failures.entry(slot).or_default();
-        *against += speaks_against(reason);
+        *against += reason.speaks_against();
         let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);
         let Step { from, action, .. } = self.atlas.step(slot);
         if enough && self.owns(from) && self.atlas.is_open(slot) {
@@ -213,19 +213,5 @@ impl Peer {
         } else if is_held {
             self.atlas.release(slot);
         }
-    }
-}
-
-/// A candidate that so much speaks against is given up.
-const ENOUGH: u32 = 100;
-
-/// As on one machine, a candidate is given up after two failures of its own, eight in vain to get there, or five
-/// crawlers lost with it. That a page could not be loaded says nothing about it.
-fn speaks_against(reason: Failure) -> u32 {
-    match reason {
-        Failure::Hung | Failure::Crashed | Failure::Missing => ENOUGH.div_ceil(2),
-        Failure::Unreachable => ENOUGH.div_ceil(8),
-        Failure::Lost => ENOUGH.div_ceil(5),
-        Failure::NotLoaded => 0,
     }
 }

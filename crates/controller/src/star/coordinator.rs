@@ -1,31 +1,58 @@
 //! The coordinator of a star: hears of everything, and passes it on to those who ask.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_explore::id::{ActionSignature, StateKey};
 
 use super::division::Plan;
-use super::{Found, Share, Tell, ToNode};
+use super::{Executed, Found, Heard, News, Share, Tell, ToNode};
 use crate::job::{CrawlerId, Step};
+use crate::outcome::Failure;
+use crate::peer::atlas::{Content, Remarks, Route, StateRecord};
+use crate::peer::message::Part;
 
-/// What the coordinator is told. Times are in microseconds.
+/// What the coordinator is told.
 #[derive(Clone, Debug)]
 pub enum Input {
+    /// Begin, or go on.
+    Start,
     /// A crawler tells something.
     Told(Tell),
-    /// It is time to look for crawlers that fell silent.
-    Woken,
+    /// A crawler is gone.
+    Lost(CrawlerId),
+    /// It is time.
+    Woken(Timer),
+}
+
+/// What it is time for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// To begin with those who are there.
+    Gather,
+    /// To look for crawlers that fell silent.
+    Silence,
 }
 
 /// What the coordinator asks for.
 #[derive(Clone, Debug)]
 pub enum Effect {
+    /// This must be kept before anybody is answered.
+    Keep(Part),
     /// Answer a crawler.
     Answer(CrawlerId, ToNode),
     /// Say `Woken` after so many microseconds.
-    Wake(u64),
+    Wake(Timer, u64),
     /// The crawl is over.
     Finished,
+}
+
+/// How long things take, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// A task, before any was measured.
+    pub task: u64,
+    /// So long it waits for crawlers that should be there.
+    pub gather: u64,
 }
 
 /// A crawler is taken for lost when it was silent so many times as long as any ever was.
@@ -34,11 +61,18 @@ const SILENCE: u64 = 2;
 /// At first crawlers are expected to be silent for so many tasks.
 const EXPECTED: u64 = 8;
 
+/// So many states are told at once: whoever has much to hear hears it in parts.
+const STATES_AT_ONCE: usize = 4096;
+
 /// A crawler, as the coordinator knows it.
 struct Known {
+    /// The number of what it said last.
+    number: u64,
     shares: Vec<usize>,
-    /// How many of the states it was told.
-    told: usize,
+    /// The shares that it had when it said something last, as far as it knew.
+    has: Vec<usize>,
+    /// What it was told.
+    told: Heard,
     heard: u64,
     /// It waits for an answer.
     asks: bool,
@@ -46,9 +80,13 @@ struct Known {
     done: bool,
 }
 
+/// Where an action of a state is: in which state, which action.
+type Of = (StateKey, ActionSignature);
+
 /// The coordinator.
 pub struct Coordinator {
     plan: Plan,
+    times: Times,
     crawlers: BTreeMap<CrawlerId, Known>,
     /// Shares that are nobody's.
     free: BTreeSet<usize>,
@@ -56,28 +94,60 @@ pub struct Coordinator {
     /// The states in the order in which they were heard of.
     states: Vec<Found>,
     places: BTreeMap<StateKey, usize>,
-    executed: BTreeMap<(StateKey, ActionSignature), StateKey>,
-    closed: BTreeSet<(StateKey, ActionSignature)>,
+    executed: BTreeMap<Of, StateKey>,
+    notes: BTreeMap<Of, Content>,
+    strays: BTreeSet<(Of, StateKey)>,
+    closed: BTreeMap<Of, Failure>,
+    /// Actions that turned out to be plain links, in the order in which they were heard of.
+    plain: Vec<ActionSignature>,
+    /// Plain links that are offered somewhere.
+    links: BTreeSet<ActionSignature>,
+    /// How many actions there are to execute, those that were executed included.
+    offered: usize,
     /// The longest that a crawler with work was silent.
     longest: u64,
     finished: bool,
 }
 
 impl Coordinator {
-    /// Waits for as many crawlers as there are shares. `task`: how long a task may take, in microseconds, before any was measured.
-    pub fn new(plan: Plan, task: u64) -> Self {
+    /// Waits for as many crawlers as there are shares.
+    pub fn new(plan: Plan, times: Times) -> Self {
         Self {
             plan,
+            times,
             crawlers: BTreeMap::new(),
             free: (0..plan.shares).collect(),
             begun: false,
             states: Vec::new(),
             places: BTreeMap::new(),
             executed: BTreeMap::new(),
-            closed: BTreeSet::new(),
-            longest: EXPECTED * task,
+            notes: BTreeMap::new(),
+            strays: BTreeSet::new(),
+            closed: BTreeMap::new(),
+            plain: Vec::new(),
+            links: BTreeSet::new(),
+            offered: 0,
+            longest: EXPECTED * times.task,
             finished: false,
         }
+    }
+
+    /// One that goes on with what was kept, in the order in which it was. Who works on what is heard from the crawlers.
+    pub fn restored<'a>(plan: Plan, times: Times, parts: impl IntoIterator<Item = &'a Part>) -> Self {
+        let mut coordinator = Self::new(plan, times);
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Part::State(record) => coordinator.learn_state(found(record), &mut kept),
+                &Part::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
+                &Part::Closed(state, action, why) => {
+                    coordinator.learn_closed((state, action), why, &mut kept);
+                }
+                &Part::Strayed(step) => coordinator.learn_stray(step, &mut kept),
+                &Part::Plain(action) => coordinator.learn_plain(action, &mut kept),
+            }
+        }
+        coordinator
     }
 
     /// The states that were found.
@@ -90,48 +160,171 @@ impl Coordinator {
         self.executed.get(&(state, action)).copied()
     }
 
+    /// How many transitions were executed.
+    pub fn transitions(&self) -> usize {
+        self.executed.len()
+    }
+
+    /// How many actions are left to execute, as far as that is known.
+    pub fn left(&self) -> usize {
+        let given_up = self.closed.keys().filter(|of| !self.executed.contains_key(of)).count();
+        self.offered.saturating_sub(self.executed.len() + given_up)
+    }
+
+    /// How many crawlers have something to do.
+    pub fn at_work(&self) -> usize {
+        self.crawlers.values().filter(|known| !known.done).count()
+    }
+
+    /// Those who have said something and are not known to be gone.
+    pub fn crawlers(&self) -> impl Iterator<Item = CrawlerId> + '_ {
+        self.crawlers.keys().copied()
+    }
+
+    /// What a state's page is like.
+    pub fn content(&self, state: StateKey) -> Option<Content> {
+        self.places.get(&state).and_then(|&place| self.states[place].content)
+    }
+
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
     pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
         match input {
+            Input::Start => out.push(Effect::Wake(Timer::Gather, self.times.gather)),
             Input::Told(tell) => self.told(now, tell, out),
-            Input::Woken => {
+            Input::Lost(crawler) => {
+                if let Some(known) = self.crawlers.remove(&crawler) {
+                    self.free.extend(known.shares);
+                }
+            }
+            Input::Woken(Timer::Gather) if self.begun => {}
+            Input::Woken(Timer::Gather) if self.crawlers.is_empty() => {
+                out.push(Effect::Wake(Timer::Gather, self.times.gather));
+            }
+            Input::Woken(Timer::Gather) => self.begin(out),
+            Input::Woken(Timer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
-                    out.push(Effect::Wake(SILENCE * self.longest));
+                    out.push(Effect::Wake(Timer::Silence, SILENCE * self.longest));
                 }
             }
         }
         self.answer(now, out);
     }
 
+    fn begin(&mut self, out: &mut Vec<Effect>) {
+        self.begun = true;
+        out.push(Effect::Wake(Timer::Silence, SILENCE * self.longest));
+    }
+
     fn told(&mut self, now: u64, tell: Tell, out: &mut Vec<Effect>) {
+        if self.finished {
+            out.push(Effect::Answer(tell.crawler, ToNode::Finished));
+            return;
+        }
         let known = self.crawlers.entry(tell.crawler).or_insert(Known {
+            number: 0,
             shares: Vec::new(),
-            told: 0,
+            has: Vec::new(),
+            told: Heard::default(),
             heard: now,
             asks: true,
             done: true,
         });
+        // Said before, and overtaken by what was said since.
+        if tell.number <= known.number {
+            return;
+        }
         if self.begun && !known.done {
             self.longest = self.longest.max(now - known.heard);
         }
-        known.heard = now;
-        known.asks = true;
-        known.done = tell.done || !self.begun;
+        (known.number, known.heard, known.asks, known.told) = (tell.number, now, true, tell.heard);
+        known.done = tell.done || (!self.begun && tell.shares.is_empty());
+        // What it takes for its own is, unless somebody else was given it.
+        known.shares.extend(tell.shares.iter().copied().filter(|share| self.free.remove(share)));
+        known.has = tell.shares;
         for found in tell.found {
-            if !self.places.contains_key(&found.key) {
-                self.places.insert(found.key, self.states.len());
-                self.states.push(found);
+            self.learn_state(found, out);
+        }
+        for Executed { step, once, notes } in tell.executed {
+            self.learn_step(step, notes, out);
+            if once && !self.is_link(step.from, step.action) {
+                self.learn_plain(step.action, out);
             }
         }
-        for step in tell.executed {
-            self.executed.entry((step.from, step.action)).or_insert(step.to);
+        for step in tell.strayed {
+            self.learn_stray(step, out);
         }
-        self.closed.extend(tell.closed);
+        for (state, action, why) in tell.closed {
+            self.learn_closed((state, action), why, out);
+        }
         if !self.begun && self.crawlers.len() >= self.plan.shares {
-            self.begun = true;
-            out.push(Effect::Wake(SILENCE * self.longest));
+            self.begin(out);
         }
+    }
+
+    fn learn_state(&mut self, found: Found, out: &mut Vec<Effect>) {
+        if self.places.contains_key(&found.key) {
+            return;
+        }
+        let counts = |action: &&ActionSignature| {
+            let link = found.links.binary_search(action).is_ok();
+            let again = link && self.links.contains(action);
+            !again && !self.plain.contains(action)
+        };
+        self.offered += found.actions.iter().filter(counts).count();
+        self.links.extend(&found.links);
+        self.places.insert(found.key, self.states.len());
+        let record = Self::record(&found, self.route_by(found.by));
+        out.push(Effect::Keep(Part::State(record)));
+        self.states.push(found);
+    }
+
+    /// Whether a state is known to offer an action: one who has seen it otherwise is not believed.
+    fn offers(&self, (state, action): Of) -> bool {
+        let place = self.places.get(&state);
+        place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())
+    }
+
+    fn is_link(&self, state: StateKey, action: ActionSignature) -> bool {
+        let place = self.places.get(&state);
+        place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
+    }
+
+    fn learn_step(&mut self, step: Step, notes: Option<Content>, out: &mut Vec<Effect>) {
+        let of = (step.from, step.action);
+        if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of) {
+            self.executed.insert(of, step.to);
+            notes.map(|notes| self.notes.insert(of, notes));
+            out.push(Effect::Keep(Part::Step(step, notes)));
+        }
+    }
+
+    fn learn_stray(&mut self, step: Step, out: &mut Vec<Effect>) {
+        let of = (step.from, step.action);
+        let known = self.offers(of) && self.places.contains_key(&step.to);
+        if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
+            out.push(Effect::Keep(Part::Strayed(step)));
+        }
+    }
+
+    fn learn_closed(&mut self, of: Of, why: Failure, out: &mut Vec<Effect>) {
+        if self.offers(of) && !self.executed.contains_key(&of) && !self.closed.contains_key(&of) {
+            self.closed.insert(of, why);
+            out.push(Effect::Keep(Part::Closed(of.0, of.1, why)));
+        }
+    }
+
+    fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<Effect>) {
+        if self.plain.contains(&action) {
+            return;
+        }
+        let open = |found: &&Found| {
+            let of = (found.key, action);
+            self.offers(of) && !self.executed.contains_key(&of) && !self.closed.contains_key(&of)
+        };
+        self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
+        self.plain.push(action);
+        out.push(Effect::Keep(Part::Plain(action)));
     }
 
     /// The shares of crawlers that fell silent at work are free again.
@@ -153,26 +346,10 @@ impl Coordinator {
         let waiting: Vec<CrawlerId> =
             self.crawlers.iter().filter(|(_, known)| known.asks).map(|(&crawler, _)| crawler).collect();
         for crawler in waiting {
-            let known = &self.crawlers[&crawler];
-            // One without a share comes first; otherwise whoever is out of work takes what is free.
-            let needs = known.shares.is_empty() || known.done;
-            let shares: Vec<Share> = if needs {
-                self.free.pop_first().map(|number| self.share(number)).into_iter().collect()
-            } else {
-                Vec::new()
-            };
-            let news = known.told < self.states.len() || !shares.is_empty();
-            if known.done && !news {
-                continue;
-            }
-            let states = self.states[known.told..].to_vec();
-            let told = self.states.len();
-            let known = self.crawlers.get_mut(&crawler).expect("it is there");
-            known.shares.extend(shares.iter().map(|share| share.number));
-            (known.told, known.asks, known.done, known.heard) = (told, false, false, now);
-            out.push(Effect::Answer(crawler, ToNode::News { states, shares }));
+            self.answer_one(crawler, now, out);
         }
-        if self.free.is_empty() && self.crawlers.values().all(|known| known.done) {
+        let is_over = self.free.is_empty() && !self.crawlers.is_empty() && !self.states.is_empty();
+        if is_over && self.crawlers.values().all(|known| known.done) {
             self.finished = true;
             let asking = self.crawlers.iter().filter(|(_, known)| known.asks);
             out.extend(asking.map(|(&crawler, _)| Effect::Answer(crawler, ToNode::Finished)));
@@ -180,18 +357,134 @@ impl Coordinator {
         }
     }
 
+    fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<Effect>) {
+        let Some(known) = self.crawlers.get_mut(&crawler) else { return };
+        // One without a share comes first; otherwise whoever is out of work takes what is free.
+        if known.shares.is_empty() || known.done {
+            known.shares.extend(self.free.pop_first());
+        }
+        // What it was given and does not know of was lost on the way.
+        let missing = known.shares.iter().copied().filter(|share| !known.has.contains(share));
+        let missing: Vec<usize> = missing.collect();
+        let gone: Vec<usize> =
+            known.has.iter().copied().filter(|share| !known.shares.contains(share)).collect();
+        // Somebody who was told more than is known here was told by another coordinator.
+        let after = Heard {
+            states: known.told.states.min(self.states.len()),
+            plain: known.told.plain.min(self.plain.len()),
+        };
+        let told = Heard { states: self.states.len(), plain: self.plain.len() };
+        if known.done && after == told && missing.is_empty() && gone.is_empty() {
+            return;
+        }
+        (known.asks, known.done, known.heard) = (false, false, now);
+        let number = known.number;
+        let states: Vec<Found> = self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
+        // What is done of a share can be taken in only by somebody who knows all states.
+        let all = after.states + states.len() == self.states.len();
+        let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
+        let plain = self.plain[after.plain..].to_vec();
+        let news = News { number, plan: self.plan, after, states, plain, shares, gone };
+        out.push(Effect::Answer(crawler, ToNode::News(news)));
+    }
+
     fn share(&self, number: usize) -> Share {
-        let in_share = |&(state, action): &(StateKey, ActionSignature)| {
+        let in_share = |&(state, action): &Of| {
             let Some(&place) = self.places.get(&state) else { return false };
-            let actions = &self.states[place].actions;
-            let place = actions.binary_search(&action);
-            place.is_ok_and(|place| self.plan.share(state, action, place, actions.len()) == number)
+            let found = &self.states[place];
+            let its = match found.actions.binary_search(&action) {
+                Ok(_) if found.links.binary_search(&action).is_ok() => self.plan.share_of_link(action),
+                Ok(place) => self.plan.share(state, action, place, found.actions.len()),
+                Err(_) => return false,
+            };
+            its == number
         };
         let executed = self.executed.iter().filter(|(of, _)| in_share(of));
         Share {
             number,
             executed: executed.map(|(&(from, action), &to)| Step { from, action, to }).collect(),
-            closed: self.closed.iter().filter(|of| in_share(of)).copied().collect(),
+            closed: self.closed.keys().filter(|of| in_share(of)).copied().collect(),
         }
+    }
+
+    /// How one gets to where a transition leads, by the ways in which states were found.
+    fn route_by(&self, by: Option<Step>) -> Route {
+        let mut route = Vec::new();
+        let mut by = by;
+        while let Some(step) = by.filter(|_| route.len() <= self.states.len()) {
+            route.push(step);
+            by = self.places.get(&step.from).and_then(|&place| self.states[place].by);
+        }
+        route.reverse();
+        route.into()
+    }
+
+    fn record(found: &Found, route: Route) -> StateRecord {
+        let remarks = Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
+        StateRecord {
+            key: found.key,
+            actions: found.actions.clone(),
+            route,
+            executed: Vec::new(),
+            remarks,
+            content: found.content,
+        }
+    }
+
+    /// Everything that is known of the application, each state with a shortest known way.
+    pub fn records(&self) -> Vec<StateRecord> {
+        let routes = self.routes();
+        let reached = self.states.iter().filter_map(|found| Some((found, routes.get(&found.key)?)));
+        let mut records: BTreeMap<StateKey, StateRecord> =
+            reached.map(|(found, route)| (found.key, Self::record(found, route.clone()))).collect();
+        for record in records.values_mut() {
+            let plain = self.plain.iter().filter(|action| record.actions.binary_search(action).is_ok());
+            record.remarks.links.extend(plain);
+        }
+        for (&(from, action), &to) in &self.executed {
+            records.entry(from).and_modify(|record| record.executed.push((action, to)));
+        }
+        for (&(from, action), &notes) in &self.notes {
+            records.entry(from).and_modify(|record| _ = record.remarks.notes.insert(action, notes));
+        }
+        for &((from, action), to) in &self.strays {
+            records.entry(from).and_modify(|record| _ = record.remarks.strays.insert((action, to)));
+        }
+        for (&(from, action), &why) in &self.closed {
+            records.entry(from).and_modify(|record| _ = record.remarks.reasons.insert(action, why));
+        }
+        records.into_values().collect()
+    }
+
+    fn routes(&self) -> BTreeMap<StateKey, Route> {
+        let Some(initial) = self.states.first().map(|found| found.key) else { return BTreeMap::new() };
+        let mut leads: BTreeMap<StateKey, Vec<Step>> = BTreeMap::new();
+        let strays = self.strays.iter().map(|(of, to)| (of, to));
+        for (&(from, action), &to) in self.executed.iter().chain(strays) {
+            leads.entry(from).or_default().push(Step { from, action, to });
+        }
+        let mut routes = BTreeMap::from([(initial, Route::default())]);
+        let mut queue = VecDeque::from([initial]);
+        while let Some(state) = queue.pop_front() {
+            let route = routes[&state].clone();
+            for &step in leads.get(&state).into_iter().flatten() {
+                routes.entry(step.to).or_insert_with(|| {
+                    queue.push_back(step.to);
+                    route.iter().copied().chain([step]).collect()
+                });
+            }
+        }
+        routes
+    }
+}
+
+/// A state as it was kept.
+fn found(record: &StateRecord) -> Found {
+    Found {
+        key: record.key,
+        actions: record.actions.clone(),
+        links: record.remarks.links.iter().copied().collect(),
+        by: record.route.last().copied(),
+        content: record.content,
     }
 }

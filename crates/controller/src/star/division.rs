@@ -1,9 +1,11 @@
 //! Who executes what: the paper's *Assign*.
 
+use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
+use serde::{Deserialize, Serialize};
 
 /// How the actions of a state are divided into shares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Division {
     /// Every so manieth.
     Stride,
@@ -17,8 +19,13 @@ pub enum Division {
 pub const ALL: [(&str, Division); 3] =
     [("stride", Division::Stride), ("range", Division::Range), ("hash", Division::Hash)];
 
+/// The division with this name.
+pub fn find(name: &str) -> Option<Division> {
+    ALL.into_iter().find(|(known, _)| *known == name).map(|(_, division)| division)
+}
+
 /// A way to divide among so many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// How.
     pub division: Division,
@@ -34,9 +41,14 @@ impl Plan {
             Division::Range => place * self.shares / many.max(1),
             Division::Hash => {
                 let words = [state.0 as u64, (state.0 >> 64) as u64, action.0];
-                argiope_explore::chance::Chance::new(&words).below(self.shares)
+                Chance::new(&words).below(self.shares)
             }
         }
+    }
+
+    /// In which share a plain link is, in whichever states it is offered: whoever has it follows it once.
+    pub fn share_of_link(self, link: ActionSignature) -> usize {
+        Chance::new(&[link.0]).below(self.shares)
     }
 }
 

@@ -6,18 +6,29 @@
 //! again and again; it says what it has executed now and then, so that the model is in one place; and the share of
 //! one that falls silent goes to others. The coordinator remains the one thing that must not fail: that is what the
 //! ring ([`peer`](crate::peer)) is for.
+//!
+//! Messages may be lost or come twice. A crawler says again what was not answered, under a new number, and always how much
+//! it has heard and which shares it has; it is answered from there. What it says of the application only grows.
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
 use crate::job::{CrawlerId, Step};
+use crate::outcome::Failure;
+use crate::peer::atlas::Content;
 
 pub mod coordinator;
 pub mod division;
+mod links;
 pub mod node;
 
 pub use coordinator::Coordinator;
 pub use node::Node;
+
+use division::Plan;
+
+/// The name of the scheme on the command line.
+pub const NAME: &str = "static";
 
 /// A state that somebody found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,21 +37,53 @@ pub struct Found {
     pub key: StateKey,
     /// What it offers, in the order that numbers them: sorted.
     pub actions: Vec<ActionSignature>,
+    /// Those of them that are plain links: followed once in the whole crawl. Sorted.
+    pub links: Vec<ActionSignature>,
     /// The transition that led there; none to the initial state. Whoever hears of it has heard of where it begins.
     pub by: Option<Step>,
+    /// What its page is like.
+    pub content: Option<Content>,
 }
 
-/// From a crawler to the coordinator. Each is answered before the next is sent.
+/// A transition that somebody executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executed {
+    /// The transition.
+    pub step: Step,
+    /// It is a plain link.
+    pub once: bool,
+    /// What happened on the way.
+    pub notes: Option<Content>,
+}
+
+/// How much a crawler has heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heard {
+    /// So many of the states.
+    pub states: usize,
+    /// So many of the actions that turned out to be plain links.
+    pub plain: usize,
+}
+
+/// From a crawler to the coordinator. Each is answered before another one is sent, unless the answer does not come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tell {
     /// Who.
     pub crawler: CrawlerId,
+    /// Counts what it says, from one.
+    pub number: u64,
+    /// What it was told and has taken in.
+    pub heard: Heard,
+    /// The shares that it takes for its own.
+    pub shares: Vec<usize>,
     /// States that it found (*SendNewStateToCoordinator*).
     pub found: Vec<Found>,
     /// Transitions that it executed.
-    pub executed: Vec<Step>,
-    /// Actions that it gave up.
-    pub closed: Vec<(StateKey, ActionSignature)>,
+    pub executed: Vec<Executed>,
+    /// Transitions that led elsewhere than before.
+    pub strayed: Vec<Step>,
+    /// Actions that it gave up, and why.
+    pub closed: Vec<(StateKey, ActionSignature, Failure)>,
     /// It has nothing left to do, as far as it knows (*SendNodeStatusToCoordinator*, *GetNewStatesFromCoordinator*).
     pub done: bool,
 }
@@ -48,22 +91,52 @@ pub struct Tell {
 impl Tell {
     /// Nothing but that one is there (*GetCredentialsFromCoordinator*).
     pub fn hello(crawler: CrawlerId) -> Self {
-        Self { crawler, found: Vec::new(), executed: Vec::new(), closed: Vec::new(), done: false }
+        Self {
+            crawler,
+            number: 0,
+            heard: Heard::default(),
+            shares: Vec::new(),
+            found: Vec::new(),
+            executed: Vec::new(),
+            strayed: Vec::new(),
+            closed: Vec::new(),
+            done: false,
+        }
+    }
+
+    /// The bytes that it speaks of.
+    pub fn contents(&self) -> impl Iterator<Item = Content> + '_ {
+        let pages = self.found.iter().filter_map(|found| found.content);
+        pages.chain(self.executed.iter().filter_map(|executed| executed.notes))
     }
 }
 
 /// From the coordinator to a crawler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToNode {
-    /// States that others found, and shares that are its from now on, its first one included.
-    News {
-        /// In the order in which they were heard of.
-        states: Vec<Found>,
-        /// Each with what is done of it.
-        shares: Vec<Share>,
-    },
+    /// What it has not heard.
+    News(News),
     /// The crawl is over (*Terminated*).
     Finished,
+}
+
+/// What a crawler has not heard, and what is its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct News {
+    /// What it answers.
+    pub number: u64,
+    /// How all work is divided.
+    pub plan: Plan,
+    /// What went before.
+    pub after: Heard,
+    /// States in the order in which they were heard of.
+    pub states: Vec<Found>,
+    /// Actions that turned out to be plain links, and were followed.
+    pub plain: Vec<ActionSignature>,
+    /// Shares that are its from now on, its first one included; each with what is done of it.
+    pub shares: Vec<Share>,
+    /// Shares that are somebody else's by now.
+    pub gone: Vec<usize>,
 }
 
 /// A part of all actions.

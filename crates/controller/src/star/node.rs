@@ -1,6 +1,6 @@
 //! A crawler of a star: finds its own work among the states that it has heard of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
@@ -8,26 +8,48 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::strategy::{Described, INITIAL, Settings};
 
 use super::division::Plan;
-use super::{Found, Share, Tell, ToNode};
+use super::links::Links;
+use super::{Executed, Found, Heard, News, Share, Tell, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Step};
-use crate::outcome::{Outcome, Sighting};
+use crate::outcome::{ENOUGH, Failure, Outcome, Sighting};
+use crate::peer::atlas::Content;
+use crate::spent::Spent;
 
 /// So many transitions wait at most before the coordinator hears of them.
 const BATCH: usize = 32;
-/// A candidate that failed so often is given up.
-const MOST_FAILURES: u32 = 2;
 
 /// What a crawler is told.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Begin.
     Start,
-    /// The URL was loaded.
-    Loaded(Sighting),
+    /// The URL was loaded; what the page is like.
+    Loaded(Sighting, Option<Content>),
+    /// The URL could not be loaded.
+    NotLoaded,
     /// The job is over.
-    Performed(Outcome),
+    Performed(Performed),
+    /// The job was not begun, for reasons that have nothing to do with it.
+    NotBegun,
     /// The coordinator answers.
     Received(ToNode),
+    /// Time has passed: what was not answered is said again, and what was not said is said.
+    Remind,
+    /// It goes by another name from now on, and stands nowhere.
+    Renamed(CrawlerId),
+}
+
+/// How a job ended.
+#[derive(Clone, Debug)]
+pub struct Performed {
+    /// How.
+    pub outcome: Outcome,
+    /// What that has cost.
+    pub spent: Spent,
+    /// What the page is like where the crawler stands.
+    pub content: Option<Content>,
+    /// What happened while the candidate was executed.
+    pub notes: Option<Content>,
 }
 
 /// What a crawler asks for.
@@ -46,108 +68,185 @@ pub enum Effect {
 /// A crawler.
 pub struct Node {
     crawler: CrawlerId,
-    plan: Plan,
     strategy: &'static Described,
     exploring: Settings,
+    /// How work is divided, as soon as it was told.
+    pub(super) plan: Option<Plan>,
     explorer: Option<Explorer>,
     /// The shares that are its own.
-    shares: BTreeSet<usize>,
+    pub(super) shares: BTreeSet<usize>,
+    pub(super) links: Links,
+    /// What states offer of which it has seen something else itself.
+    corrected: BTreeMap<StateKey, Vec<ActionSignature>>,
+    /// Where transitions led besides.
+    strays: BTreeMap<Slot, BTreeSet<StateIndex>>,
     at: Option<StateIndex>,
     /// What it is executing.
-    doing: Option<Slot>,
+    doing: Option<(Slot, Job)>,
     busy: bool,
-    /// It has told something and was not answered.
-    telling: bool,
+    /// What it has told and was not answered.
+    said: Option<Tell>,
+    /// Counts what it says.
+    number: u64,
+    heard: Heard,
     /// The coordinator knows that it is out of work.
     done: bool,
     unsaid: Tell,
     /// News that came before the URL was loaded.
-    early: Vec<ToNode>,
-    failures: BTreeMap<Slot, u32>,
+    early: Vec<News>,
+    against: BTreeMap<Slot, u32>,
     jobs: u64,
 }
 
 impl Node {
     /// One that knows nothing.
-    pub fn new(crawler: CrawlerId, plan: Plan, strategy: &'static Described, exploring: Settings) -> Self {
+    pub fn new(crawler: CrawlerId, strategy: &'static Described, exploring: Settings) -> Self {
         Self {
             crawler,
-            plan,
             strategy,
             exploring,
+            plan: None,
             explorer: None,
             shares: BTreeSet::new(),
+            links: Links::default(),
+            corrected: BTreeMap::new(),
+            strays: BTreeMap::new(),
             at: None,
             doing: None,
             busy: false,
-            telling: false,
+            said: None,
+            number: 0,
+            heard: Heard::default(),
             done: false,
             unsaid: Tell::hello(crawler),
             early: Vec::new(),
-            failures: BTreeMap::new(),
+            against: BTreeMap::new(),
             jobs: 0,
         }
     }
 
     /// Takes an input in and appends what is to be done about it.
     pub fn handle(&mut self, input: Input, out: &mut Vec<Effect>) {
+        let mut say = false;
         match input {
-            Input::Start => self.tell(out),
-            Input::Loaded(at) => self.loaded(&at, out),
-            Input::Performed(outcome) => self.performed(outcome),
+            Input::Start => say = true,
+            Input::Loaded(at, content) => self.loaded(&at, content),
+            Input::NotLoaded => out.push(Effect::Load),
+            Input::Performed(performed) => self.performed(performed),
+            Input::NotBegun => self.abandon(),
             Input::Received(ToNode::Finished) => {
                 out.push(Effect::Finished);
                 return;
             }
-            Input::Received(ToNode::News { states, shares }) => {
-                self.telling = false;
-                self.done = false;
-                if self.explorer.is_none() {
-                    // The credentials: now everybody loads the URL.
-                    self.early.push(ToNode::News { states, shares });
-                    if !std::mem::replace(&mut self.busy, true) {
-                        out.push(Effect::Load);
-                    }
-                    return;
+            Input::Received(ToNode::News(news)) => self.received(news, out),
+            Input::Remind => {
+                let unsaid = !self.unsaid.found.is_empty() || !self.unsaid.executed.is_empty();
+                say = self.said.is_some() || unsaid;
+            }
+            Input::Renamed(crawler) => {
+                self.crawler = crawler;
+                self.abandon();
+                self.at = None;
+                say = true;
+                if self.explorer.is_none() && !self.early.is_empty() {
+                    self.busy = true;
+                    out.push(Effect::Load);
                 }
-                self.learn(states, shares);
             }
         }
-        self.go_on(out);
+        self.go_on(say, out);
     }
 
-    fn explorer(&mut self) -> &mut Explorer {
+    pub(super) fn explorer(&mut self) -> &mut Explorer {
         self.explorer.as_mut().expect("the URL was loaded")
     }
 
-    fn loaded(&mut self, at: &Sighting, out: &mut Vec<Effect>) {
-        self.busy = false;
-        let actions = offered(at);
-        self.explorer = Some(Explorer::new(self.strategy, self.exploring, at.key, &actions));
-        self.at = Some(INITIAL);
-        self.set_aside(at.key, &actions);
-        self.unsaid.found.push(Found { key: at.key, actions, by: None });
-        for news in std::mem::take(&mut self.early) {
-            if let ToNode::News { states, shares } = news {
-                self.learn(states, shares);
-            }
+    fn received(&mut self, news: News, out: &mut Vec<Effect>) {
+        // What answers something that was said again since will come again.
+        if self.said.is_none() || news.number != self.number {
+            return;
         }
-        self.go_on(out);
+        self.said = None;
+        self.done = false;
+        self.plan = Some(news.plan);
+        self.heard = Heard {
+            states: news.after.states + news.states.len(),
+            plain: news.after.plain + news.plain.len(),
+        };
+        if self.explorer.is_some() {
+            self.learn(news);
+            return;
+        }
+        // The credentials: now everybody loads the URL.
+        self.early.push(news);
+        if !std::mem::replace(&mut self.busy, true) {
+            out.push(Effect::Load);
+        }
     }
 
-    /// What of a state is not its own to execute is set aside.
+    fn loaded(&mut self, at: &Sighting, content: Option<Content>) {
+        self.busy = false;
+        let here = found(at, None, content);
+        // Where everybody begins is where whoever was first began.
+        let heard =
+            self.early.iter().find(|news| news.after.states == 0).and_then(|news| news.states.first());
+        let first = heard.unwrap_or(&here).clone();
+        self.explorer = Some(Explorer::new(self.strategy, self.exploring, first.key, &first.actions));
+        self.links.learn(first.key, &first.links);
+        self.set_aside(first.key, &first.actions);
+        self.met(here);
+        self.at = self.find(at.key);
+        for news in std::mem::take(&mut self.early) {
+            self.learn(news);
+        }
+    }
+
+    /// It stands in a state that may be new.
+    fn met(&mut self, found: Found) {
+        if self.find(found.key).is_none() {
+            self.explorer().met(found.key, &found.actions);
+            self.links.learn(found.key, &found.links);
+            self.set_aside(found.key, &found.actions);
+        } else if found.by.is_some() {
+            return;
+        }
+        self.unsaid.found.push(found);
+    }
+
+    fn find(&self, state: StateKey) -> Option<StateIndex> {
+        self.explorer.as_ref()?.graph().find(state)
+    }
+
+    /// What of a state is not its own to execute is set aside. Of plain links all is; then it is seen to that own ones are
+    /// followed.
     fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
+        let mut links = Vec::new();
         for (place, &action) in actions.iter().enumerate() {
-            let share = self.plan.share(state, action, place, actions.len());
-            if !self.shares.contains(&share)
-                && let Some(slot) = self.slot(state, action)
+            let link = self.links.contains(state, action);
+            let own = self.share_of(state, actions, place).is_some_and(|share| self.shares.contains(&share));
+            if (link || !own || self.links.is_plain(action))
+                && let Some(slot) = self.slot(state, action).filter(|&slot| self.is_free(slot))
             {
                 self.explorer().claim(slot);
             }
+            links.extend(link.then_some(action));
+        }
+        for link in links {
+            self.pursue(link);
         }
     }
 
-    fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
+    /// In which share an action of a state is.
+    fn share_of(&self, state: StateKey, actions: &[ActionSignature], place: usize) -> Option<usize> {
+        let (plan, action) = (self.plan?, actions[place]);
+        Some(if self.links.contains(state, action) {
+            plan.share_of_link(action)
+        } else {
+            plan.share(state, action, place, actions.len())
+        })
+    }
+
+    pub(super) fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
         let graph = self.explorer.as_ref()?.graph();
         graph.slot_of(graph.find(state)?, graph.action_named(action)?)
     }
@@ -156,29 +255,93 @@ impl Node {
         self.explorer.as_ref().is_some_and(|explorer| explorer.graph().target(slot).is_none())
     }
 
-    fn learn(&mut self, states: Vec<Found>, shares: Vec<Share>) {
-        for found in states {
+    fn is_free(&self, slot: Slot) -> bool {
+        self.explorer.as_ref().is_some_and(|explorer| explorer.graph().is_free(slot))
+    }
+
+    fn is_doing(&self, slot: Slot) -> bool {
+        self.doing.as_ref().is_some_and(|(doing, _)| *doing == slot)
+    }
+
+    /// Whether a candidate is set aside.
+    pub(super) fn is_aside(&self, slot: Slot) -> bool {
+        let claimed = self.explorer.as_ref().map(|explorer| explorer.graph().claimed());
+        claimed.is_some_and(|claimed| claimed.contains(&slot)) && !self.is_doing(slot)
+    }
+
+    fn learn(&mut self, news: News) {
+        for found in news.states {
             self.learn_state(&found);
         }
-        for share in shares {
+        for action in news.plain {
+            self.learn_plain(action);
+        }
+        for share in news.gone {
+            self.give_away(share);
+        }
+        for share in news.shares {
             self.take_over(share);
         }
     }
 
     fn learn_state(&mut self, found: &Found) {
-        if self.explorer().graph().find(found.key).is_some() {
+        if self.find(found.key).is_some() {
+            self.correct(found);
             return;
         }
+        self.links.learn(found.key, &found.links);
         let by = found.by.and_then(|step| self.slot(step.from, step.action));
         match by.filter(|&slot| self.is_open(slot)) {
             Some(slot) => {
                 self.explorer().executed(slot, found.key, || found.actions.clone());
             }
             None => {
-                self.explorer().met(found.key, &found.actions);
+                let landing = self.explorer().met(found.key, &found.actions);
+                if let Some(slot) = by {
+                    self.strays.entry(slot).or_default().insert(landing.state);
+                }
             }
         }
         self.set_aside(found.key, &found.actions);
+    }
+
+    /// A state that it knows offers what everybody was told, whatever it has seen itself: or they would divide it differently.
+    fn correct(&mut self, found: &Found) {
+        if self.offered(found.key) == found.actions {
+            return;
+        }
+        self.links.learn(found.key, &found.links);
+        self.corrected.insert(found.key, found.actions.clone());
+        let Some(state) = self.find(found.key) else { return };
+        for &action in &found.actions {
+            if self.slot(found.key, action).is_none() {
+                self.explorer().extend(state, action);
+            }
+        }
+        let graph = self.explorer().graph();
+        let name = |slot: Slot| graph.signature(graph.action_of(slot));
+        let others = graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
+        let others: Vec<Slot> = others.filter(|&slot| graph.is_free(slot)).collect();
+        for slot in others {
+            self.explorer().claim(slot);
+        }
+        self.set_aside(found.key, &found.actions);
+        for share in self.shares.clone() {
+            self.release_of(share);
+        }
+    }
+
+    /// What a state offers, in the order that numbers them.
+    fn offered(&self, state: StateKey) -> Vec<ActionSignature> {
+        if let Some(corrected) = self.corrected.get(&state) {
+            return corrected.clone();
+        }
+        let Some(graph) = self.explorer.as_ref().map(Explorer::graph) else { return Vec::new() };
+        let slots = graph.find(state).into_iter().flat_map(|state| graph.slots(state));
+        let mut actions: Vec<ActionSignature> =
+            slots.map(|slot| graph.signature(graph.action_of(slot))).collect();
+        actions.sort_unstable();
+        actions
     }
 
     /// A share becomes its own: what of it is not done is free.
@@ -187,143 +350,267 @@ impl Node {
             return;
         }
         for step in share.executed {
+            if self.links.contains(step.from, step.action) {
+                self.links.follow(step.action);
+            }
             if let Some(slot) = self.slot(step.from, step.action).filter(|&slot| self.is_open(slot))
-                && self.explorer().graph().find(step.to).is_some()
+                && self.find(step.to).is_some()
+                && !self.is_doing(slot)
             {
                 self.explorer().executed(slot, step.to, Vec::new);
             }
         }
         for (state, action) in share.closed {
-            if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot)) {
+            if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot))
+                && !self.is_doing(slot)
+            {
                 self.explorer().closed(slot);
             }
         }
-        for slot in self.set_aside_of(share.number) {
-            self.explorer().released(slot);
+        self.release_of(share.number);
+        for link in self.links.all() {
+            self.pursue(link);
         }
     }
 
-    /// The candidates of a share that are set aside.
-    fn set_aside_of(&self, share: usize) -> Vec<Slot> {
+    /// A share is somebody else's by now.
+    fn give_away(&mut self, share: usize) {
+        if !self.shares.remove(&share) {
+            return;
+        }
+        for slot in self.slots_of(share) {
+            if self.is_free(slot) {
+                self.explorer().claim(slot);
+            }
+        }
+        let Some(plan) = self.plan else { return };
+        for link in self.links.all() {
+            if plan.share_of_link(link) == share {
+                self.let_go(link);
+            }
+        }
+    }
+
+    fn release_of(&mut self, share: usize) {
+        for slot in self.slots_of(share) {
+            if self.is_aside(slot) {
+                self.explorer().released(slot);
+            }
+        }
+    }
+
+    /// The open candidates of a share, but for plain links.
+    fn slots_of(&self, share: usize) -> Vec<Slot> {
         let graph = self.explorer.as_ref().expect("the URL was loaded").graph();
         let mut found = Vec::new();
         for state in (0..graph.states() as u32).map(StateIndex) {
             let key = graph.key(state);
-            let mut actions: Vec<(ActionSignature, Slot)> =
-                graph.slots(state).map(|slot| (graph.signature(graph.action_of(slot)), slot)).collect();
-            actions.sort_unstable_by_key(|&(action, _)| action);
-            for (place, &(action, slot)) in actions.iter().enumerate() {
-                let its = self.plan.share(key, action, place, actions.len()) == share;
-                if its && self.doing != Some(slot) && graph.claimed().contains(&slot) {
-                    found.push(slot);
+            let actions = self.offered(key);
+            for (place, &action) in actions.iter().enumerate() {
+                let its = self.share_of(key, &actions, place) == Some(share);
+                if its && !self.links.contains(key, action) && !self.links.is_plain(action) {
+                    found.extend(self.slot(key, action).filter(|&slot| graph.target(slot).is_none()));
                 }
             }
         }
         found
     }
 
-    fn performed(&mut self, outcome: Outcome) {
+    fn performed(&mut self, performed: Performed) {
         self.busy = false;
-        let slot = self.doing.take().expect("it was doing something");
-        let graph = self.explorer().graph();
-        let (from, action) = (graph.key(slot.state), graph.signature(graph.action_of(slot)));
+        let (slot, job) = self.doing.take().expect("it was doing something");
+        let Performed { outcome, spent, content, notes } = performed;
         match outcome {
-            Outcome::Done { at, .. } => {
-                let step = Step { from, action, to: at.key };
-                let actions = offered(&at);
-                let known = self.explorer().graph().find(at.key);
-                if known.is_none() {
-                    self.unsaid.found.push(Found { key: at.key, actions: actions.clone(), by: Some(step) });
-                }
+            Outcome::Done { at, once, .. } => {
+                let step = Step { from: job.state, action: job.action, to: at.key };
+                let here = found(&at, Some(step), content);
+                let new = self.find(at.key).is_none();
+                self.links.learn(at.key, if new { &here.links } else { &[] });
                 if self.is_open(slot) {
-                    self.explorer().executed(slot, at.key, || actions.clone());
+                    self.explorer().executed(slot, at.key, || here.actions.clone());
                 } else {
-                    self.explorer().met(at.key, &actions);
+                    self.explorer().met(at.key, &here.actions);
                 }
-                if known.is_none() {
-                    self.set_aside(at.key, &actions);
+                if new {
+                    self.set_aside(at.key, &here.actions);
+                    self.unsaid.found.push(here);
                 }
-                self.unsaid.executed.push(step);
-                self.at = self.explorer().graph().find(at.key);
+                if once && !self.links.contains(step.from, step.action) {
+                    self.learn_plain(step.action);
+                }
+                self.unsaid.executed.push(Executed { step, once, notes });
+                self.at = self.find(at.key);
             }
-            Outcome::Elsewhere { at, .. } => {
-                self.at = self.explorer().graph().find(at.key);
-                self.try_again(slot, from, action);
+            Outcome::Elsewhere { went_right, at } => {
+                let wrong =
+                    job.walk.get(went_right as usize).filter(|step| spent.actions > 0 && step.to != at.key);
+                self.strayed(wrong.copied(), job.reset, &at, content);
+                self.at = self.find(at.key);
+                self.failed(slot, &job, Failure::Unreachable);
             }
-            Outcome::Failed { .. } => {
+            Outcome::Failed { went_right, reason } => {
                 self.at = None;
-                self.try_again(slot, from, action);
+                let on_the_way = (went_right as usize) < job.walk.len();
+                let about_the_way = on_the_way && !matches!(reason, Failure::Lost | Failure::NotLoaded);
+                self.failed(slot, &job, if about_the_way { Failure::Unreachable } else { reason });
             }
         }
     }
 
-    fn try_again(&mut self, slot: Slot, from: StateKey, action: ActionSignature) {
-        let failures = self.failures.entry(slot).or_default();
-        *failures += 1;
-        let given_up = *failures >= MOST_FAILURES;
+    /// It stands elsewhere than it should, by this transition if it is known by which. What happened once may be due to
+    /// something that cannot be seen, unless the way began with a reset; but there must be a way to every state.
+    fn strayed(&mut self, wrong: Option<Step>, certain: bool, at: &Sighting, content: Option<Content>) {
+        let step = wrong.map(|step| Step { to: at.key, ..step });
+        let new = self.find(at.key).is_none();
+        if new {
+            self.met(found(at, step, content));
+        }
+        let Some(step) = step.filter(|_| certain || new) else { return };
+        self.unsaid.strayed.push(step);
+        if let (Some(slot), Some(to)) = (self.slot(step.from, step.action), self.find(step.to)) {
+            self.strays.entry(slot).or_default().insert(to);
+        }
+    }
+
+    /// A candidate was not executed: it is tried again, or given up if it failed too often.
+    fn failed(&mut self, slot: Slot, job: &Job, reason: Failure) {
+        let against = self.against.entry(slot).or_default();
+        *against += reason.speaks_against();
+        let enough = *against >= ENOUGH;
         if !self.is_open(slot) {
             return;
         }
-        if given_up {
-            self.explorer().closed(slot);
-            self.unsaid.closed.push((from, action));
-        } else {
+        if !enough {
+            self.release(slot, job);
+            return;
+        }
+        self.explorer().closed(slot);
+        self.unsaid.closed.push((job.state, job.action, reason));
+        if self.links.contains(job.state, job.action) {
+            self.pursue_elsewhere(job.action);
+        }
+    }
+
+    /// A candidate that it was about to execute is free again, unless it is somebody else's by now.
+    fn release(&mut self, slot: Slot, job: &Job) {
+        let actions = self.offered(job.state);
+        let place = actions.binary_search(&job.action).ok();
+        let share = place.and_then(|place| self.share_of(job.state, &actions, place));
+        let own = share.is_some_and(|share| self.shares.contains(&share));
+        if own && !self.links.is_plain(job.action) && self.is_open(slot) {
             self.explorer().released(slot);
         }
     }
 
-    /// Does what there is to do, and says what there is to say.
-    fn go_on(&mut self, out: &mut Vec<Effect>) {
-        if self.explorer.is_none() {
-            return;
+    /// What it was doing was not done, and it says nothing about that.
+    fn abandon(&mut self) {
+        self.busy = false;
+        if let Some((slot, job)) = self.doing.take() {
+            self.release(slot, &job);
         }
-        if !self.busy {
+    }
+
+    /// Does what there is to do, and says what there is to say.
+    fn go_on(&mut self, say: bool, out: &mut Vec<Effect>) {
+        if self.explorer.is_some() && !self.busy {
             self.next_job(out);
         }
-        let out_of_work = !self.busy && !self.done;
+        let out_of_work = self.explorer.is_some() && !self.busy && !self.done;
         let much = !self.unsaid.found.is_empty() || self.unsaid.executed.len() >= BATCH;
-        if !self.telling && (out_of_work || much) {
+        if say || self.said.is_none() && (out_of_work || much) {
             self.tell(out);
         }
     }
 
     fn next_job(&mut self, out: &mut Vec<Effect>) {
         let at = self.at;
-        let Some(planned) = self.explorer().choose(at.unwrap_or(INITIAL)) else { return };
-        self.explorer().claim(planned.candidate);
-        self.doing = Some(planned.candidate);
+        let planned = self.explorer().choose(at.unwrap_or(INITIAL));
+        let (reset, walk, candidate) = match planned {
+            Some(planned) => {
+                let graph = self.explorer().graph();
+                let walk = planned.walk.iter().map(|&slot| step(graph, slot)).collect();
+                (planned.reset || at.is_none(), walk, planned.candidate)
+            }
+            None => match self.by_strays() {
+                Some((walk, candidate)) => (true, walk, candidate),
+                None => return,
+            },
+        };
+        self.explorer().claim(candidate);
         self.busy = true;
         self.jobs += 1;
-        let graph = self.explorer.as_ref().expect("it has chosen").graph();
-        let step = |&slot: &Slot| Step {
-            from: graph.key(slot.state),
-            action: graph.signature(graph.action_of(slot)),
-            to: graph.target(slot).map_or(StateKey(0), |to| graph.key(to)),
-        };
-        let candidate = step(&planned.candidate);
-        out.push(Effect::Perform(Job {
-            id: JobId(self.jobs),
-            reset: planned.reset || at.is_none(),
-            walk: planned.walk.iter().map(step).collect(),
-            state: candidate.from,
-            action: candidate.action,
-        }));
+        let last = step(self.explorer().graph(), candidate);
+        let job = Job { id: JobId(self.jobs), reset, walk, state: last.from, action: last.action };
+        self.doing = Some((candidate, job.clone()));
+        out.push(Effect::Perform(job));
     }
 
+    /// Something to do in a state that is only reached by transitions that sometimes lead elsewhere: the nearest after a
+    /// reset.
+    fn by_strays(&self) -> Option<(Vec<Step>, Slot)> {
+        let graph = self.explorer.as_ref()?.graph();
+        if graph.free() == 0 {
+            return None;
+        }
+        let mut entered: BTreeMap<StateIndex, Option<Step>> = BTreeMap::from([(INITIAL, None)]);
+        let mut queue = VecDeque::from([INITIAL]);
+        while let Some(state) = queue.pop_front() {
+            if let Some(candidate) = graph.first_unexplored(state) {
+                let mut walk = Vec::new();
+                let mut at = Some(state);
+                while let Some(step) = at.and_then(|at| entered[&at]) {
+                    walk.push(step);
+                    at = graph.find(step.from);
+                }
+                walk.reverse();
+                return Some((walk, candidate));
+            }
+            for slot in graph.slots(state) {
+                let strays = self.strays.get(&slot).into_iter().flatten().copied();
+                for to in graph.target(slot).into_iter().chain(strays) {
+                    entered.entry(to).or_insert_with(|| {
+                        queue.push_back(to);
+                        Some(Step { to: graph.key(to), ..step(graph, slot) })
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// Says what there is to say, and again what was not answered.
     fn tell(&mut self, out: &mut Vec<Effect>) {
-        let mut tell = std::mem::replace(&mut self.unsaid, Tell::hello(self.crawler));
+        let new = std::mem::replace(&mut self.unsaid, Tell::hello(self.crawler));
+        let mut tell = self.said.take().unwrap_or_else(|| Tell::hello(self.crawler));
+        tell.found.extend(new.found);
+        tell.executed.extend(new.executed);
+        tell.strayed.extend(new.strayed);
+        tell.closed.extend(new.closed);
+        self.number += 1;
+        (tell.crawler, tell.number, tell.heard) = (self.crawler, self.number, self.heard);
+        tell.shares = self.shares.iter().copied().collect();
         tell.done = self.explorer.is_some() && !self.busy;
         self.done = tell.done;
-        self.telling = true;
+        self.said = Some(tell.clone());
         out.push(Effect::Send(tell));
     }
 }
 
-/// What a state offers, each once, in the order that numbers them.
-fn offered(at: &Sighting) -> Vec<ActionSignature> {
-    let mut actions: Vec<ActionSignature> =
-        at.offers.iter().flatten().map(|offered| offered.action).collect();
-    actions.sort_unstable();
-    actions.dedup();
-    actions
+/// A slot in names.
+fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Step {
+    Step {
+        from: graph.key(slot.state),
+        action: graph.signature(graph.action_of(slot)),
+        to: graph.target(slot).map_or(StateKey(0), |to| graph.key(to)),
+    }
+}
+
+/// A state as it was seen: what it offers, each once, in the order that numbers them.
+fn found(at: &Sighting, by: Option<Step>, content: Option<Content>) -> Found {
+    let mut offered: BTreeMap<ActionSignature, bool> = BTreeMap::new();
+    for offer in at.offers.iter().flatten() {
+        *offered.entry(offer.action).or_default() |= offer.once;
+    }
+    let links = offered.iter().filter(|&(_, &once)| once).map(|(&action, _)| action).collect();
+    Found { key: at.key, actions: offered.into_keys().collect(), links, by, content }
 }

@@ -60,6 +60,24 @@ pub fn detail(found: &Found) -> StateDetail {
     }
 }
 
+/// So many bytes of contents go into one frame, or one content that is larger.
+const BYTES_AT_ONCE: usize = 1 << 20;
+
+/// As many as fit into a frame, and again, at least once.
+pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
+    let mut frames = vec![Vec::new()];
+    let mut bytes = 0;
+    for blob in blobs {
+        if bytes > BYTES_AT_ONCE {
+            frames.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += blob.bytes.len();
+        frames.last_mut().expect("there is one").push(blob);
+    }
+    frames
+}
+
 /// The contents that a message speaks of: whoever gets it must have them.
 pub fn of(envelope: &Envelope) -> Vec<Content> {
     let of = |records: &[StateRecord]| records.iter().flat_map(StateRecord::contents).collect();
@@ -108,6 +126,19 @@ mod tests {
     use argiope_explore::page::{Node, Page};
 
     use super::*;
+
+    #[test]
+    fn many_contents_go_in_several_frames_and_none_is_left_out() {
+        let blob = |number: u8, bytes: usize| {
+            let bytes = vec![number; bytes];
+            Blob { content: name(&bytes), bytes }
+        };
+        assert_eq!(in_frames([]), [Vec::new()]);
+        let blobs = [blob(1, 10), blob(2, BYTES_AT_ONCE), blob(3, 3 * BYTES_AT_ONCE), blob(4, 10)];
+        let frames = in_frames(blobs.clone());
+        assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
+        assert_eq!(frames.concat(), blobs);
+    }
 
     #[test]
     fn a_content_is_what_its_name_says_and_comes_back_whole() {

@@ -12,13 +12,14 @@ use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::Content;
 use argiope_controller::peer::message::{Input, Part, Report, Timer};
+use argiope_controller::star::coordinator::{Input as StarInput, Timer as StarTimer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
 use tokio::sync::{Notify, Semaphore, mpsc};
 
 use super::links::{Arrival, Link, LinkId, Switch};
 use super::protocol::{CrawlId, Member, Spec, Tally, decode};
-use super::share::{Pending, Share};
+use super::share::{Duty, Pending, Share};
 use crate::store::packed;
 use crate::store::{Batch, Progress as Written, Store, StoreError, Writer};
 
@@ -27,6 +28,7 @@ mod effects;
 mod home;
 mod metrics;
 mod ring;
+mod star;
 
 use effects::Outgoing;
 use home::Process;
@@ -86,6 +88,13 @@ enum Happening {
     Written(Written),
 }
 
+/// What somebody wanted to be reminded of.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Alarm {
+    Peer(Timer),
+    Star(StarTimer),
+}
+
 /// Another controller, as it is known here.
 struct Known {
     address: String,
@@ -122,7 +131,7 @@ struct Node<'a> {
     /// Where controllers were once: dialled until somebody answers.
     addresses: BTreeSet<String>,
     shares: BTreeMap<CrawlId, Share>,
-    timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Timer)>>,
+    timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Alarm)>>,
     next_timer: u64,
     crawlers: BTreeMap<CrawlerId, (LinkId, u32)>,
     /// What crawlers said last and were given nothing for yet.
@@ -202,6 +211,7 @@ pub async fn run(
         say,
     };
     node.recall()?;
+    node.coordinate_again();
     let welcoming = tokio::task::spawn_local(async move {
         let doors = Arc::new(Semaphore::new(WELCOMES));
         loop {
@@ -279,12 +289,14 @@ impl Node<'_> {
                 share.volatile = decode(&masks).ok_or_else(|| unknown("what is volatile"))?;
             }
             let parts = kept.remove(&id).unwrap_or_default();
-            if share.finished || share.stopped {
-                share.peer = Peer::reviving(
+            if share.is_star() {
+                share.duty = self.recall_star(id, &parts)?;
+            } else if share.finished || share.stopped {
+                share.duty = Duty::Peer(Peer::reviving(
                     super::share::settings(&share.spec.order).map_err(ControllerError::Kept)?,
                     self.me,
                     &parts,
-                );
+                ));
             } else {
                 share.pending = Some(Pending { parts, ..Pending::default() });
             }
@@ -372,15 +384,18 @@ impl Node<'_> {
     fn wake_due(&mut self) {
         while let Some(Reverse((at, ..))) = self.timers.peek()
             && *at <= self.now()
-            && let Some(Reverse((_, _, crawl, timer))) = self.timers.pop()
+            && let Some(Reverse((_, _, crawl, alarm))) = self.timers.pop()
         {
-            self.tell(crawl, Input::Woken(timer));
+            match alarm {
+                Alarm::Peer(timer) => self.tell(crawl, Input::Woken(timer)),
+                Alarm::Star(timer) => self.coordinate(crawl, StarInput::Woken(timer)),
+            }
         }
     }
 
-    fn remind(&mut self, crawl: CrawlId, timer: Timer, after: u64) {
+    fn remind(&mut self, crawl: CrawlId, alarm: Alarm, after: u64) {
         self.next_timer += 1;
-        self.timers.push(Reverse((self.now().saturating_add(after), self.next_timer, crawl, timer)));
+        self.timers.push(Reverse((self.now().saturating_add(after), self.next_timer, crawl, alarm)));
     }
 
     /// Writes something down.
@@ -406,8 +421,14 @@ impl Node<'_> {
         }
         let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
         for crawl in crawls {
-            let share = self.shares.get(&crawl);
-            if share.is_some_and(|share| share.is_open() && !share.peer.member().successors().is_empty()) {
+            let share = self.shares.get(&crawl).filter(|share| share.is_open());
+            let peer = share.and_then(Share::peer);
+            if let Some(Duty::Coordinator(_)) = share.map(|share| &share.duty) {
+                (self.say)(&format!(
+                    "crawl {crawl} is coordinated here and waits until this controller is back"
+                ));
+            }
+            if peer.is_some_and(|peer| !peer.member().successors().is_empty()) {
                 self.tell(crawl, Input::Leave);
             } else if let Some(share) = self.shares.get_mut(&crawl) {
                 // Nobody is there to take over: it is on disk.

@@ -6,6 +6,7 @@ use argiope_controller::peer::atlas::{Content, StateRecord};
 use argiope_controller::peer::message::{Answer, Envelope, Part, Report, ToCrawler};
 use argiope_controller::peer::schemes;
 use argiope_controller::spent::Spent;
+use argiope_controller::star::{self, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{Masks, StateMasks};
 use argiope_explore::strategies;
@@ -36,15 +37,26 @@ impl std::fmt::Debug for CrawlId {
 pub struct Order {
     /// As on one machine, limits apart.
     pub settings: CrawlSettings,
-    /// The knowledge scheme's name.
+    /// The knowledge scheme's name; of the static one with its division, `static:hash`.
     pub scheme: String,
-    /// The recovery's name.
+    /// The recovery's name. The static scheme has none.
     pub recovery: String,
     /// On how many other controllers there are copies.
     pub backups: u32,
 }
 
 impl Order {
+    /// Divides the work among crawlers in advance, around one coordinator.
+    pub fn divided(self, division: &str) -> Self {
+        Self { scheme: format!("{}:{division}", star::NAME), recovery: "none".to_owned(), backups: 0, ..self }
+    }
+
+    /// How the work is divided in advance, if it is.
+    pub fn division(&self) -> Option<&str> {
+        let (scheme, division) = self.scheme.split_once(':')?;
+        (scheme == star::NAME).then_some(division)
+    }
+
     /// The default crawl of an address by a ring.
     pub fn new(url: String) -> Self {
         let strategy = strategies::FOR_PARTS[0].to_owned();
@@ -141,7 +153,7 @@ pub struct Tally {
     pub spent: Spent,
     /// What their time went into.
     pub times: Times,
-    /// Whether it is in the crawl's ring.
+    /// Whether it is in the crawl's ring, or coordinates it.
     pub inside: bool,
     /// The crawl is over.
     pub finished: bool,
@@ -179,11 +191,20 @@ pub enum Between {
     Stop(CrawlId),
     /// The sender is about to end in order.
     Leaving,
+    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    Blobs(Vec<Blob>),
+    /// What a crawler of the sender's says to the coordinator of a star.
+    Told(CrawlId, star::Tell, Vec<Blob>),
+    /// What the coordinator of a star says to a crawler that is attached to you.
+    News(CrawlId, CrawlerId, ToNode),
+    /// A crawler of the sender's wants to know what a state is like that you coordinate.
+    Want(CrawlId, CrawlerId, StateKey),
+    /// A crawler of a star is gone.
+    Gone(CrawlId, CrawlerId),
 }
 
 /// From a crawler (a process with tabs) to its controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),
@@ -199,6 +220,11 @@ pub enum FromCrawler {
     Volatile(CrawlId, StateMasks),
     /// It will end, and takes no more tasks.
     Leaving,
+    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    Blobs(Vec<Blob>),
+    /// What a tab says to the coordinator of a star, what that has cost, and what pages are like that were not described
+    /// before.
+    Told(CrawlId, star::Tell, Spent, Times, Vec<Blob>),
 }
 
 /// From a controller to a crawler.
@@ -218,6 +244,8 @@ pub enum ToTabs {
     Volatile(CrawlId, StateMasks),
     /// This controller ends; go elsewhere.
     Leaving,
+    /// For a tab, from the coordinator of a star.
+    News(CrawlId, CrawlerId, ToNode),
 }
 
 /// From somebody with a wish to a controller.
@@ -356,6 +384,13 @@ mod tests {
             encode(&Between::Stop(CrawlId(1))),
             encode(&FromCrawler::Report(CrawlId(1), report, Spent::default(), Times::default(), vec![blob])),
             encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
+            encode(&FromCrawler::Told(
+                CrawlId(1),
+                star::Tell { shares: vec![3], ..star::Tell::hello(CrawlerId(5)) },
+                Spent::default(),
+                Times::default(),
+                Vec::new(),
+            )),
             encode(&ToClient::Status(Status::default())),
         ]
     }

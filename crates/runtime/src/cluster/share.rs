@@ -1,17 +1,21 @@
-//! One controller's share of one crawl: its peer, and what else it must know of the crawl.
+//! One controller's share of one crawl: what it does for it, and what else it must know of the crawl.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use argiope_controller::peer::Peer;
+use argiope_controller::peer::atlas::StateRecord;
 use argiope_controller::peer::message::Part;
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{Recovery, Settings, Times};
 use argiope_controller::spent::Spent;
+use argiope_controller::star::Coordinator;
+use argiope_controller::star::coordinator::Times as StarTimes;
+use argiope_controller::star::division::{self, Division};
 use argiope_explore::identity::{self, StateMasks};
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::{Described, Settings as Exploring};
 use argiope_ring::Key;
 
 use super::protocol::{Order, Spec, Tally, Times as SpentTimes};
@@ -30,6 +34,9 @@ const TIMES: Times = Times {
     later: 50_000,
     round: 3_000_000,
 };
+/// How long things take in a star. A crawler whose connection breaks is known to be gone; one that only falls silent is
+/// taken for lost after 80 s.
+pub const STAR_TIMES: StarTimes = StarTimes { task: 5_000_000, gather: 3_000_000 };
 /// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 
@@ -44,12 +51,23 @@ pub struct Pending {
     pub sent_to: Option<Key>,
 }
 
+/// What a controller does for a crawl.
+#[expect(clippy::large_enum_variant, reason = "there are as many as crawls")]
+pub enum Duty {
+    /// One of those who decide together.
+    Peer(Peer),
+    /// The coordinator of a star.
+    Coordinator(Coordinator),
+    /// A crawl that another one coordinates: its crawlers' words are passed on.
+    PassOn,
+}
+
 /// A share.
 pub struct Share {
     /// What the crawl is.
     pub spec: Spec,
-    /// Decides.
-    pub peer: Peer,
+    /// What this controller does for it.
+    pub duty: Duty,
     /// What changes in single states, as far as crawlers have said.
     pub volatile: StateMasks,
     /// What crawlers that are attached here have spent.
@@ -83,10 +101,13 @@ const COUNTING: u32 = 200;
 impl Share {
     /// Of a crawl, before it is known how it takes part.
     pub fn new(spec: Spec, me: Key) -> Result<Self, String> {
-        let settings = settings(&spec.order)?;
+        let duty = match star(&spec.order)? {
+            Some(_) => Duty::PassOn,
+            None => Duty::Peer(Peer::newcomer(settings(&spec.order)?, me)),
+        };
         Ok(Self {
             spec,
-            peer: Peer::newcomer(settings, me),
+            duty,
             volatile: StateMasks::default(),
             spent: Spent::default(),
             times: SpentTimes::default(),
@@ -104,9 +125,61 @@ impl Share {
         !self.finished && !self.stopped && !self.left && self.pending.is_none()
     }
 
-    /// How far it is. What must be counted one by one is counted again only when that takes little of the time.
+    /// Its peer, if the crawl has any.
+    pub fn peer(&self) -> Option<&Peer> {
+        match &self.duty {
+            Duty::Peer(peer) => Some(peer),
+            Duty::Coordinator(_) | Duty::PassOn => None,
+        }
+    }
+
+    /// Whether the work of the crawl is divided in advance.
+    pub fn is_star(&self) -> bool {
+        self.peer().is_none()
+    }
+
+    /// Everything that is known here of the application.
+    pub fn records(&self) -> Vec<StateRecord> {
+        match &self.duty {
+            Duty::Peer(peer) => {
+                let atlas = peer.atlas();
+                let Some(_) = atlas.initial() else { return Vec::new() };
+                atlas.all().filter_map(|(_, state)| atlas.record(state)).collect()
+            }
+            Duty::Coordinator(coordinator) => coordinator.records(),
+            Duty::PassOn => Vec::new(),
+        }
+    }
+
+    /// How far it is.
     pub fn tally(&self, crawlers: u32) -> Tally {
-        let atlas = self.peer.atlas();
+        let tally = Tally {
+            crawlers,
+            spent: self.spent,
+            times: self.times,
+            finished: self.finished || self.stopped,
+            ..Tally::default()
+        };
+        match &self.duty {
+            Duty::Peer(peer) => self.tally_of(peer, tally),
+            Duty::Coordinator(coordinator) => {
+                let (left, at_work) = (coordinator.left(), coordinator.at_work());
+                Tally {
+                    states: coordinator.states().len() as u64,
+                    transitions: coordinator.transitions() as u64,
+                    left: left.saturating_sub(at_work) as u64,
+                    leases: at_work.min(left) as u64,
+                    inside: true,
+                    ..tally
+                }
+            }
+            Duty::PassOn => tally,
+        }
+    }
+
+    /// What must be counted one by one is counted again only when that takes little of the time.
+    fn tally_of(&self, peer: &Peer, tally: Tally) -> Tally {
+        let atlas = peer.atlas();
         let own = atlas.own_states() as u64;
         let mut counted = self.counted.get();
         if self.finished || counted.next.is_none_or(|next| Instant::now() > next) {
@@ -121,14 +194,43 @@ impl Share {
             states: own,
             transitions: counted.transitions,
             left: atlas.free() as u64,
-            leases: self.peer.under_way() as u64,
+            leases: peer.under_way() as u64,
             copies: counted.copies,
-            crawlers,
-            spent: self.spent,
-            times: self.times,
-            inside: self.pending.is_none() && self.peer.member().is_inside(),
-            finished: self.finished || self.stopped,
+            inside: self.pending.is_none() && peer.member().is_inside(),
+            ..tally
         }
+    }
+}
+
+/// How a crawl's work is divided in advance, if it is; a sentence if the order names something that is not there.
+pub fn star(order: &Order) -> Result<Option<Division>, String> {
+    let Some(name) = order.division() else { return Ok(None) };
+    let division = division::find(name).ok_or_else(|| format!("there is no division {name:?}"))?;
+    nodes_strategy(order)?;
+    Ok(Some(division))
+}
+
+/// The strategy of the crawlers of a star: they know the whole application, so it may be any.
+pub fn nodes_strategy(order: &Order) -> Result<&'static Described, String> {
+    let name = &order.settings.strategy;
+    strategies::find(name).ok_or_else(|| format!("there is no strategy {name:?}"))
+}
+
+/// What strategies are told.
+pub fn exploring(order: &Order) -> Exploring {
+    Exploring { reset_cost: RESET_COST, seed: order.settings.seed }
+}
+
+/// Why an order cannot be carried out, if it cannot.
+pub fn refusal(order: &Order) -> Option<String> {
+    let identity = &order.settings.identity;
+    if identity::find(identity).is_none() {
+        return Some(format!("there is no identity {identity:?}"));
+    }
+    match star(order) {
+        Ok(Some(_)) => None,
+        Ok(None) => settings(order).err(),
+        Err(why) => Some(why),
     }
 }
 
@@ -152,7 +254,7 @@ pub fn settings(order: &Order) -> Result<Settings, String> {
     Ok(Settings {
         scheme,
         strategy,
-        exploring: Exploring { reset_cost: RESET_COST, seed: order.settings.seed },
+        exploring: exploring(order),
         recovery,
         backups: order.backups as usize,
         successors: SUCCESSORS,

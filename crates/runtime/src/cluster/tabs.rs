@@ -1,5 +1,5 @@
 //! One tab of a crawler process: performs tasks, reports, and asks again when nobody answers. Whom it works for may change
-//! at any time; what it has done and could not say is said to the next one.
+//! at any time; what it has done and could not say is said to the next one. In a star it finds its tasks itself (`star`).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,6 +11,7 @@ use argiope_controller::outcome::{Failure, Outcome, Sighting};
 use argiope_controller::peer::atlas::{Content, Route};
 use argiope_controller::peer::message::{Answer, Report, Task, ToCrawler};
 use argiope_controller::spent::Spent;
+use argiope_controller::star::{Node, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 use tokio::sync::{mpsc, watch};
@@ -22,6 +23,8 @@ use super::worker::Crawl;
 use crate::browsers::Browsers;
 use crate::crawler::{Crawler, Details, Report as Performed};
 use crate::store::{Found, StateDetail};
+
+mod star;
 
 /// A tab that was told nothing for so long says again where it is; each time after twice as long.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -116,7 +119,15 @@ pub struct Given {
     /// What the tab was called then.
     pub crawler: CrawlerId,
     /// What it is told.
-    pub told: ToCrawler,
+    pub told: Word,
+}
+
+/// What a tab is told.
+pub enum Word {
+    /// By controllers that share a crawl.
+    Ring(ToCrawler),
+    /// By the coordinator of a star.
+    Star(ToNode),
 }
 
 /// Where all tabs of a process put what they have to say.
@@ -160,14 +171,14 @@ impl Outbox {
         self.shared.borrow().under_way.values().copied().collect()
     }
 
-    async fn report(
-        &self,
-        crawl: CrawlId,
-        report: Report,
-        (spent, times): (Spent, Times),
-        mut blobs: Vec<Blob>,
-    ) {
+    /// The contents that the present home does not have; it will.
+    fn unsent(&self, mut blobs: Vec<Blob>) -> Vec<Blob> {
         blobs.retain(|blob| self.shared.borrow_mut().sent.insert(blob.content));
+        blobs
+    }
+
+    async fn report(&self, crawl: CrawlId, report: Report, (spent, times): (Spent, Times), blobs: Vec<Blob>) {
+        let blobs = self.unsent(blobs);
         self.send(FromCrawler::Report(crawl, report, spent, times, blobs)).await;
     }
 }
@@ -190,6 +201,8 @@ struct Session {
     spent: Spent,
     times: Times,
     route: Option<Route>,
+    /// Finds its own work, if the crawl's is divided in advance.
+    node: Option<Node>,
 }
 
 /// Works for whoever the tab is attached to, until the process ends.
@@ -221,10 +234,17 @@ pub async fn run(
                 spent: Spent::default(),
                 times: Times::default(),
                 route: None,
+                node: None,
             },
         };
+        let serving = async {
+            match attached.crawl.spec.order.division() {
+                Some(_) => star::serve(&office, &attached, &mut present, &mut given).await,
+                None => serve(&office, &attached, &mut present, &mut given).await,
+            }
+        };
         tokio::select! {
-            () = serve(&office, &attached, &mut present, &mut given) => {}
+            () = serving => {}
             changed = attachments.changed() => if changed.is_err() { return },
         }
         session = Some(present);
@@ -277,6 +297,7 @@ async fn next_task(
             // The process ends.
             return std::future::pending().await;
         };
+        let Word::Ring(told) = told else { continue };
         match told {
             ToCrawler::Task(task) if crawler == attached.crawler && task.number == session.report.number => {
                 return task;
@@ -301,6 +322,30 @@ fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
     }
 }
 
+/// The tab's crawler, with a new tab if the browser was replaced; nothing if there is none to be had at the moment.
+async fn take_crawler(office: &Office, attached: &Attached, session: &mut Session) -> Option<Crawler> {
+    match session.crawler.take() {
+        Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => return Some(crawler),
+        _ => {}
+    }
+    let Ok(tab) = office.browsers.tab(attached.crawl.agent.clone()).await else {
+        tokio::time::sleep(PAUSE).await;
+        return None;
+    };
+    let Crawl { spec, knowledge, archive, .. } = &*attached.crawl;
+    let settings = &spec.order.settings;
+    let url = settings.url.as_str().into();
+    Some(Crawler::new(tab, url, knowledge.clone(), archive.clone(), settings.screenshots))
+}
+
+/// Says what was found to change in single states, if something was.
+async fn tell_volatile(office: &Office, attached: &Attached) {
+    let masks = attached.crawl.knowledge.borrow().state_masks.clone();
+    if !masks.is_empty() {
+        office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
+    }
+}
+
 /// Performs a task; what there is to say of it is in the session afterwards. Can be abandoned.
 async fn perform(
     office: &Office,
@@ -315,27 +360,10 @@ async fn perform(
         failed: Some(failed),
         ..Report::new(attached.crawler, number)
     };
-    let mut crawler = match session.crawler.take() {
-        Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => crawler,
-        _ => match office.browsers.tab(attached.crawl.agent.clone()).await {
-            Ok(tab) => {
-                let Crawl { spec, knowledge, archive, .. } = &*attached.crawl;
-                let settings = &spec.order.settings;
-                Crawler::new(
-                    tab,
-                    settings.url.as_str().into(),
-                    knowledge.clone(),
-                    archive.clone(),
-                    settings.screenshots,
-                )
-            }
-            Err(_) => {
-                tokio::time::sleep(PAUSE).await;
-                session.report = lost(Failure::Lost);
-                session.route = None;
-                return;
-            }
-        },
+    let Some(mut crawler) = take_crawler(office, attached, session).await else {
+        session.report = lost(Failure::Lost);
+        session.route = None;
+        return;
     };
     let mut report = Report { task: Some(task.id), ..Report::new(attached.crawler, number) };
     let found = match &task.job {
@@ -363,10 +391,7 @@ async fn perform(
             let spent = Spent { actions: spent.actions, resets: spent.resets };
             session.spent = session.spent.plus(spent);
             if learned {
-                let masks = attached.crawl.knowledge.borrow().state_masks.clone();
-                if !masks.is_empty() {
-                    office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
-                }
+                tell_volatile(office, attached).await;
             }
             let notes = match &outcome {
                 Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
@@ -410,6 +435,7 @@ async fn know_the_way(
     let learning = async {
         while !unknown.is_empty() {
             let Some(Given { told, .. }) = given.recv().await else { return };
+            let Word::Ring(told) = told else { continue };
             match told {
                 ToCrawler::Like(state, content) => {
                     learn(attached, state, content);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
+use argiope_controller::job::CrawlerId;
 use argiope_explore::identity;
 use argiope_wire::{Connection, DialError};
 use tokio::sync::{Notify, mpsc, watch};
@@ -16,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::links::Switch;
 use super::protocol::{CrawlId, FirstLook, FromCrawler, Order, Spec, ToTabs, decode, encode};
-use super::tabs::{self, Archive, Attached, Given, Outbox};
+use super::tabs::{self, Archive, Attached, Given, Outbox, Word};
 use crate::browsers::Browsers;
 use crate::knowledge::Knowledge;
 use crate::probe;
@@ -233,14 +234,9 @@ impl Worker {
                 for blob in blobs {
                     crawl.archive.keep(blob);
                 }
-                let works = |tab: &&Tab| {
-                    tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler)
-                };
-                // A tab that does not take what it is told has more than it can do; it will ask again.
-                if let Some(tab) = self.tabs.iter().find(works) {
-                    let _ = tab.given.try_send(Given { crawler, told });
-                }
+                self.give(crawler, Word::Ring(told));
             }
+            ToTabs::News(_, crawler, told) => self.give(crawler, Word::Star(told)),
             ToTabs::Probe(number, order) => {
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
@@ -255,6 +251,15 @@ impl Worker {
                 }
             }
             ToTabs::Members(_) | ToTabs::Leaving => {}
+        }
+    }
+
+    /// Tells a tab something. One that does not take it has more than it can do; it will ask again.
+    fn give(&self, crawler: CrawlerId, told: Word) {
+        let works =
+            |tab: &&Tab| tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler);
+        if let Some(tab) = self.tabs.iter().find(works) {
+            let _ = tab.given.try_send(Given { crawler, told });
         }
     }
 

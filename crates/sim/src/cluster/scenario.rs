@@ -2,13 +2,11 @@
 
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{Recovery, Settings, Times};
+pub use argiope_controller::star::NAME as STATIC;
 use argiope_controller::star::division::Division;
 use argiope_explore::chance::Chance;
 use argiope_explore::strategies;
 use argiope_explore::strategy::{Described, Settings as Exploring};
-
-/// The name of the scheme that divides the work in advance.
-pub const STATIC: &str = "static";
 
 /// How long a message takes, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -139,9 +139,9 @@ async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
 }
 
 async fn another_version_is_refused_with_the_reason_on_both_sides(bed: Bed) {
-    let (dialed, accepted) = refusals(bed.meet(&Hello { protocol: 2, ..dialer() }, &acceptor()).await);
-    assert_eq!(dialed, refusal(Side::This, "it speaks protocol 1, this side speaks 2"));
-    assert_eq!(accepted, refusal(Side::This, "it speaks protocol 2, this side speaks 1"));
+    let (dialed, accepted) = refusals(bed.meet(&Hello { protocol: 3, ..dialer() }, &acceptor()).await);
+    assert_eq!(dialed, refusal(Side::This, "it speaks protocol 2, this side speaks 3"));
+    assert_eq!(accepted, refusal(Side::This, "it speaks protocol 3, this side speaks 2"));
 }
 
 async fn another_cluster_is_refused_with_the_reason_on_both_sides(bed: Bed) {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use argiope_controller::input::StoppedBy;
 use argiope_controller::peer::schemes;
+use argiope_controller::star::{self, division};
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::{Client, ClientError, Fetched};
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Status, Tally};
@@ -41,13 +42,17 @@ pub struct RingArgs {
     /// Let the ring crawl that a controller there is in, with its crawlers (several: whichever answers)
     #[arg(long, value_name = "ADDR", value_delimiter = ',', conflicts_with_all = ["resume", "tabs", "browser"])]
     cluster: Vec<String>,
-    /// What controllers know of each other's states [default: forward-global]
+    /// What controllers know of each other's states [default: forward-global]; static divides the work among crawlers in
+    /// advance, around one coordinator: the controller that is dialled, without which the crawl waits
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(scheme_names()))]
     scheme: Option<String>,
-    /// What becomes of what a lost controller knew [default: redundancy]
+    /// How the static scheme divides the actions of a state [default: stride]
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(division::ALL.map(|(name, _)| name)))]
+    division: Option<String>,
+    /// What becomes of what a lost controller knew [default: redundancy]; not with static
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(RECOVERIES))]
     recovery: Option<String>,
-    /// On how many other controllers there are copies [default: 1]
+    /// On how many other controllers there are copies [default: 1]; not with static
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(0..=4))]
     backups: Option<u32>,
     /// Do not wait for it: print its id and end
@@ -67,6 +72,7 @@ impl RingArgs {
     pub fn pointless(&self) -> Option<&'static str> {
         let given = [
             ("--scheme", self.scheme.is_some()),
+            ("--division", self.division.is_some()),
             ("--recovery", self.recovery.is_some()),
             ("--backups", self.backups.is_some()),
             ("--detach", self.detach),
@@ -74,10 +80,37 @@ impl RingArgs {
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
+
+    /// Whether the work is to be divided in advance.
+    fn is_static(&self) -> bool {
+        self.scheme.as_deref() == Some(star::NAME)
+    }
+
+    fn order(&self, settings: &CrawlSettings) -> Result<Order, Failure> {
+        let usual = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
+        if self.is_static() {
+            let given = [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
+            if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(Failure::Input(format!(
+                    "{name} means nothing with --scheme static: all is on the disk of its one coordinator"
+                )));
+            }
+            return Ok(usual.divided(self.division.as_deref().unwrap_or(division::ALL[0].0)));
+        }
+        if self.division.is_some() {
+            return Err(Failure::Input("only the static scheme has a division: --scheme static".to_owned()));
+        }
+        Ok(Order {
+            scheme: self.scheme.clone().unwrap_or(usual.scheme),
+            recovery: self.recovery.clone().unwrap_or(usual.recovery),
+            backups: self.backups.unwrap_or(usual.backups),
+            settings: usual.settings,
+        })
+    }
 }
 
 fn scheme_names() -> Vec<&'static str> {
-    schemes::ALL.iter().map(|scheme| scheme.name).collect()
+    schemes::ALL.iter().map(|scheme| scheme.name).chain([star::NAME]).collect()
 }
 
 const AFTER_HELP: &str = "\
@@ -160,13 +193,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Input("--max-depth is not known to a ring".to_owned()));
     }
     let ring = &args.ring;
-    let usual = Order::new(settings.url.clone());
-    let order = Order {
-        scheme: ring.scheme.clone().unwrap_or(usual.scheme),
-        recovery: ring.recovery.clone().unwrap_or(usual.recovery),
-        backups: ring.backups.unwrap_or(usual.backups),
-        settings: settings.clone(),
-    };
+    let order = ring.order(&settings)?;
     let switch = ring.security.switch(Role::Client, chance()?, None)?;
     let id = CrawlId(chance()? as u64);
     let limits = Limits {

@@ -3,22 +3,21 @@
 use argiope_controller::peer::atlas::StateRecord;
 use argiope_controller::peer::message::Part;
 
+use super::super::contents;
 use super::super::links::LinkId;
-use super::super::protocol::{Blob, CrawlId, CrawlStatus, FromClient, MemberStatus, Status, ToClient};
+use super::super::protocol::{CrawlId, CrawlStatus, FromClient, MemberStatus, Status, ToClient};
 use super::super::share;
 use super::Node;
 use super::home::Asker;
 
 /// So many states go into one frame.
 const STATES_AT_ONCE: usize = 64;
-/// So many bytes of contents go into one frame, or one content that is larger.
-const BYTES_AT_ONCE: usize = 1 << 20;
 
 impl Node<'_> {
     pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
         match wish {
             FromClient::Start(id, order) => {
-                let refused = share::settings(&order).err();
+                let refused = share::refusal(&order);
                 if self.shares.contains_key(&id) {
                     self.say_to(link, &ToClient::Started(id));
                 } else if let Some(why) = refused {
@@ -92,21 +91,13 @@ impl Node<'_> {
     fn hand_out(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
         let mut answers = vec![ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone())];
-        let atlas = share.peer.atlas();
         let records: Vec<StateRecord> = match &share.pending {
             Some(pending) => pending.parts.iter().filter_map(state).collect(),
-            None if atlas.initial().is_none() => Vec::new(),
-            None => atlas.all().filter_map(|(_, state)| atlas.record(state)).collect(),
+            None => share.records(),
         };
-        let mut blobs: Vec<Blob> = Vec::new();
-        for content in records.iter().flat_map(StateRecord::contents) {
-            let Some(blob) = self.blob(content) else { continue };
-            blobs.push(blob);
-            if blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>() > BYTES_AT_ONCE {
-                answers.push(ToClient::Blobs(std::mem::take(&mut blobs)));
-            }
-        }
-        answers.push(ToClient::Blobs(blobs));
+        let contents = records.iter().flat_map(StateRecord::contents);
+        let blobs = contents::in_frames(contents.filter_map(|content| self.blob(content)));
+        answers.extend(blobs.into_iter().map(ToClient::Blobs));
         answers.extend(records.chunks(STATES_AT_ONCE).map(|some| ToClient::States(some.to_vec())));
         answers.push(ToClient::End);
         if let Some(link) = self.links.get(&link) {

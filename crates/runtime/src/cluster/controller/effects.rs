@@ -7,12 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::Content;
 use argiope_controller::peer::message::{Effect, Envelope, Input, Message, Task, ToCrawler};
+use argiope_controller::star::ToNode;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
-use super::{Node, short};
+use super::super::share::{Duty, Share};
+use super::{Alarm, Node, short};
 use crate::store::packed::encode;
 use crate::store::{Batch, ContentHash};
 
@@ -24,6 +26,8 @@ pub enum Outgoing {
     Finished(CrawlId),
     /// A crawl's ring was left.
     Left(CrawlId),
+    /// The coordinator of a star answers a crawler.
+    News(CrawlId, CrawlerId, Box<ToNode>),
 }
 
 impl Node<'_> {
@@ -35,8 +39,9 @@ impl Node<'_> {
         else {
             return;
         };
+        let Duty::Peer(peer) = &mut share.duty else { return };
         let mut effects = Vec::new();
-        share.peer.handle(now, input, &mut effects);
+        peer.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         effects.retain(|effect| match effect {
             Effect::Keep(part) => {
@@ -63,7 +68,8 @@ impl Node<'_> {
                 }
             }
             Effect::Broadcast(facts) => {
-                let initial = self.shares.get(&crawl).and_then(|share| share.peer.atlas().initial());
+                let share = self.shares.get(&crawl);
+                let initial = share.and_then(Share::peer).and_then(|peer| peer.atlas().initial());
                 let inside = |shares: &[(CrawlId, super::Tally)]| {
                     shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
                 };
@@ -87,7 +93,7 @@ impl Node<'_> {
                 self.tell_crawler(crawl, crawler, told);
             }
             Effect::Executed(step) => self.trace("executed", step.from, step.action),
-            Effect::Wake(timer, after) => self.remind(crawl, timer, after),
+            Effect::Wake(timer, after) => self.remind(crawl, Alarm::Peer(timer), after),
             Effect::Left => self.after_the_disk(Outgoing::Left(crawl)),
             Effect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
             // Written already.
@@ -96,7 +102,7 @@ impl Node<'_> {
     }
 
     /// Notes when something was given out or done, for tests that hold it against what others note.
-    fn trace(&mut self, what: &str, state: StateKey, action: ActionSignature) {
+    pub(super) fn trace(&mut self, what: &str, state: StateKey, action: ActionSignature) {
         if let Some(trace) = &mut self.trace {
             let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
             // A test that finds nothing fails.
@@ -104,7 +110,8 @@ impl Node<'_> {
         }
     }
 
-    fn after_the_disk(&mut self, outgoing: Outgoing) {
+    /// Lets something out when everything that was written before is on disk.
+    pub(super) fn after_the_disk(&mut self, outgoing: Outgoing) {
         if self.appended > self.durable {
             self.waiting.push_back((self.appended, outgoing));
         } else {
@@ -132,10 +139,12 @@ impl Node<'_> {
                 }
             }
             Outgoing::Finished(crawl) => self.finished(crawl),
+            Outgoing::News(crawl, crawler, told) => self.news_for(crawl, crawler, *told),
         }
     }
 
-    fn finished(&mut self, crawl: CrawlId) {
+    /// A crawl is over.
+    pub(super) fn finished(&mut self, crawl: CrawlId) {
         let Some(share) = self.shares.get_mut(&crawl) else { return };
         if !std::mem::replace(&mut share.finished, true) {
             self.name(&format!("finished/{crawl}"), Vec::new());
@@ -181,13 +190,14 @@ impl Node<'_> {
     }
 
     /// Those of the contents that another controller does not have yet.
-    fn blobs_for(&self, to: Key, wanted: &[Content]) -> Vec<Blob> {
+    pub(super) fn blobs_for(&self, to: Key, wanted: &[Content]) -> Vec<Blob> {
         let Some(link) = self.link_to(to).and_then(|id| self.links.get(&id)) else { return Vec::new() };
         let new = wanted.iter().filter(|content| !link.has.contains(content));
         new.filter_map(|&content| self.blob(content)).collect()
     }
 
-    fn has_now(&mut self, to: Key, contents: Vec<Content>) {
+    /// Another controller was sent these.
+    pub(super) fn has_now(&mut self, to: Key, contents: Vec<Content>) {
         if let Some(link) = self.link_to(to).and_then(|id| self.links.get_mut(&id)) {
             link.has.extend(contents);
         }

@@ -12,6 +12,7 @@ use super::super::links::LinkId;
 use super::super::protocol::{
     Between, CrawlId, FirstLook, FromCrawler, Member, Order, Spec, ToClient, ToTabs,
 };
+use super::super::share::Share;
 use super::effects::crawler_of;
 use super::{Node, PULSE, shown};
 
@@ -51,9 +52,10 @@ impl Node<'_> {
     /// A crawler is gone; what it was doing is given again when it is overdue.
     pub(super) fn dismiss(&mut self, link: LinkId, why: &str) {
         let Some(process) = self.processes.remove(&link) else { return };
-        for (_, crawler) in process.tabs.iter().flatten() {
-            self.crawlers.remove(crawler);
-            self.unanswered.remove(crawler);
+        for &(crawl, crawler) in process.tabs.iter().flatten() {
+            self.crawlers.remove(&crawler);
+            self.unanswered.remove(&crawler);
+            self.crawler_is_gone(crawl, crawler);
         }
         let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
         (self.say)(&format!("a crawler with {} tabs {how}", process.tabs.len()));
@@ -132,9 +134,10 @@ impl Node<'_> {
     fn forget_tab(&mut self, link: LinkId, tab: usize) {
         let process = self.processes.get_mut(&link);
         let works_for = process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
-        if let Some((_, crawler)) = works_for {
+        if let Some((crawl, crawler)) = works_for {
             self.crawlers.remove(&crawler);
             self.unanswered.remove(&crawler);
+            self.crawler_is_gone(crawl, crawler);
         }
     }
 
@@ -189,14 +192,26 @@ impl Node<'_> {
             FromCrawler::Returned(crawl, answer) => {
                 self.send_to(answer.by, &Between::Returned(crawl, answer));
             }
-            FromCrawler::Want(crawl, crawler, state) => self.tell(crawl, Input::Want(crawler, state)),
+            FromCrawler::Want(crawl, crawler, state) => {
+                if self.shares.get(&crawl).is_some_and(Share::is_star) {
+                    self.tab_wants(crawl, crawler, state);
+                } else {
+                    self.tell(crawl, Input::Want(crawler, state));
+                }
+            }
+            FromCrawler::Blobs(blobs) => self.take_blobs(blobs),
+            FromCrawler::Told(crawl, tell, spent, times, blobs) => {
+                self.tab_tells(crawl, tell, (spent, times), blobs);
+            }
             FromCrawler::Probed(number, first) => self.probed(number, first),
             FromCrawler::Volatile(crawl, masks) => self.learn_volatile(crawl, masks, None),
             FromCrawler::Leaving => {
                 if let Some(process) = self.processes.get_mut(&link) {
                     process.leaving = true;
-                    for (_, crawler) in process.tabs.iter().flatten() {
-                        self.crawlers.remove(crawler);
+                    let tabs: Vec<_> = process.tabs.iter().flatten().copied().collect();
+                    for (crawl, crawler) in tabs {
+                        self.crawlers.remove(&crawler);
+                        self.crawler_is_gone(crawl, crawler);
                     }
                     self.assign_tabs();
                 }

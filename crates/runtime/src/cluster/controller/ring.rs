@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{Input, Part};
 use argiope_controller::peer::settings::Settings;
+use argiope_controller::star::coordinator::Input as StarInput;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use serde::Serialize;
 
 use super::super::links::LinkId;
-use super::super::protocol::{Between, CrawlId, Member, Spec, Tally, ToTabs, encode};
-use super::super::share::{self, Share};
+use super::super::protocol::{Between, Blob, CrawlId, Member, Spec, Tally, ToTabs, encode};
+use super::super::share::{self, Duty, Share};
 use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 
 /// A controller that was silent for so long and has no connection is forgotten.
@@ -83,6 +84,7 @@ impl Node<'_> {
         }
         let Some(known) = self.members.get(&key) else { return };
         let (address, leaving) = (shown(&known.address), known.leaving);
+        self.crawlers_are_gone(key);
         if leaving {
             self.members.remove(&key);
             (self.say)(&format!("controller {} at {address} has left", short(key)));
@@ -255,7 +257,7 @@ impl Node<'_> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
         // It was checked when the crawl was introduced.
-        share.peer = make(share::settings(&share.spec.order).ok()?, &pending.parts);
+        share.duty = Duty::Peer(make(share::settings(&share.spec.order).ok()?, &pending.parts));
         Some(pending.parts.len())
     }
 
@@ -269,9 +271,13 @@ impl Node<'_> {
     /// Begins a crawl; the others are told.
     pub(super) fn found(&mut self, id: CrawlId, spec: &Spec) -> Result<(), String> {
         let mut share = Share::new(spec.clone(), self.me)?;
-        share.peer = Peer::founder(share::settings(&spec.order)?, self.me, &[self.me]);
+        share.duty = match share::star(&spec.order)? {
+            Some(division) => self.coordinator_for(id, division),
+            None => Duty::Peer(Peer::founder(share::settings(&spec.order)?, self.me, &[self.me])),
+        };
         self.introduce(id, share);
         self.tell(id, Input::Start);
+        self.coordinate(id, StarInput::Start);
         let others: Vec<Key> = self.members.keys().copied().collect();
         for other in others {
             self.send_to(other, &Between::Crawl(id, spec.clone()));
@@ -298,8 +304,11 @@ impl Node<'_> {
                 if !self.shares.contains_key(&id) && self.leaving.is_none() {
                     match Share::new(spec, self.me) {
                         Ok(share) => {
+                            let is_ring = !share.is_star();
                             self.introduce(id, share);
-                            self.join(id, from);
+                            if is_ring {
+                                self.join(id, from);
+                            }
                             self.assign_tabs();
                         }
                         Err(why) => (self.say)(&format!("crawl {id} cannot be taken part in: {why}")),
@@ -307,10 +316,7 @@ impl Node<'_> {
                 }
             }
             Between::Peer(id, envelope, blobs) => {
-                if let Some(link) = self.links.get_mut(&link) {
-                    link.has.extend(blobs.iter().map(|blob| blob.content));
-                }
-                self.take_blobs(blobs);
+                self.take_blobs_of(link, blobs);
                 self.tell(id, Input::Received(from, envelope));
             }
             Between::Tell(id, crawler, told, blobs) => {
@@ -328,6 +334,14 @@ impl Node<'_> {
             Between::Probed(number, first) => self.probed(number, first),
             Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
             Between::Stop(id) => self.stop(id, Some(from)),
+            Between::Blobs(blobs) => self.take_blobs_of(link, blobs),
+            Between::Told(id, tell, blobs) => {
+                self.take_blobs_of(link, blobs);
+                self.coordinate(id, StarInput::Told(tell));
+            }
+            Between::News(id, crawler, told) => self.news_for(id, crawler, told),
+            Between::Want(id, crawler, state) => self.describe(id, crawler, state),
+            Between::Gone(id, crawler) => self.coordinate(id, StarInput::Lost(crawler)),
             Between::Leaving => {
                 if let Some(known) = self.members.get_mut(&from) {
                     known.leaving = true;
@@ -335,6 +349,14 @@ impl Node<'_> {
                 }
             }
         }
+    }
+
+    /// Takes in contents that another controller has as well.
+    fn take_blobs_of(&mut self, link: LinkId, blobs: Vec<Blob>) {
+        if let Some(link) = self.links.get_mut(&link) {
+            link.has.extend(blobs.iter().map(|blob| blob.content));
+        }
+        self.take_blobs(blobs);
     }
 
     fn pulsed(&mut self, from: Key, members: Vec<Member>, tabs: u32, shares: Vec<(CrawlId, Tally)>) {
@@ -350,18 +372,25 @@ impl Node<'_> {
         for (id, tally) in &shares {
             let id = *id;
             let Some(share) = self.shares.get(&id) else { continue };
+            if matches!(share.duty, Duty::PassOn) && tally.finished && tally.inside && !share.stopped {
+                self.finished(id);
+                continue;
+            }
             if tally.finished || !tally.inside {
                 continue;
             }
             if share.pending.is_some() {
                 self.come_back(id, from);
-            } else if share.is_open() && !share.peer.member().is_inside() {
+                continue;
+            }
+            let Some(peer) = share.peer() else { continue };
+            if share.is_open() && !peer.member().is_inside() {
                 // Whoever was to let it in may be gone.
                 if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
                     self.join(id, from);
                 }
-            } else if share.is_open() && share.peer.member().is_inside() {
-                let around = share.peer.member();
+            } else if share.is_open() && peer.member().is_inside() {
+                let around = peer.member();
                 let apart = !around.successors().contains(&from) && around.predecessor() != Some(from);
                 if apart && self.is_time_to_meet(id, from) {
                     self.tell(id, Input::Meet(from));

@@ -1,0 +1,327 @@
+//! Short stories of a star: a coordinator, crawlers, and messages that do not arrive or arrive twice.
+
+use argiope_controller::job::{CrawlerId, Job, Step};
+use argiope_controller::outcome::{Failure, Offered, Outcome, Sighting};
+use argiope_controller::peer::message::Part;
+use argiope_controller::spent::Spent;
+use argiope_controller::star::coordinator::{self, Coordinator, Timer, Times};
+use argiope_controller::star::division::{Division, Plan};
+use argiope_controller::star::node::{self, Node, Performed};
+use argiope_controller::star::{Executed, Found, Heard, News, Share, Tell, ToNode};
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::strategies;
+use argiope_explore::strategy::Settings;
+
+const TIMES: Times = Times { task: 1_000, gather: 5_000 };
+
+fn plan(shares: usize) -> Plan {
+    Plan { division: Division::Stride, shares }
+}
+
+fn found(key: u128, actions: &[u64], by: Option<(u128, u64)>) -> Found {
+    let by = by.map(|(from, action)| Step {
+        from: StateKey(from),
+        action: ActionSignature(action),
+        to: StateKey(key),
+    });
+    let actions = actions.iter().copied().map(ActionSignature).collect();
+    Found { key: StateKey(key), actions, links: Vec::new(), by, content: None }
+}
+
+fn step(from: u128, action: u64, to: u128) -> Step {
+    Step { from: StateKey(from), action: ActionSignature(action), to: StateKey(to) }
+}
+
+fn executed(from: u128, action: u64, to: u128) -> Executed {
+    Executed { step: step(from, action, to), once: false, notes: None }
+}
+
+/// A coordinator, and what it said.
+struct Middle {
+    coordinator: Coordinator,
+    effects: Vec<coordinator::Effect>,
+}
+
+impl Middle {
+    fn new(shares: usize) -> Self {
+        let mut middle = Self { coordinator: Coordinator::new(plan(shares), TIMES), effects: Vec::new() };
+        middle.hear(coordinator::Input::Start);
+        middle
+    }
+
+    fn hear(&mut self, input: coordinator::Input) {
+        self.coordinator.handle(1, input, &mut self.effects);
+    }
+
+    fn told(&mut self, crawler: u64, number: u64, tell: Tell) -> Option<News> {
+        self.effects.clear();
+        self.hear(coordinator::Input::Told(Tell { crawler: CrawlerId(crawler), number, ..tell }));
+        self.news(crawler)
+    }
+
+    /// What a crawler was told last.
+    fn news(&self, crawler: u64) -> Option<News> {
+        self.effects.iter().rev().find_map(|effect| match effect {
+            coordinator::Effect::Answer(to, ToNode::News(news)) if *to == CrawlerId(crawler) => {
+                Some(news.clone())
+            }
+            _ => None,
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, coordinator::Effect::Finished))
+    }
+}
+
+fn hello() -> Tell {
+    Tell::hello(CrawlerId(0))
+}
+
+fn shares(news: &News) -> Vec<usize> {
+    news.shares.iter().map(|share| share.number).collect()
+}
+
+#[test]
+fn a_coordinator_begins_after_a_while_with_those_who_are_there() {
+    let mut middle = Middle::new(3);
+    assert_eq!(middle.told(1, 1, hello()), None);
+    middle.hear(coordinator::Input::Woken(Timer::Gather));
+    let news = middle.news(1).expect("it is time");
+    assert_eq!((shares(&news), news.plan), (vec![0], plan(3)));
+    // The other two shares go to whoever is done, one after the other; then it is over.
+    let first = Tell { found: vec![found(7, &[], None)], shares: vec![0], done: true, ..hello() };
+    assert_eq!(shares(&middle.told(1, 2, first).expect("there is more")), [1]);
+    let heard = Heard { states: 1, plain: 0 };
+    let next = Tell { heard, shares: vec![0, 1], done: true, ..hello() };
+    assert_eq!(shares(&middle.told(1, 3, next.clone()).expect("there is more")), [2]);
+    assert!(!middle.is_over());
+    middle.told(1, 4, Tell { shares: vec![0, 1, 2], ..next });
+    assert!(middle.is_over());
+}
+
+#[test]
+fn what_was_said_before_something_was_answered_does_not_end_a_crawl() {
+    let mut middle = Middle::new(2);
+    middle.told(1, 1, hello());
+    middle.told(2, 1, hello());
+    let heard = Heard { states: 1, plain: 0 };
+    let one = Tell { heard, shares: vec![0], done: true, ..hello() };
+    middle.told(1, 2, Tell { found: vec![found(7, &[1, 2], None)], heard: Heard::default(), ..one.clone() });
+    assert_eq!(middle.told(1, 3, one.clone()), None);
+    let two = Tell { shares: vec![1], executed: vec![executed(7, 2, 8)], ..hello() };
+    let two = Tell { found: vec![found(8, &[3], Some((7, 2)))], ..two };
+    middle.told(2, 2, two);
+    assert_eq!(middle.news(1).expect("there is a new state").states.len(), 1);
+    middle.told(2, 3, Tell { heard: Heard { states: 2, plain: 0 }, shares: vec![1], done: true, ..hello() });
+    assert!(!middle.is_over(), "the first one is at work");
+    // An old word of the first one, that it has nothing to do, arrives once more.
+    assert_eq!(middle.told(1, 3, one), None);
+    assert!(!middle.is_over(), "the first one is at work");
+}
+
+#[test]
+fn a_share_that_was_lost_on_the_way_is_given_again_and_one_that_is_anothers_is_taken_away() {
+    let mut middle = Middle::new(2);
+    middle.told(1, 1, hello());
+    assert_eq!(shares(&middle.told(2, 1, hello()).expect("all are there")), [1]);
+    assert_eq!(shares(&middle.told(2, 2, hello()).expect("it does not know of its share")), [1]);
+    // It is gone, and a third one takes its place; then it comes back.
+    middle.hear(coordinator::Input::Lost(CrawlerId(2)));
+    assert_eq!(shares(&middle.told(3, 1, hello()).expect("there is a share")), [1]);
+    let news = middle.told(2, 3, Tell { shares: vec![1], ..hello() }).expect("it must know");
+    assert_eq!((shares(&news), news.gone), (Vec::new(), vec![1]));
+}
+
+#[test]
+fn a_coordinator_that_comes_back_knows_what_it_kept_and_hears_who_works_on_what() {
+    let mut middle = Middle::new(1);
+    middle.told(1, 1, hello());
+    let found = vec![found(7, &[1, 2], None), found(8, &[], Some((7, 1)))];
+    let tell = Tell { found, executed: vec![executed(7, 1, 8)], shares: vec![0], ..hello() };
+    middle.told(1, 2, Tell { closed: vec![(StateKey(7), ActionSignature(2), Failure::Hung)], ..tell });
+    let kept = middle.effects.iter().filter_map(|effect| match effect {
+        coordinator::Effect::Keep(part) => Some(part.clone()),
+        _ => None,
+    });
+    let kept: Vec<Part> = kept.collect();
+    assert_eq!(kept.len(), 4);
+    let again = Coordinator::restored(plan(1), TIMES, &kept);
+    assert_eq!(again.records(), middle.coordinator.records());
+    assert_eq!((again.states(), again.left()), (middle.coordinator.states(), 0));
+    let mut middle = Middle { coordinator: again, effects: Vec::new() };
+    let heard = Heard { states: 2, plain: 0 };
+    middle.told(1, 3, Tell { heard, shares: vec![0], done: true, ..hello() });
+    assert!(middle.is_over(), "nothing is left to do");
+}
+
+/// A crawler, and what it asks for.
+struct Outside {
+    node: Node,
+    effects: Vec<node::Effect>,
+}
+
+impl Outside {
+    fn new() -> Self {
+        let settings = Settings { reset_cost: 5.0, seed: 1 };
+        let strategy = strategies::find("greedy").expect("it is there");
+        let mut outside = Self { node: Node::new(CrawlerId(1), strategy, settings), effects: Vec::new() };
+        outside.hear(node::Input::Start);
+        outside
+    }
+
+    fn hear(&mut self, input: node::Input) {
+        self.effects.clear();
+        self.node.handle(input, &mut self.effects);
+    }
+
+    fn news(&mut self, number: u64, news: News) {
+        self.hear(node::Input::Received(ToNode::News(News { number, ..news })));
+    }
+
+    fn loaded(&mut self, at: Sighting) {
+        self.hear(node::Input::Loaded(at, None));
+    }
+
+    fn ended(&mut self, outcome: Outcome) {
+        let spent = Spent { actions: 1, resets: 0 };
+        self.hear(node::Input::Performed(Performed { outcome, spent, content: None, notes: None }));
+    }
+
+    fn said(&self) -> Option<&Tell> {
+        self.effects.iter().find_map(|effect| match effect {
+            node::Effect::Send(tell) => Some(tell),
+            _ => None,
+        })
+    }
+
+    fn job(&self) -> Option<&Job> {
+        self.effects.iter().find_map(|effect| match effect {
+            node::Effect::Perform(job) => Some(job),
+            _ => None,
+        })
+    }
+}
+
+fn news(shares: &[usize]) -> News {
+    let share = |&number: &usize| Share { number, executed: Vec::new(), closed: Vec::new() };
+    News {
+        number: 1,
+        plan: plan(1),
+        after: Heard::default(),
+        states: Vec::new(),
+        plain: Vec::new(),
+        shares: shares.iter().map(share).collect(),
+        gone: Vec::new(),
+    }
+}
+
+/// A state as a crawler sees it; of the actions those are plain links that are said to be.
+fn sight(key: u128, actions: &[(u64, bool)]) -> Sighting {
+    let offers = actions.iter().map(|&(action, once)| Offered { action: ActionSignature(action), once });
+    Sighting { key: StateKey(key), offers: Some(offers.collect()) }
+}
+
+fn done(at: Sighting) -> Outcome {
+    Outcome::Done { at, notes: Vec::new(), once: false }
+}
+
+#[test]
+fn what_was_not_answered_is_said_again_with_what_there_is_by_then() {
+    let mut outside = Outside::new();
+    assert_eq!(outside.said().map(|tell| tell.number), Some(1));
+    outside.hear(node::Input::Remind);
+    assert_eq!(outside.said().map(|tell| tell.number), Some(2));
+    outside.news(1, news(&[0]));
+    assert!(outside.effects.is_empty(), "it answers what was overtaken");
+    outside.news(2, news(&[0]));
+    assert!(matches!(outside.effects[..], [node::Effect::Load]));
+    outside.loaded(sight(7, &[(1, false), (2, false)]));
+    assert_eq!(outside.said().map(|tell| (tell.number, tell.found.len())), Some((3, 1)));
+    let action = outside.job().expect("there is something to do").action.0;
+    outside.ended(done(sight(8, &[])));
+    assert_eq!(outside.said(), None, "it waits for an answer");
+    outside.hear(node::Input::Remind);
+    let tell = outside.said().expect("it has waited");
+    assert_eq!((tell.number, tell.found.len(), tell.done), (4, 2, false));
+    assert_eq!(tell.executed, [executed(7, action, 8)]);
+    assert_eq!(tell.shares, [0]);
+}
+
+#[test]
+fn one_that_goes_by_another_name_says_what_was_not_answered_and_goes_on() {
+    let mut outside = Outside::new();
+    outside.news(1, news(&[0]));
+    outside.loaded(sight(7, &[(1, false)]));
+    let job = outside.job().expect("there is something to do").clone();
+    outside.hear(node::Input::Renamed(CrawlerId(5)));
+    let tell = outside.said().expect("it has a new home").clone();
+    assert_eq!((tell.crawler, tell.found.len(), tell.shares, tell.done), (CrawlerId(5), 1, vec![0], false));
+    let again = outside.job().expect("what it was doing was not done");
+    assert_eq!((again.action, again.reset), (job.action, true));
+}
+
+#[test]
+fn a_plain_link_is_followed_once_and_from_another_state_if_it_fails() {
+    let mut outside = Outside::new();
+    outside.news(1, news(&[0]));
+    outside.loaded(sight(7, &[(1, false), (9, true)]));
+    let mut tried = Vec::new();
+    // The link fails in the first state; the other action leads to a state that has it too.
+    for _ in 0..6 {
+        let Some(job) = outside.job().cloned() else { break };
+        tried.push((job.state.0, job.action.0));
+        outside.ended(match (job.state.0, job.action.0) {
+            (7, 9) => Outcome::Failed { went_right: 0, reason: Failure::Missing },
+            (7, _) => done(sight(8, &[(9, true), (2, false)])),
+            (8, 9) => done(sight(6, &[(9, true)])),
+            _ => done(sight(7, &[])),
+        });
+    }
+    tried.sort_unstable();
+    assert_eq!(tried, [(7, 1), (7, 9), (7, 9), (8, 2), (8, 9)]);
+}
+
+#[test]
+fn a_link_that_was_followed_stays_so_when_its_share_changes_hands() {
+    let mut outside = Outside::new();
+    let link = ActionSignature(9);
+    let states = vec![
+        Found { links: vec![link], ..found(7, &[1, 9], None) },
+        Found { links: vec![link], ..found(8, &[9], Some((7, 9))) },
+    ];
+    let share = Share { number: 0, executed: vec![step(7, 9, 8), step(7, 1, 7)], closed: Vec::new() };
+    outside.news(1, News { states, shares: vec![share], ..news(&[]) });
+    outside.loaded(sight(7, &[(1, false), (9, true)]));
+    assert_eq!(outside.job(), None);
+    assert!(outside.said().is_some_and(|tell| tell.done && tell.heard.states == 2));
+}
+
+#[test]
+fn what_turned_out_to_be_a_plain_link_is_left_alone_by_all_who_hear_of_it() {
+    let mut outside = Outside::new();
+    let states = vec![found(7, &[1, 9], None)];
+    outside.news(1, News { states, plain: vec![ActionSignature(9)], ..news(&[0]) });
+    outside.loaded(sight(7, &[(1, false), (9, false)]));
+    assert_eq!(outside.job().map(|job| job.action.0), Some(1));
+    outside.ended(done(sight(8, &[(9, false)])));
+    assert_eq!(outside.job(), None);
+}
+
+#[test]
+fn a_state_offers_what_everybody_was_told_whatever_one_has_seen() {
+    let mut outside = Outside::new();
+    outside.news(1, news(&[0]));
+    outside.loaded(sight(7, &[(2, false), (3, false)]));
+    let first = outside.job().expect("there is something to do").action.0;
+    let states = vec![found(7, &[1, 2], None)];
+    outside.news(2, News { states, ..news(&[]) });
+    let mut tried = Vec::new();
+    outside.ended(done(sight(7, &[])));
+    while let Some(job) = outside.job().cloned() {
+        tried.push(job.action.0);
+        outside.ended(done(sight(7, &[])));
+    }
+    tried.sort_unstable();
+    assert_eq!(tried, if first == 2 { vec![1] } else { vec![1, 2] });
+}

@@ -1,0 +1,264 @@
+//! A tab of a crawl whose work is divided in advance: it finds its own tasks, and tells the coordinator what came of them.
+//! The deciding is `controller::star::Node`, as the simulator runs it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use argiope_controller::job::Job;
+use argiope_controller::outcome::{Failure, Outcome, Sighting};
+use argiope_controller::peer::atlas::Content;
+use argiope_controller::peer::message::ToCrawler;
+use argiope_controller::spent::Spent;
+use argiope_controller::star::node::{Effect, Input, Node, Performed};
+use argiope_controller::star::{Tell, ToNode};
+use argiope_explore::id::StateKey;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{
+    Attached, Given, LIKE, MOST_DOUBLINGS, Office, PATIENCE, PAUSE, Session, Word, learn, microseconds,
+    take_crawler, tell_volatile,
+};
+use crate::cluster::contents;
+use crate::cluster::protocol::{FromCrawler, Times};
+use crate::cluster::share;
+use crate::crawler::{Crawler, Report};
+
+/// What was done is told at least so often, for those who watch, and so that little is lost with a crawler.
+const TELLS: Duration = Duration::from_secs(1);
+
+/// One tab that serves a star.
+struct Serving<'a> {
+    office: &'a Office,
+    attached: &'a Attached,
+    session: &'a mut Session,
+    given: &'a mut mpsc::Receiver<Given>,
+    /// What the coordinator said while the tab was busy.
+    news: VecDeque<ToNode>,
+    /// When something was told last, whether an answer is waited for, and how often it was in vain.
+    told: Instant,
+    waits: bool,
+    in_vain: u32,
+}
+
+/// Performs and tells, without end. Can be abandoned; whoever serves next goes on with what the tab knows.
+pub async fn serve(
+    office: &Office,
+    attached: &Attached,
+    session: &mut Session,
+    given: &mut mpsc::Receiver<Given>,
+) {
+    let order = &attached.crawl.spec.order;
+    // It was checked when the crawl began.
+    let Ok(strategy) = share::nodes_strategy(order) else { return std::future::pending().await };
+    let mut effects = Vec::new();
+    match &mut session.node {
+        Some(node) => node.handle(Input::Renamed(attached.crawler), &mut effects),
+        None => {
+            let mut node = Node::new(attached.crawler, strategy, share::exploring(order));
+            node.handle(Input::Start, &mut effects);
+            session.node = Some(node);
+        }
+    }
+    let (news, told) = (VecDeque::new(), Instant::now());
+    let mut serving = Serving { office, attached, session, given, news, told, waits: false, in_vain: 0 };
+    serving.run(effects).await;
+}
+
+impl Serving<'_> {
+    async fn run(&mut self, effects: Vec<Effect>) {
+        let mut effects = VecDeque::from(effects);
+        let mut idle = Instant::now();
+        loop {
+            let began = Instant::now();
+            let input = match effects.pop_front() {
+                Some(Effect::Send(tell)) => {
+                    self.send(tell).await;
+                    continue;
+                }
+                Some(Effect::Load) => Some(self.load().await),
+                Some(Effect::Perform(job)) => Some(self.perform(&job).await),
+                // If it is over, its home will attach it elsewhere.
+                Some(Effect::Finished) | None if effects.is_empty() => {
+                    self.wait().await;
+                    None
+                }
+                Some(Effect::Finished) | None => continue,
+            };
+            if input.is_some() {
+                let asked = microseconds(began - idle).filter(|&time| time <= Times::IDLE);
+                self.session.times.asking += asked.unwrap_or_default();
+                self.session.times.acting += microseconds(began.elapsed()).unwrap_or_default();
+                idle = Instant::now();
+            }
+            self.decide(input, &mut effects);
+        }
+    }
+
+    /// What was heard meanwhile is known before it is decided what to do next.
+    fn decide(&mut self, input: Option<Input>, effects: &mut VecDeque<Effect>) {
+        while let Ok(given) = self.given.try_recv() {
+            self.hear(given);
+        }
+        let Some(node) = &mut self.session.node else { return };
+        let mut more = Vec::new();
+        for told in self.news.drain(..) {
+            (self.waits, self.in_vain) = (false, 0);
+            node.handle(Input::Received(told), &mut more);
+        }
+        if let Some(input) = input {
+            node.handle(input, &mut more);
+        }
+        let says = more.iter().any(|effect| matches!(effect, Effect::Send(_)));
+        if !says && self.told.elapsed() >= patience(self.waits, self.in_vain) {
+            self.in_vain += u32::from(self.waits);
+            node.handle(Input::Remind, &mut more);
+            self.told = Instant::now();
+        }
+        effects.extend(more);
+    }
+
+    /// Waits for somebody to say something, or until it is time to say something oneself.
+    async fn wait(&mut self) {
+        let left = patience(self.waits, self.in_vain).saturating_sub(self.told.elapsed());
+        if let Ok(given) = timeout(left, self.given.recv()).await {
+            match given {
+                Some(given) => _ = self.hear(given),
+                // The process ends.
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Says which state it was told about, if it was told about one.
+    fn hear(&mut self, Given { crawler, told }: Given) -> Option<StateKey> {
+        match told {
+            Word::Star(told) if crawler == self.attached.crawler => self.news.push_back(told),
+            Word::Ring(ToCrawler::Like(state, content)) => {
+                learn(self.attached, state, content);
+                return Some(state);
+            }
+            Word::Star(_) | Word::Ring(ToCrawler::Task(_) | ToCrawler::Finished) => {}
+        }
+        None
+    }
+
+    async fn send(&mut self, tell: Tell) {
+        let archive = &self.attached.crawl.archive;
+        let blobs = tell.contents().filter_map(|content| archive.blob(content)).collect();
+        let mut frames = contents::in_frames(self.office.outbox.unsent(blobs));
+        let last = frames.pop().unwrap_or_default();
+        for blobs in frames {
+            self.office.outbox.send(FromCrawler::Blobs(blobs)).await;
+        }
+        let spent = std::mem::take(&mut self.session.spent);
+        let times = std::mem::take(&mut self.session.times);
+        (self.told, self.waits) = (Instant::now(), true);
+        self.office.outbox.send(FromCrawler::Told(self.attached.id, tell, spent, times, last)).await;
+    }
+
+    async fn load(&mut self) -> Input {
+        let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
+            return Input::NotLoaded;
+        };
+        let Ok((mut at, found)) = crawler.load().await else {
+            tokio::time::sleep(PAUSE).await;
+            return Input::NotLoaded;
+        };
+        self.session.spent.resets += 1;
+        let archive = &self.attached.crawl.archive;
+        found.iter().for_each(|(key, found)| archive.take_in(*key, found));
+        let content = self.describe(&mut at, &crawler);
+        self.session.crawler = Some(crawler);
+        Input::Loaded(at, content)
+    }
+
+    /// Where the tab stands, as the node wants to know it.
+    fn describe(&self, at: &mut Sighting, crawler: &Crawler) -> Option<Content> {
+        at.offers = crawler.offers();
+        self.attached.crawl.archive.name_of(at.key)
+    }
+
+    async fn perform(&mut self, job: &Job) -> Input {
+        let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
+            return Input::NotBegun;
+        };
+        match self.know_the_way(job, &crawler).await {
+            Way::Known => {}
+            Way::Unanswered => {
+                self.session.crawler = Some(crawler);
+                return Input::NotBegun;
+            }
+            Way::Unknown => {
+                self.session.crawler = Some(crawler);
+                let outcome = Outcome::Failed { went_right: 0, reason: Failure::Lost };
+                let spent = Spent::default();
+                return Input::Performed(Performed { outcome, spent, content: None, notes: None });
+            }
+        }
+        let Report { mut outcome, spent, found, learned } = crawler.perform(job).await;
+        let spent = Spent { actions: spent.actions, resets: spent.resets };
+        self.session.spent = self.session.spent.plus(spent);
+        if learned {
+            tell_volatile(self.office, self.attached).await;
+        }
+        let archive = &self.attached.crawl.archive;
+        found.iter().for_each(|(key, found)| archive.take_in(*key, found));
+        let notes = match &outcome {
+            Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
+            Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
+        };
+        let named = notes.as_ref().map(|notes| notes.content);
+        notes.into_iter().for_each(|notes| archive.keep(notes));
+        let content = match &mut outcome {
+            Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => {
+                let content = self.describe(at, &crawler);
+                self.session.crawler = Some(crawler);
+                content
+            }
+            // The next job has a new tab.
+            Outcome::Failed { .. } => None,
+        };
+        Input::Performed(Performed { outcome, spent, content, notes: named })
+    }
+
+    /// Sees to it that the tab knows the states that it is to walk through.
+    async fn know_the_way(&mut self, job: &Job, crawler: &Crawler) -> Way {
+        let unknown = job.walk.iter().map(|step| step.to).filter(|&key| !crawler.knows(key));
+        let mut unknown: BTreeSet<StateKey> = unknown.collect();
+        for &state in &unknown {
+            let want = FromCrawler::Want(self.attached.id, self.attached.crawler, state);
+            self.office.outbox.send(want).await;
+        }
+        let learning = async {
+            while !unknown.is_empty() {
+                let Some(given) = self.given.recv().await else { return };
+                if let Some(state) = self.hear(given) {
+                    unknown.remove(&state);
+                }
+            }
+        };
+        let _ = timeout(LIKE, learning).await;
+        if job.walk.iter().all(|step| crawler.knows(step.to)) {
+            Way::Known
+        } else if unknown.is_empty() {
+            Way::Unknown
+        } else {
+            Way::Unanswered
+        }
+    }
+}
+
+/// How long it is before something is said again that was not answered, or something more is said.
+fn patience(waits: bool, in_vain: u32) -> Duration {
+    if waits { PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS)) } else { TELLS }
+}
+
+/// Whether the states are known that a tab is to walk through.
+enum Way {
+    Known,
+    /// Nobody can tell what they are like.
+    Unknown,
+    /// Nobody has answered.
+    Unanswered,
+}
