@@ -359,3 +359,60 @@ fn records_that_contradict_each_other_are_refused() {
     let refused = Controller::restore(settings, records).err().expect("recorded twice");
     assert_eq!(refused.at, story.records.len());
 }
+
+/// A page of the menu in `a_menu`.
+fn page(number: u128) -> Sighting {
+    state(number, &[1, 2, 3, 4])
+}
+
+/// An application of four pages and a menu that leads to each of them, up to the moment when its crawler is told what to
+/// do after its job.
+fn a_menu() -> (Story, Ahead) {
+    let mut story = Story::by("menu", Settings { ahead: 1, ..settings() });
+    story.ready(ONE, Some(page(1)));
+    while story.ahead.is_empty() {
+        let action = story.jobs[0].1.action.0;
+        story.done(ONE, page(action.into()));
+    }
+    let ahead = story.ahead.remove(0);
+    (story, ahead)
+}
+
+#[test]
+fn where_a_job_is_foreseen_to_lead_the_crawler_is_told_what_to_do_then() {
+    let (mut story, Ahead { after, job: next }) = a_menu();
+    let kept = story.records.len();
+    let first = story.done(ONE, page(after.0));
+    assert_eq!(u128::from(first.action.0), after.0);
+    assert_eq!(story.records.len(), kept + 1);
+    assert!(story.jobs.is_empty(), "it has something to do");
+    story.jobs.push((ONE, next.clone()));
+    story.done(ONE, page(next.action.0.into()));
+    assert_eq!(story.records.len(), kept + 2);
+    assert_eq!(story.jobs.len(), 1, "it has nothing to do any more and is told what to do");
+}
+
+#[test]
+fn what_was_to_be_done_after_a_job_that_ended_otherwise_is_given_again() {
+    let (mut story, Ahead { job: dropped, .. }) = a_menu();
+    story.done(ONE, page(9));
+    assert_eq!(story.jobs.len(), 1);
+    // What is said of the one that was dropped says nothing any more.
+    let outcome = |at| Outcome::Done { at, notes: Vec::new(), once: false };
+    let kept = story.records.len();
+    let input =
+        Input::Finished { crawler: ONE, job: dropped.id, outcome: outcome(page(2)), spent: Spent::default() };
+    story.tell(input);
+    assert_eq!(story.records.len(), kept);
+    let mut given = Vec::new();
+    while story.finished.is_none() {
+        let action = story.jobs[0].1.action.0;
+        let ahead = std::mem::take(&mut story.ahead);
+        let job = story.done(ONE, page(action.into()));
+        given.push((job.state, job.action));
+        if story.jobs.is_empty() {
+            story.jobs.extend(ahead.into_iter().map(|ahead| (ONE, ahead.job)));
+        }
+    }
+    assert!(given.contains(&(dropped.state, dropped.action)));
+}

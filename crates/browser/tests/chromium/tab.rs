@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use argiope_browser::Browser;
-use argiope_browser::agent::{AgentSettings, Step};
+use argiope_browser::agent::{AgentSettings, Raw, Step};
 use argiope_browser::browser::OpenedTab;
+use argiope_browser::note::Noted;
 use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::page::Kind;
 use serde_json::json;
@@ -27,6 +28,16 @@ const FORM: &str = "<!doctype html><title>form</title><form method=post action=/
 const SCRIPT: &str =
     "<!doctype html><title>script</title><form method=post action=/sent><input name=size value=3></form>
     <button onclick='document.forms[0].submit()'>send</button>";
+
+/// The first click asks something, the second changes the page, the third goes on without end.
+const COUNTS: &str = "<!doctype html><title>counts</title><button>0</button><script>
+    const button = document.querySelector('button');
+    button.onclick = () => {
+        button.textContent = Number(button.textContent) + 1;
+        if (button.textContent === '1') alert('one');
+        if (button.textContent === '3') fetch('/slow');
+    };
+</script>";
 
 /// Serves one page, and under other addresses a page that says what was asked for, as long as the test lives.
 fn serve(page: &'static str) -> String {
@@ -53,6 +64,9 @@ fn answer(stream: &TcpStream, page: &str) {
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
     let asked = format!("{}: {}", first.trim_end(), String::from_utf8_lossy(&body));
+    if first.starts_with("GET /slow") {
+        thread::sleep(Duration::from_secs(3));
+    }
     let said = if first.starts_with("GET / ") { page } else { &asked };
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html";
     let _ = write!(&*stream, "{head}\r\ncontent-length: {}\r\n\r\n{said}", said.len());
@@ -130,4 +144,50 @@ async fn sent_twice(name: &str, page: &'static str, expected: &str) {
     }
     assert!(sent[0].2.contains(expected), "{}", sent[0].2);
     assert_eq!(sent[0], sent[1]);
+}
+
+/// The pages that clicks lead to, one at a time.
+async fn raws(tab: &mut Tab, url: &str, step: &Step, many: usize) -> Vec<Raw> {
+    tab.load(url).await.unwrap();
+    let mut raws = Vec::new();
+    for _ in 0..many {
+        raws.push(tab.run(std::slice::from_ref(step)).await.unwrap().raw);
+    }
+    raws
+}
+
+#[tokio::test]
+async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_step() {
+    let place = Place::new("counts");
+    let url = serve(COUNTS);
+    let (_browser, _, mut tab) = open(&place, &url).await;
+    tab.load(&url).await.unwrap();
+    let click = click(&mut tab).await;
+    let raws = raws(&mut tab, &url, &click, 2).await;
+    let step = |at: usize, first| Step { expect: raws.get(at).copied(), first, ..click.clone() };
+
+    tab.load(&url).await.unwrap();
+    let known = tab.run(&[step(0, false), step(1, false)]).await.unwrap();
+    assert_eq!((known.done, known.notes.len(), known.passed.len()), (2, 0, 0), "what is known is not told");
+
+    tab.load(&url).await.unwrap();
+    let arrival = tab.run(&[step(0, true), step(1, true)]).await.unwrap();
+    assert_eq!((arrival.done, arrival.raw), (2, raws[1]));
+    let asked = Noted::Dialog("alert".to_owned(), "one".to_owned());
+    assert_eq!((arrival.passed, arrival.notes), (vec![vec![asked]], Vec::new()));
+}
+
+#[tokio::test]
+async fn steps_that_take_long_do_not_share_a_call() {
+    let place = Place::new("slow");
+    let url = serve(COUNTS);
+    let (_browser, _, mut tab) = open(&place, &url).await;
+    tab.load(&url).await.unwrap();
+    let click = click(&mut tab).await;
+    let raws = raws(&mut tab, &url, &click, 4).await;
+    let steps: Vec<Step> =
+        raws.iter().map(|&raw| Step { expect: Some(raw), first: true, ..click.clone() }).collect();
+    tab.load(&url).await.unwrap();
+    assert_eq!(tab.run(&steps).await.unwrap().done, 3);
+    assert_eq!(tab.run(&steps[3..]).await.unwrap().raw, raws[3]);
 }

@@ -95,6 +95,7 @@ struct Ratios {
     one_tab_to_bare: f64,
     two_bare_to_one: f64,
     two_tabs_to_one: f64,
+    two_tabs_to_bare: f64,
     /// What two tabs could be if they kept every core busy and a step took no more work than it does alone.
     two_tabs_at_most: f64,
     one_tab_to_usual: Option<f64>,
@@ -332,6 +333,7 @@ impl Measured {
             one_tab_to_bare: pairs(&self.one_tab, &self.bare),
             two_bare_to_one: pairs(&self.two_bare, &self.bare),
             two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
+            two_tabs_to_bare: pairs(&self.two_tabs, &self.bare),
             two_tabs_at_most: (threads::cores() as f64 / median(self.one_tab_cores.clone())).min(2.0),
             one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
         }
@@ -383,8 +385,10 @@ fn table(all: &[Measured], args: &Args) -> String {
         );
         let _ = writeln!(
             text,
-            "  two tabs    {:>8.0}  {:.2} times one tab; {:.1} cores busy; {:.2} if all were and nothing were lost",
+            "  two tabs    {:>8.0}  {:.2} of the bare loop, {:.2} times one tab; {:.1} cores busy; {:.2} if all were and \
+             nothing were lost",
             middle(&measured.two_tabs),
+            ratios.two_tabs_to_bare,
             ratios.two_tabs_to_one,
             middle(&measured.two_tabs_cores),
             ratios.two_tabs_at_most

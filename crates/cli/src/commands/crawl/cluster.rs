@@ -160,6 +160,8 @@ struct Following<'a> {
     id: CrawlId,
     limits: Limits,
     stopped_by: Option<StoppedBy>,
+    /// The most tabs that worked for it at a time, as far as was seen.
+    tabs: u32,
     last: Status,
     started: Instant,
 }
@@ -209,6 +211,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         id,
         limits,
         stopped_by: None,
+        tabs: 1,
         last: Status::default(),
         started,
     };
@@ -242,6 +245,7 @@ pub fn attach(args: &Attach) -> Result<(), Failure> {
         id: args.id,
         limits: Limits::default(),
         stopped_by: None,
+        tabs: 1,
         last: Status::default(),
         started: Instant::now(),
     };
@@ -332,7 +336,7 @@ fn tell(
     let incomplete = fetched.incomplete();
     let mut summary = Summary::of(&controller, incomplete.is_none(), following.stopped_by);
     summary.progress.actions_now = summary.progress.actions;
-    let settings = CrawlSettings { tabs: total.crawlers.max(1), ..settings.clone() };
+    let settings = CrawlSettings { tabs: following.tabs, ..settings.clone() };
     let masks = all_masks(&learned);
     let wall = following.started.elapsed();
     let ended = Ended { settings: &settings, summary: &summary, wall, out: &place.path, masks: &masks };
@@ -404,6 +408,11 @@ impl Following<'_> {
                 let total = status.total(self.id);
                 watch.see(&progress(&total, self.started));
                 let over = total.finished;
+                self.tabs = self.tabs.max(total.crawlers);
+                if status.crawls.iter().any(|crawl| crawl.id == self.id && crawl.stopped) {
+                    // By somebody else, if it was not for a limit.
+                    self.stopped_by.get_or_insert(StoppedBy::Interrupt);
+                }
                 self.last = status;
                 if over {
                     return Ok(Followed::Over);

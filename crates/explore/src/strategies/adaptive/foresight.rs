@@ -66,3 +66,50 @@ impl Foresight {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{ActionSignature, StateKey};
+
+    /// Executes every action of so many states, one after the other; how often what it leads to was foreseen, and how often
+    /// wrongly.
+    fn foreseen(states: u32, actions: u32, leads: impl Fn(u32, u32) -> u32) -> (u32, u32) {
+        let (mut graph, mut forecast, mut foresight) =
+            (Graph::new(0), Forecast::new(0), Foresight::default());
+        let signatures: Vec<_> = (0..actions).map(|action| ActionSignature(action.into())).collect();
+        for state in 0..states {
+            graph.add_state(StateKey(state.into()), &signatures);
+            forecast.discovered(&graph, None);
+        }
+        let (mut right, mut wrong) = (0, 0);
+        for state in (0..states).map(StateIndex) {
+            for slot in graph.slots(state).collect::<Vec<_>>() {
+                let action = graph.signature(graph.action_of(slot)).0 as u32;
+                let destination = StateIndex(leads(state.0, action));
+                match foresight.foresees(&graph, &forecast, slot) {
+                    Some(foreseen) if foreseen == destination => right += 1,
+                    Some(_) => wrong += 1,
+                    None => {}
+                }
+                graph.record(slot, destination);
+                foresight.executed(&graph, &forecast, slot, destination);
+                forecast.executed(&graph, slot, destination, false);
+            }
+        }
+        (right, wrong)
+    }
+
+    #[test]
+    fn switches_are_foreseen_as_soon_as_they_were_seen_from_the_other_side() {
+        let (right, wrong) = foreseen(256, 8, |state, switch| state ^ 1 << switch);
+        // Of 2,048 transitions one half are the ways back of the other half.
+        assert!(right > 1_000 && wrong < 10, "{right} right, {wrong} wrong");
+    }
+
+    #[test]
+    fn what_does_not_go_back_is_not_foreseen_for_long() {
+        let (right, wrong) = foreseen(200, 4, |state, action| (state * 7 + action * 13 + 1) % 200);
+        assert!(wrong <= 20 && right <= 20, "{right} right, {wrong} wrong");
+    }
+}
