@@ -451,6 +451,8 @@ pub enum Input {
     Report(Report),
     /// A crawler gives a task back that it did not begin.
     Returned(Answer),
+    /// The crawler that was doing a task, anybody's, is gone.
+    Lost(Answer),
     /// A crawler wants to know what a state is like, to walk through it.
     Want(CrawlerId, StateKey),
     /// A timer went off.

@@ -14,6 +14,7 @@ use argiope_ring as ring;
 use argiope_ring::{Key, Member};
 
 use crate::job::{CrawlerId, JobId};
+use crate::outcome::Failure;
 
 pub mod atlas;
 mod delivering;
@@ -207,6 +208,7 @@ impl Peer {
                     self.take_back(answer.job);
                 }
             }
+            Input::Lost(answer) => self.send(answer.by, Message::Missed(answer, Failure::Lost), out),
             Input::Want(crawler, state) => self.want(state, crawler, self.me, out),
             Input::Woken(timer) => self.woken(timer, out),
         }

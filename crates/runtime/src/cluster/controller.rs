@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Input, Part, Report, Timer};
+use argiope_controller::peer::message::{Answer, Input, Part, Report, Timer};
 use argiope_controller::star::coordinator::{Input as StarInput, Timer as StarTimer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
@@ -134,6 +134,8 @@ struct Node<'a> {
     timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Alarm)>>,
     next_timer: u64,
     crawlers: BTreeMap<CrawlerId, (LinkId, u32)>,
+    /// The tasks that they were given and have said nothing of since.
+    under_way: BTreeMap<CrawlerId, (CrawlId, Answer)>,
     /// What crawlers said last and were given nothing for yet.
     unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, Report)>,
     /// Until when that is said again, because somebody who had to do with it may be gone.
@@ -196,6 +198,7 @@ pub async fn run(
         timers: BinaryHeap::new(),
         next_timer: 0,
         crawlers: BTreeMap::new(),
+        under_way: BTreeMap::new(),
         unanswered: BTreeMap::new(),
         restless: None,
         processes: BTreeMap::new(),

@@ -445,7 +445,9 @@ impl<'a> Cluster<'a> {
             Input::Received(_, envelope) => matches!(envelope.message, Message::Ring(_)),
             Input::Woken(Timer::Stabilise | Timer::Fingers | Timer::Silent(_)) => true,
             Input::Start | Input::Join(_) | Input::Meet(_) | Input::Leave => true,
-            Input::Woken(_) | Input::Report(_) | Input::Returned(_) | Input::Want(..) => false,
+            Input::Woken(_) | Input::Report(_) | Input::Returned(_) | Input::Lost(_) | Input::Want(..) => {
+                false
+            }
         };
         let mut effects = Vec::new();
         self.nodes[at].peer.handle(self.clock.now(), input, &mut effects);

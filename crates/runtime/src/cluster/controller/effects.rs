@@ -170,10 +170,11 @@ impl Node<'_> {
             ToCrawler::Task(_) | ToCrawler::Finished => Vec::new(),
         };
         if home(crawler) == short_number(self.me) {
-            if let ToCrawler::Task(_) = told {
-                self.unanswered.remove(&crawler);
-            }
             let Some(&(link, _)) = self.crawlers.get(&crawler) else { return };
+            if let ToCrawler::Task(task) = &told {
+                self.unanswered.remove(&crawler);
+                self.under_way.insert(crawler, (crawl, task.id));
+            }
             let blobs = wanted.iter().filter_map(|&content| self.blob(content)).collect();
             if let Some(link) = self.links.get_mut(&link) {
                 link.send(&ToTabs::Tell(crawl, crawler, told, blobs));

@@ -49,13 +49,17 @@ impl Node<'_> {
         }
     }
 
-    /// A crawler is gone; what it was doing is given again when it is overdue.
+    /// A crawler is gone; whoever gave it a task is told. (Of what its home does not know any more it is seen that it is
+    /// overdue.)
     pub(super) fn dismiss(&mut self, link: LinkId, why: &str) {
         let Some(process) = self.processes.remove(&link) else { return };
         for &(crawl, crawler) in process.tabs.iter().flatten() {
             self.crawlers.remove(&crawler);
             self.unanswered.remove(&crawler);
             self.crawler_is_gone(crawl, crawler);
+            if let Some((crawl, task)) = self.under_way.remove(&crawler) {
+                self.tell(crawl, Input::Lost(task));
+            }
         }
         let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
         (self.say)(&format!("a crawler with {} tabs {how}", process.tabs.len()));
@@ -136,6 +140,7 @@ impl Node<'_> {
         let works_for = process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
         if let Some((crawl, crawler)) = works_for {
             self.crawlers.remove(&crawler);
+            self.under_way.remove(&crawler);
             self.unanswered.remove(&crawler);
             self.crawler_is_gone(crawl, crawler);
         }
@@ -182,15 +187,21 @@ impl Node<'_> {
                     share.spent = share.spent.plus(spent);
                     share.times = share.times.plus(times);
                 }
+                let task = self.under_way.get(&report.crawler).map(|(_, task)| *task);
+                if task.is_some() && task == report.task {
+                    self.under_way.remove(&report.crawler);
+                }
                 // One that was attached elsewhere meanwhile may still have something to say.
                 self.unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
                 self.tell(crawl, Input::Report(report));
             }
-            FromCrawler::Returned(crawl, answer) if answer.by == self.me => {
-                self.tell(crawl, Input::Returned(answer));
-            }
             FromCrawler::Returned(crawl, answer) => {
-                self.send_to(answer.by, &Between::Returned(crawl, answer));
+                self.under_way.retain(|_, (_, task)| *task != answer);
+                if answer.by == self.me {
+                    self.tell(crawl, Input::Returned(answer));
+                } else {
+                    self.send_to(answer.by, &Between::Returned(crawl, answer));
+                }
             }
             FromCrawler::Want(crawl, crawler, state) => {
                 if self.shares.get(&crawl).is_some_and(Share::is_star) {
