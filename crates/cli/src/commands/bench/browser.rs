@@ -29,6 +29,8 @@ use crate::threads;
 const NAP: Duration = Duration::from_millis(200);
 /// Events of the usual way that are timed: it takes as long for each.
 const NAPS: usize = 5;
+/// How many actions a measurement takes.
+const ACTIONS: u64 = 1500;
 /// What is crawled.
 struct Site {
     /// In the figures.
@@ -37,7 +39,7 @@ struct Site {
     query: &'static str,
     /// Whether the usual way is timed too.
     usual: bool,
-    /// Crawled as a whole, however many actions that takes: what a tab is told beforehand depends on what is known.
+    /// Crawled as a whole if nobody says otherwise: what a tab is told beforehand depends on what is known.
     whole: bool,
 }
 
@@ -63,9 +65,9 @@ pub struct Args {
     /// How often each is measured, in turns; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// About how many actions each measurement takes, or a whole crawl
-    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u64).range(50..=100_000))]
-    actions: u64,
+    /// About how many actions each measurement takes [default: 1500, and the toggles as a whole]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(50..=100_000))]
+    actions: Option<u64>,
     /// The browser's program [default: as `argiope crawl` finds it]
     #[arg(long, value_name = "PATH")]
     browser: Option<PathBuf>,
@@ -181,6 +183,10 @@ impl Bench<'_> {
         Ok(measured)
     }
 
+    fn actions(&self) -> u64 {
+        self.args.actions.unwrap_or(ACTIONS)
+    }
+
     fn launch(&self) -> LaunchSettings {
         LaunchSettings::new(self.executable.clone(), std::env::temp_dir())
     }
@@ -205,7 +211,7 @@ impl Bench<'_> {
     async fn bare(&self, tabs: u64, each: u64) -> Result<f64, Failure> {
         let (mut actions, mut time) = (0, Duration::ZERO);
         let share = each.div_ceil(tabs);
-        while actions < self.args.actions {
+        while actions < self.actions() {
             let browser = self.browser().await?;
             let mut loops = Vec::new();
             for _ in 0..tabs {
@@ -229,8 +235,9 @@ impl Bench<'_> {
     async fn crawl(&self, tabs: u32) -> Result<Speed, Failure> {
         let (mut actions, mut transitions, mut time, mut busy) = (0, 0, Duration::ZERO, 0.0);
         let mut actions_each = 0;
-        while actions < self.args.actions {
-            let most = (!self.site.whole).then_some(self.args.actions);
+        while actions < self.actions() {
+            let whole = self.site.whole && self.args.actions.is_none();
+            let most = (!whole).then_some(self.actions());
             let (summary, work) = self.crawl_once(tabs, most).await?;
             actions_each = summary.progress.actions.max(1);
             actions += actions_each;
