@@ -155,6 +155,53 @@ fn a_coordinator_that_comes_back_knows_what_it_kept_and_hears_who_works_on_what(
     assert!(middle.is_over(), "nothing is left to do");
 }
 
+/// Two crawlers. There is a state, and the first crawler did not get to its second action.
+fn one_does_not_get_there() -> (Middle, Tell) {
+    let mut middle = Middle::new(2);
+    middle.told(1, 1, hello());
+    middle.told(2, 1, hello());
+    let found = vec![found(7, &[1, 2], None)];
+    middle.told(1, 2, Tell { found, executed: vec![executed(7, 1, 7)], shares: vec![0], ..hello() });
+    let heard = Heard { states: 1, plain: 0 };
+    let idle = Tell { heard, done: true, ..hello() };
+    let closed = vec![(StateKey(7), ActionSignature(2), Failure::Unreachable)];
+    let first = Tell { shares: vec![0], closed, ..idle.clone() };
+    assert_eq!(middle.told(1, 3, first), None, "it has tried");
+    (middle, Tell { shares: vec![1], ..idle })
+}
+
+#[test]
+fn what_one_crawler_did_not_get_to_is_tried_by_another() {
+    let unreached = vec![(StateKey(7), ActionSignature(2))];
+    let (mut middle, second) = one_does_not_get_there();
+    assert_eq!(middle.told(2, 2, second.clone()).expect("it is asked").unreached, unreached);
+    // That was lost on the way.
+    assert_eq!(middle.told(2, 3, second.clone()).expect("it is asked again").unreached, unreached);
+    middle.told(2, 4, Tell { executed: vec![executed(7, 2, 7)], ..second });
+    assert!(middle.is_over());
+    assert_eq!((middle.coordinator.transitions(), middle.coordinator.left()), (2, 0));
+}
+
+#[test]
+fn what_two_crawlers_did_not_get_to_is_given_up() {
+    let (mut middle, second) = one_does_not_get_there();
+    middle.told(2, 2, second.clone());
+    let closed = vec![(StateKey(7), ActionSignature(2), Failure::Unreachable)];
+    middle.told(2, 3, Tell { closed, ..second });
+    assert!(middle.is_over());
+    assert_eq!((middle.coordinator.transitions(), middle.coordinator.left()), (1, 0));
+}
+
+#[test]
+fn what_was_to_be_tried_by_one_that_is_gone_is_tried_by_the_next() {
+    let (mut middle, second) = one_does_not_get_there();
+    middle.told(2, 2, second);
+    middle.hear(coordinator::Input::Lost(CrawlerId(2)));
+    assert!(!middle.is_over(), "its share is nobody's");
+    let news = middle.told(3, 1, hello()).expect("there is something to do");
+    assert_eq!(news.unreached, [(StateKey(7), ActionSignature(2))]);
+}
+
 /// A crawler, and what it asks for.
 struct Outside {
     node: Node,
@@ -213,6 +260,7 @@ fn news(shares: &[usize]) -> News {
         plain: Vec::new(),
         shares: shares.iter().map(share).collect(),
         gone: Vec::new(),
+        unreached: Vec::new(),
     }
 }
 
@@ -306,6 +354,37 @@ fn what_turned_out_to_be_a_plain_link_is_left_alone_by_all_who_hear_of_it() {
     assert_eq!(outside.job().map(|job| job.action.0), Some(1));
     outside.ended(done(sight(8, &[(9, false)])));
     assert_eq!(outside.job(), None);
+}
+
+#[test]
+fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
+    let mut outside = Outside::new();
+    let states = vec![found(7, &[1, 2], None)];
+    outside.news(1, News { states, plan: plan(2), ..news(&[0]) });
+    outside.loaded(sight(7, &[(1, false), (2, false)]));
+    let own = outside.job().expect("there is something to do").action;
+    let other = ActionSignature(3 - own.0);
+    outside.ended(done(sight(7, &[])));
+    assert_eq!(outside.job(), None, "the other action is not its own");
+    outside.hear(node::Input::Remind);
+    let number = outside.said().expect("it is out of work").number;
+    let heard = Heard { states: 1, plain: 0 };
+    let unreached = News { plan: plan(2), after: heard, unreached: vec![(StateKey(7), other)], ..news(&[]) };
+    outside.news(number, unreached.clone());
+    assert_eq!(outside.job().map(|job| job.action), Some(other));
+    // It tries as often as for its own.
+    for _ in 0..8 {
+        outside.ended(Outcome::Elsewhere { went_right: 0, at: sight(8, &[]) });
+    }
+    assert_eq!(outside.job(), None);
+    outside.hear(node::Input::Remind);
+    let tell = outside.said().expect("it is out of work");
+    assert_eq!(tell.closed, [(StateKey(7), other, Failure::Unreachable)]);
+    // Whoever asks once more is answered at once.
+    let number = tell.number;
+    outside.news(number, unreached);
+    let closed = outside.said().map(|tell| tell.closed.clone());
+    assert_eq!((outside.job(), closed), (None, Some(vec![(StateKey(7), other, Failure::Unreachable)])));
 }
 
 #[test]

@@ -25,6 +25,22 @@ impl Key {
         to.0.wrapping_sub(self.0)
     }
 
+    /// Where a newcomer goes: somewhere in the middle half of the widest gap between those that are there, by chance, so
+    /// that two who come at once do not stand in the same place. Of n members that came one by one each owns at least
+    /// 1 / 4n of the circle.
+    pub fn in_widest_gap(members: &[Self], chance: u128) -> Self {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        members.dedup();
+        let nexts = members.iter().cycle().skip(1);
+        // From one that is alone it is all round to itself.
+        let gaps = members.iter().zip(nexts).map(|(&from, &to)| (from.distance(to).wrapping_sub(1), from));
+        match gaps.max() {
+            Some((gap, from)) => from.ahead(gap / 4 + chance % (gap / 2).max(1)),
+            None => Self(chance),
+        }
+    }
+
     /// The place that many steps ahead.
     pub fn ahead(self, steps: u128) -> Self {
         Self(self.0.wrapping_add(steps))
@@ -51,6 +67,23 @@ mod tests {
         ];
         for (from, key, to, expected) in cases {
             assert_eq!(Key(key).is_between(Key(from), Key(to)), expected, "{from} {key} {to}");
+        }
+    }
+
+    #[test]
+    fn newcomers_that_go_into_the_widest_gap_leave_nobody_with_little() {
+        for seed in 1..100_u128 {
+            let mut members: Vec<Key> = Vec::new();
+            for number in 1..40_u128 {
+                let chance = (seed << 64 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                let newcomer = Key::in_widest_gap(&members, chance);
+                assert!(!members.contains(&newcomer));
+                members.push(newcomer);
+                members.sort_unstable();
+                let gaps = members.iter().zip(members.iter().cycle().skip(1));
+                let least = gaps.map(|(&from, &to)| from.distance(to).wrapping_sub(1)).min();
+                assert!(least >= Some(u128::MAX / (4 * number) - number), "{seed}, {number}");
+            }
         }
     }
 

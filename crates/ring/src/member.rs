@@ -215,7 +215,8 @@ impl Member {
         match open {
             Open::Successor(head) if self.successors.first() == Some(&head) => {
                 self.follow(head, after);
-                match predecessor {
+                // One that did not answer just now need not be asked again before the one after it hears of it.
+                match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
                     Some(nearer) if nearer.is_between(self.me, head) => {
                         self.ask(nearer, Open::Candidate(nearer), effects);
                     }

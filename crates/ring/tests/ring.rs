@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::chance::Chance;
 use argiope_ring::invariant::{self, Members};
-use argiope_ring::{Effect, Input, Key, Member, Timer};
+use argiope_ring::{Effect, Input, Key, Member, Message, Timer};
 
 /// How long an answer is waited for.
 const DEADLINE: u64 = 200;
@@ -236,6 +236,29 @@ fn the_ring_heals_when_members_fail_while_others_join() {
         world.assert_found(50);
         assert_eq!(world.stranded, 0);
     }
+}
+
+#[test]
+fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
+    let [me, dead, next] = [Key(1), Key(5), Key(9)];
+    let mut member = Member::founder(me, &[me, dead, next], 2);
+    let mut tell = |input| {
+        let mut effects = Vec::new();
+        member.handle(input, &mut effects);
+        effects
+    };
+    let asked = |effects: &[Effect], whom: Key| {
+        let found = effects.iter().find_map(|effect| match effect {
+            Effect::Send(to, Message::Ask(question)) if *to == whom => Some(*question),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("{whom:?} is not asked: {effects:?}"))
+    };
+    let first = asked(&tell(Input::Woken(Timer::Stabilise)), dead);
+    let second = asked(&tell(Input::Silent(first)), next);
+    // It has not heard yet, and takes the dead one for its predecessor. That one is not asked once more.
+    let around = Message::Around { question: second, predecessor: Some(dead), successors: vec![me] };
+    assert_eq!(tell(Input::Received(next, around)), [Effect::Send(next, Message::Notify)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A crawler: one tab that performs jobs and says how they ended. Knows nothing of why a job was given.
 
 use std::cell::RefCell;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -60,6 +61,8 @@ pub trait Details {
     fn detail(&self, key: StateKey) -> Option<StateDetail>;
     /// Its page as it was when it was found.
     fn page(&self, key: StateKey) -> Option<Page>;
+    /// The state that a page is, if somebody else has looked at it; then there is a detail of the state. Takes a moment.
+    fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>>;
 }
 
 impl Details for Store {
@@ -70,6 +73,11 @@ impl Details for Store {
     fn page(&self, key: StateKey) -> Option<Page> {
         let detail = Store::detail(self, key).ok()??;
         Store::page(self, detail.page).ok()?
+    }
+
+    /// Nobody else is there.
+    fn which(&self, _: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
+        Box::pin(std::future::ready(None))
     }
 }
 
@@ -370,9 +378,13 @@ impl Crawler {
         !self.knowledge.borrow().trusted.contains_key(&action)
     }
 
-    /// The state that the tab stands in now, looked at if its page is not known.
+    /// The state that the tab stands in now, looked at if nobody knows its page.
     async fn sighting(&mut self, arrival: &Arrival) -> Result<Sighting, TabError> {
-        let known = self.knowledge.borrow().page(arrival.raw).cloned();
+        let met = self.knowledge.borrow().page(arrival.raw).cloned();
+        let known = match met {
+            Some(known) => Some(known),
+            None => self.heard_of(arrival.raw).await,
+        };
         if let Some(known) = known {
             let key = known.key;
             self.at = Some(known);
@@ -380,6 +392,13 @@ impl Crawler {
         }
         let sight = self.look().await?;
         Ok(self.take_in(sight))
+    }
+
+    /// A page that somebody else has looked at.
+    async fn heard_of(&self, raw: Raw) -> Option<Known> {
+        let key = self.details.which(raw).await?;
+        let sheet = self.sheet(key).filter(|sheet| sheet.raw == raw)?;
+        Some(Known { key, sheet })
     }
 
     fn take_in(&mut self, sight: Sight) -> Sighting {

@@ -470,22 +470,22 @@ fn with(scheme: &str, recovery: Recovery, controllers: usize, crawlers: usize) -
 #[test]
 fn two_controllers_and_two_crawlers_survive_a_crash() {
     let crash = |scheme, recovery| Checked { crashes: 1, ..with(scheme, recovery, 2, 2) };
-    assert_eq!(situations(crash("shared", Recovery::Redundancy)), 93_047);
-    assert_eq!(situations(crash("shared", Recovery::Retry)), 15_294);
-    assert_eq!(situations(crash("forward-global", Recovery::Retry)), 18_111);
+    assert_eq!(situations(crash("shared", Recovery::Redundancy)), 92_407);
+    assert_eq!(situations(crash("shared", Recovery::Retry)), 15_312);
+    assert_eq!(situations(crash("forward-global", Recovery::Retry)), 18_133);
 }
 
 #[test]
 fn two_controllers_survive_a_crash_and_a_newcomer() {
     let both = Checked { crashes: 1, joins: 1, ..with("shared", Recovery::Redundancy, 2, 1) };
-    assert_eq!(situations(both), 340_734);
+    assert_eq!(situations(both), 336_414);
 }
 
 #[test]
 fn three_controllers_survive_a_crash() {
     let crash = |scheme| Checked { crashes: 1, ..with(scheme, Recovery::Retry, 3, 1) };
-    assert_eq!(situations(crash("shared")), 8_508);
-    assert_eq!(situations(crash("forward-global")), 9_354);
+    assert_eq!(situations(crash("shared")), 8_613);
+    assert_eq!(situations(crash("forward-global")), 9_458);
     if std::env::var_os("ARGIOPE_LONG").is_some() {
         // Many minutes.
         for (crawlers, recovery) in [(1, Recovery::Redundancy), (2, Recovery::Retry)] {

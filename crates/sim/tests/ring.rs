@@ -196,11 +196,41 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
             }
             let counts = cluster.counts();
             assert_eq!(counts.failures, 3);
-            assert_eq!(counts.needlessly, 0, "{} seed {seed}", scheme.name);
+            assert_eq!(counts.needless, 0, "{} seed {seed}", scheme.name);
             again += counts.reexecuted;
         }
     }
     assert!(again > 0, "nothing was ever in flight: this shows nothing");
+}
+
+/// With as many copies as may be lost at once, and everybody knowing when it was taken for dead: then nobody is sent to do
+/// what counts already, whoever was told of it.
+#[test]
+fn what_was_acknowledged_is_not_given_out_again() {
+    let plans = [
+        ("neighbours:2@50%", 2),
+        ("join@10%+join@40%+join@60%", 1),
+        ("leave@10%+leave@50%", 1),
+        ("join@20%+fail@20%+leave@40%+fail@60%+join@70%+fail@90%", 2),
+        ("freeze:2s@30%+freeze:2s@60%", 1),
+        ("fail@50%+fail@50.5%", 2),
+        ("restart:20ms@20%+restart:400ms@50%+restart:3s@70%", 2),
+    ];
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    for scheme in schemes::ALL {
+        for (plan, backups) in plans {
+            for seed in 0..seeds() / 10 {
+                let mut scenario = scenario(&app, scheme, "redundancy", seed);
+                scenario.backups = backups;
+                (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
+                let mut cluster = Cluster::new(&world, scenario);
+                cluster.run();
+                assert_eq!(checks::in_the_end(&cluster), None, "{} {plan} seed {seed}", scheme.name);
+                assert_eq!(cluster.counts().needless, 0, "{} {plan} seed {seed}", scheme.name);
+            }
+        }
+    }
 }
 
 #[test]

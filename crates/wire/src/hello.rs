@@ -178,14 +178,16 @@ mod tests {
 
     #[test]
     fn an_unreadable_hello_of_another_version_still_tells_the_version() {
-        let heard = Hello::decode(&[0, 0, 0, 9, 255, 255]);
-        assert_eq!(hello().fits(heard), Err("it speaks protocol 9, this side speaks 2".to_owned()));
+        let heard = Hello::decode(&[0, 0, 99, 9, 255, 255]);
+        let refused = format!("it speaks protocol {}, this side speaks {PROTOCOL}", 99 * 256 + 9);
+        assert_eq!(hello().fits(heard), Err(refused));
     }
 
     #[test]
     fn an_unreadable_hello_of_the_same_version_is_refused() {
         let refused = Err("its hello cannot be read".to_owned());
-        assert_eq!(hello().fits(Hello::decode(&[0, 0, 0, 2, 255])), refused);
+        let unreadable = [&PROTOCOL.to_be_bytes()[..], &[255]].concat();
+        assert_eq!(hello().fits(Hello::decode(&unreadable)), refused);
         assert_eq!(hello().fits(Hello::decode(&[0, 0])), refused);
     }
 

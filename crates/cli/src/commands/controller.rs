@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use argiope_ring::Key;
+use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, Metrics, Plan};
 use argiope_wire::Role;
 
@@ -54,10 +56,24 @@ pub struct Args {
     with_parent: bool,
 }
 
+/// So long members of the ring are asked who is there.
+const ASKED: Duration = Duration::from_secs(1);
+
+/// A place on the circle that takes much from the one who has most, if anybody can be asked who is there.
+fn place(args: &Args) -> Result<Key, Failure> {
+    let switch = args.security.switch(Role::Client, chance()?, None)?;
+    let status = async { Client::dial_any(&switch, &args.join).await?.status().await };
+    let status = block_on(async { tokio::time::timeout(ASKED, status).await })?;
+    let members = status.ok().and_then(Result::ok).map(|status| status.members).unwrap_or_default();
+    let there = members.iter().filter(|member| member.silent_ms == 0).map(|member| member.member.key);
+    Ok(Key::in_widest_gap(&there.collect::<Vec<_>>(), chance()?))
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let name = chance()?;
-    let switch = args.security.switch(Role::Controller, name, args.advertise.as_deref())?;
+    // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
+    let me = place(args)?;
+    let switch = args.security.switch(Role::Controller, me.0, args.advertise.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
@@ -65,15 +81,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let trace = trace.map_err(|error| Failure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
     let told = metrics.as_ref().map(|(_, metrics)| metrics.clone());
-    let plan = Plan {
-        data: args.data.clone(),
-        me: Key(name),
-        switch,
-        join: args.join.clone(),
-        leave,
-        metrics: told,
-        trace,
-    };
+    let plan =
+        Plan { data: args.data.clone(), me, switch, join: args.join.clone(), leave, metrics: told, trace };
     let ready = |address: &str| {
         // Whoever reads it may have gone.
         let _ = output::print(&format!("{address}\n"));

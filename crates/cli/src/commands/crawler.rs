@@ -42,8 +42,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let executable = recorded::browser(args.browser.as_deref())?;
+    // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
+    let executable = recorded::browser(args.browser.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
     }

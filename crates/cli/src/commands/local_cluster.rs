@@ -8,6 +8,7 @@ use crate::processes::{Folder, How, Processes, argiope};
 const AFTER_HELP: &str = "\
 Examples:
   argiope local-cluster --controllers 3 --crawlers 2 -- crawl --demo --out ring-run
+  argiope local-cluster -- status
 
 What comes after `--` is a command of argiope: crawl, status or attach; `--cluster` with the address of a controller is \
 added to it. The controllers keep what they have in a directory for temporary files, or in --data DIR, where a second \

@@ -24,9 +24,9 @@ scheme, recovery, backups, stopped, finished, states, transitions, left, under_w
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Where a controller of the ring listens
-    #[arg(long, value_name = "ADDR")]
-    cluster: String,
+    /// Where a controller of the ring listens (several: whichever answers)
+    #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
+    cluster: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -36,7 +36,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let switch = args.security.switch(Role::Client, chance()?, None)?;
-    let status = block_on(async { Client::dial(&switch, &args.cluster).await?.status().await })?;
+    let status = block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
     let status = status.map_err(|error| Failure::Failed(error.to_string()))?;
     output::print(&if args.json { as_json(&status) } else { text(&status) })
 }

@@ -265,8 +265,13 @@ impl Ring {
         Crawl { child, out }
     }
 
-    /// Tasks that were given out after they were done and acknowledged, whoever did either.
-    pub fn needless(&self) -> Vec<String> {
+    /// How often something was noted so far.
+    pub fn count(&self, noted: &str) -> usize {
+        self.events().iter().filter(|(_, what, _)| what == noted).count()
+    }
+
+    /// What the controllers noted: when, what, and of which action.
+    fn events(&self) -> Vec<(u128, String, String)> {
         let mut events = Vec::new();
         for path in &self.traces {
             let text = fs::read_to_string(path).expect("a trace");
@@ -276,6 +281,12 @@ impl Ring {
                 Some((time, words.next()?.to_owned(), words.next()?.to_owned()))
             }));
         }
+        events
+    }
+
+    /// Tasks that were given out after they were done and acknowledged, whoever did either.
+    pub fn needless(&self) -> Vec<String> {
+        let mut events = self.events();
         assert!(!events.is_empty(), "nothing was noted");
         events.sort();
         let mut executed = BTreeSet::new();
@@ -283,7 +294,7 @@ impl Ring {
         for (time, what, which) in events {
             match what.as_str() {
                 "executed" => _ = executed.insert(which),
-                _ if executed.contains(&which) => needless.push(format!("{time} {which}")),
+                "assigned" if executed.contains(&which) => needless.push(format!("{time} {which}")),
                 _ => {}
             }
         }

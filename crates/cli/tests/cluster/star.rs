@@ -15,7 +15,7 @@ fn work_divided_in_advance_gives_what_one_machine_records() {
         assert_equal(&found, &expected);
         assert_eq!((&summary["states"], &summary["transitions"]), (&64.into(), &384.into()));
     }
-    for site in ["links", "dialogs"] {
+    for site in ["links", "dialogs", "nondeterministic"] {
         let server = Server::start(site).expect("the fixture can be served");
         let expected = Site::find(site).and_then(Site::expected).expect("it is known what is there");
         let (summary, found) = ring.crawl_of(&server.url(), site, &["--scheme", "static"]).end();
@@ -23,6 +23,7 @@ fn work_divided_in_advance_gives_what_one_machine_records() {
         let counted = ["states", "transitions", "failed", "urls"].map(count);
         let wanted = [expected.states, expected.transitions, expected.failed, expected.urls];
         assert_eq!(counted, wanted, "{site}");
+        assert!(count("actions_executed") >= count("transitions"), "{site}: {summary}");
         if site == "dialogs" {
             let alone = alone(&server.url(), &ring.folder.join("dialogs-alone"));
             assert_eq!(notes(&found), notes(&alone));

@@ -37,6 +37,38 @@ fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
     assert_eq!(ring.needless(), Vec::<String>::new());
 }
 
+#[test]
+fn what_a_killed_crawler_had_begun_is_done_by_another_at_once() {
+    // Nothing was measured yet when it is killed: its task would be overdue after two minutes.
+    let mut ring = Ring::new("begun", 1, 2, "?switches=2&wait=1000");
+    let crawl = ring.crawl(&[]);
+    ring.wait_for("both have begun", |_| ring.count("assigned") >= 2);
+    ring.crawlers.remove(0).kill();
+    let (summary, _) = crawl.end();
+    assert_eq!((&summary["states"], &summary["transitions"]), (&4.into(), &8.into()));
+}
+
+#[test]
+fn a_page_that_one_crawler_looked_at_the_others_know() {
+    let ring = Ring::new("looked", 2, 3, "?switches=5&wait=20");
+    let (summary, _) = ring.crawl(&[]).end();
+    assert_eq!(summary["states"], 32);
+    let looked = ring.count("looked");
+    // All three come by nearly every page; those that see one at the same time may both look.
+    assert!((32..=48).contains(&looked), "{looked} looks at 32 pages");
+}
+
+#[test]
+fn a_controller_says_whom_it_cannot_reach() {
+    let mut ring = Ring::new("unreached", 1, 0, "");
+    let lonely = ring.controller(9, "127.0.0.1:0", "exec \"$@\" --join 127.0.0.1:1");
+    ring.controllers.push(lonely);
+    let log = ring.folder.join("controller-9.log");
+    ring.wait_for("it has said so", |_| {
+        std::fs::read_to_string(&log).is_ok_and(|text| text.contains("127.0.0.1:1 cannot be reached"))
+    });
+}
+
 /// How long a controller stands still: as long as it takes to be taken for dead, or half a minute with `ARGIOPE_LONG=1`.
 fn a_while() -> Duration {
     Duration::from_secs(if std::env::var_os("ARGIOPE_LONG").is_some() { 30 } else { 5 })
@@ -137,6 +169,7 @@ fn a_ring_records_what_one_machine_does() {
             expected.urls,
         ];
         assert_eq!(counted, wanted, "{site}");
+        assert!(count("actions_executed") >= count("transitions"), "{site}: {summary}");
         if site == "dialogs" {
             let alone = alone(&server.url(), &ring.folder.join("dialogs-alone"));
             assert_eq!(notes(&found), notes(&alone));

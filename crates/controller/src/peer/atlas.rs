@@ -16,6 +16,7 @@ use argiope_explore::strategy::{Described, INITIAL, Settings as Exploring};
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
+use super::place;
 use crate::job::Step;
 use crate::outcome::Failure;
 
@@ -141,6 +142,9 @@ pub struct Atlas {
     aside: BTreeMap<Slot, bool>,
     /// Those that were set aside lately.
     set_aside: Vec<(StateKey, ActionSignature)>,
+    /// After the first of these places up to the second somebody may know of more that was done: nothing there is handed
+    /// out.
+    doubt: Option<(Key, Key)>,
 }
 
 /// What is known, whatever the order in which it came to be. For model checkers: two atlases that are equal in this
@@ -148,6 +152,7 @@ pub struct Atlas {
 impl std::hash::Hash for Atlas {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         let Some(explorer) = &self.explorer else { return };
+        self.doubt.hash(hasher);
         let graph = explorer.graph();
         let mut states: Vec<(StateKey, StateIndex)> = self.all().collect();
         states.sort_unstable();
@@ -182,6 +187,7 @@ impl Atlas {
             plain: BTreeSet::new(),
             aside: BTreeMap::new(),
             set_aside: Vec::new(),
+            doubt: None,
         }
     }
 
@@ -253,6 +259,36 @@ impl Atlas {
         }
     }
 
+    /// Holds a state's candidates back if they are not to be handed out: those of others are theirs to hand out, and of own
+    /// ones some may have been executed already.
+    fn refresh_hold(&mut self, state: StateIndex) {
+        let Entry { own, full, .. } = self.entries[state.at()];
+        let held = if own { self.is_doubted(state) } else { full || !self.beyond };
+        self.explorer().hold(state, held);
+    }
+
+    /// Whether somebody may know of more that was done in a state.
+    pub fn is_doubted(&self, state: StateIndex) -> bool {
+        self.doubt.is_some_and(|(after, upto)| place(self.key(state)).belongs_to(after, upto))
+    }
+
+    /// Hands out nothing more after one place up to another, or (without any) everything again.
+    pub fn doubt(&mut self, places: Option<(Key, Key)>) {
+        self.doubt = places;
+        let own: Vec<StateIndex> = self.own.values().copied().collect();
+        for state in own {
+            self.counted(state, |atlas| {
+                atlas.refresh_hold(state);
+                atlas.set_links_aside(state);
+            });
+        }
+    }
+
+    /// The places where nothing is handed out.
+    pub fn doubted(&self) -> Option<(Key, Key)> {
+        self.doubt
+    }
+
     /// Runs a change of a state and keeps the counts of own candidates right.
     fn counted<T>(&mut self, state: StateIndex, change: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.own_free(state);
@@ -318,9 +354,7 @@ impl Atlas {
                 atlas.own.remove(&key);
                 atlas.awaited.remove(&state);
             }
-            // Candidates of others are theirs to hand out.
-            let beyond = atlas.beyond;
-            atlas.explorer().hold(state, !own && (full || !beyond));
+            atlas.refresh_hold(state);
             atlas.refresh_ask(state);
             if let Some(ask) = atlas.entries[state.at()].ask.filter(|_| own)
                 && atlas.graph().claimed().contains(&ask)
@@ -422,13 +456,12 @@ impl Atlas {
         self.counted(state, |atlas| {
             atlas.entries[state.at()].full = true;
             atlas.awaited.remove(&state);
-            let own = atlas.entries[state.at()].own;
             if let Some(ask) = atlas.entries[state.at()].ask.take()
                 && atlas.graph().target(ask).is_none()
             {
                 atlas.explorer().closed(ask);
             }
-            atlas.explorer().hold(state, !own);
+            atlas.refresh_hold(state);
             let mut actions: Vec<ActionSignature> = actions.to_vec();
             actions.sort_unstable();
             actions.dedup();

@@ -6,7 +6,7 @@
 use argiope_ring::Key;
 
 use super::Peer;
-use super::message::{Effect, Marker, Message, Timer, ToCrawler};
+use super::message::{Effect, InVain, Marker, Message, Timer, ToCrawler};
 
 /// What a controller knows about the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub(super) struct Ending {
     waiting: Option<(Key, Marker)>,
     /// The marker that it sent off, if it leads.
     sent: Option<u64>,
+    /// The last one found that the ring is not whole: the next one is sent when it was looked at again.
+    rests: bool,
     pub(super) finished: bool,
     /// Whom the last marker found idle, if it ended the crawl.
     members: Vec<Key>,
@@ -74,21 +76,27 @@ impl Peer {
         }
         if let Some((from, marker)) = self.ending.waiting.take() {
             self.pass_marker(from, marker, out);
-        } else if self.leads() && self.ending.sent.is_none() {
+        } else if self.leads() && self.ending.sent.is_none() && !self.ending.rests {
             self.send_marker(out);
         }
     }
 
+    /// The ring was looked at again.
+    pub(super) fn marker_may_go(&mut self) {
+        self.ending.rests = false;
+    }
+
     fn send_marker(&mut self, out: &mut Vec<Effect>) {
         let number = self.number();
-        let marker = Marker { leader: self.me, number, seen: vec![(self.me, self.ending.busy)], again: 0 };
+        let seen = vec![(self.me, self.ending.busy)];
+        let marker = Marker { leader: self.me, number, seen, again: 0, in_vain: None };
         self.ending.sent = Some(number);
         out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, Message::Marker(marker), out),
             None if self.is_alone() => self.finish_all(vec![self.me], out),
-            // It has lost its successors and will find others; then the marker is overdue.
-            None => {}
+            // It has lost its successors and will find others.
+            None => self.rest(),
         }
     }
 
@@ -97,7 +105,7 @@ impl Peer {
         if self.ending.finished || self.ending.sent.is_none() {
             return;
         }
-        self.ending.sent = None;
+        (self.ending.sent, self.ending.rests) = (None, false);
         self.look_for_the_end(out);
         if self.ending.sent.is_none() {
             // Busy now; when it is idle again it sends the next one.
@@ -121,38 +129,42 @@ impl Peer {
         let here = (self.me, self.ending.busy);
         // Somebody between the two was not visited, or what lies between is nobody's.
         let complete = self.ranges.after == Some(from);
-        let led = marker.leader == self.me;
-        if led && marker.again == 0 && complete {
+        if marker.leader == self.me {
+            let in_vain = marker.in_vain.or((!complete).then_some(InVain::NotWhole));
+            let same = in_vain.is_none() && marker.seen.first() == Some(&here);
+            if in_vain == Some(InVain::NotWhole) {
+                return self.rest();
+            } else if same && marker.again == marker.seen.len() {
+                return self.finish_all(marker.seen.into_iter().map(|(key, _)| key).collect(), out);
+            } else if !same || marker.again > 0 {
+                return self.send_marker(out);
+            }
             // Round once. The second round compares.
-            if marker.seen.first() != Some(&here) {
-                self.send_marker(out);
-                return;
-            }
             marker.again = 1;
-        } else if led {
-            if complete && marker.again == marker.seen.len() && marker.seen.first() == Some(&here) {
-                let seen = marker.seen.iter().map(|&(key, _)| key).collect();
-                self.finish_all(seen, out);
-            } else {
-                self.send_marker(out);
-            }
-            return;
         } else if !complete {
-            return; // The leader will miss it.
+            return self.give_back(marker, InVain::NotWhole, out);
         } else if marker.again == 0 {
             marker.seen.push(here);
         } else if marker.seen.get(marker.again) == Some(&here) {
             marker.again += 1;
         } else {
-            // Not again the same: the leader hears of it by getting back a marker that is not complete.
-            let leader = marker.leader;
-            marker.again = usize::MAX;
-            self.send(leader, Message::Marker(marker), out);
-            return;
+            return self.give_back(marker, InVain::Busy, out);
         }
-        if let Some(next) = self.member.successors().first().copied() {
-            self.send(next, Message::Marker(marker), out);
+        match self.member.successors().first().copied() {
+            Some(next) => self.send(next, Message::Marker(marker), out),
+            None => self.give_back(marker, InVain::NotWhole, out),
         }
+    }
+
+    /// The ring is not whole: there is no use in another marker before it was looked at again.
+    fn rest(&mut self) {
+        (self.ending.sent, self.ending.rests) = (None, true);
+    }
+
+    /// The leader need not wait until it is overdue.
+    fn give_back(&mut self, marker: Marker, why: InVain, out: &mut Vec<Effect>) {
+        let marker = Marker { in_vain: Some(why), ..marker };
+        self.send(marker.leader, Message::Marker(marker), out);
     }
 
     /// Who had a part in the crawl when it was found to be over, if this controller found it: between them they know

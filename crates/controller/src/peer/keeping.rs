@@ -196,6 +196,23 @@ impl Peer {
         }
         for to in new {
             self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out);
+            self.copy_waiting(to, out);
+        }
+    }
+
+    /// What waits for its copies waits for one more: it is not among what is known yet.
+    fn copy_waiting(&mut self, to: Key, out: &mut Vec<Effect>) {
+        let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
+            Message::Copy(_, parts) => Some(parts.clone()),
+            _ => None,
+        };
+        let waiting = self.keeping.waiting.iter();
+        let waiting = waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
+        for (group, parts) in waiting.collect::<Vec<_>>() {
+            let number = self.owe(To::Member(to), |number| Message::Copy(number, parts), out);
+            if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
+                numbers.insert(number);
+            }
         }
     }
 

@@ -373,6 +373,17 @@ pub struct Marker {
     pub seen: Vec<(Key, u64)>,
     /// How many of them it has found unchanged in its second round.
     pub again: usize,
+    /// It goes back to its leader, because of this.
+    pub in_vain: Option<InVain>,
+}
+
+/// Why a marker cannot assert the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum InVain {
+    /// Somebody had something to do since its first round.
+    Busy,
+    /// Somebody was passed over, or something is nobody's.
+    NotWhole,
 }
 
 /// Lost states are looked for.

@@ -185,12 +185,12 @@ impl Peer {
 
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
     pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
-        // It looks at the ring all the time. If it has not, it stood still, and others may have stood in for it.
+        // It looks at the ring all the time. If it has not, it stood still.
         let longest = 2 * (self.settings.times.stabilise + self.settings.times.answer);
         let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
-            self.collect_own(out);
+            self.stood_still(out);
         }
         match input {
             Input::Start => self.ring(|member, effects| member.start(effects), out),
@@ -267,6 +267,7 @@ impl Peer {
             Timer::Stabilise => {
                 self.try_held();
                 self.look_at_given_links(out);
+                self.marker_may_go();
                 self.ring(|member, effects| member.handle(woken(ring::Timer::Stabilise), effects), out);
             }
             Timer::Fingers => {

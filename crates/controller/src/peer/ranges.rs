@@ -101,6 +101,13 @@ impl Peer {
         if let Some(before) = before.filter(|&before| Some(before) != now) {
             self.owe_nothing(before, |message| matches!(message, Message::HandOff { .. }), out);
         }
+        let now = now.filter(|_| self.member.is_inside());
+        let comes_in = |after: Key| before.filter(|&was| after != self.me && after.is_between(was, self.me));
+        let given_to = now.and_then(comes_in);
+        if let Some(after) = now.filter(|_| given_to.is_none()) {
+            let taken_over = before.filter(|was| was.is_between(after, self.me));
+            self.doubt(after, taken_over.unwrap_or(self.me));
+        }
         let mut given = Given { settled: self.ranges.collecting.is_none(), ..Given::default() };
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
         for (key, state) in states {
@@ -109,8 +116,8 @@ impl Peer {
             }
             self.own_or_not(key);
         }
-        let (Some(after), true) = (now, self.member.is_inside()) else { return };
-        if let Some(before) = before.filter(|&before| after != self.me && after.is_between(before, self.me)) {
+        let Some(after) = now else { return };
+        if let Some(before) = given_to {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
             given.links = self.links_between(before, after);
             self.hand_over(after, before, given, None, out);
@@ -194,13 +201,15 @@ impl Peer {
         }
         self.ranges.granted = true;
         self.ranges.after = self.member.owns_after();
+        let incomplete = self.ranges.after.filter(|_| given != Some(true));
+        if let Some(after) = incomplete {
+            self.doubt(after, self.me);
+        }
         let states: Vec<StateKey> = self.atlas.all().map(|(key, _)| key).collect();
         for key in states {
             self.own_or_not(key);
         }
-        if given != Some(true)
-            && let Some(after) = self.ranges.after
-        {
+        if let Some(after) = incomplete {
             self.start_collecting(after, out);
         }
         self.pass_on_remembered(out);
@@ -228,6 +237,22 @@ impl Peer {
             } else {
                 self.owe_existence(key, route, out);
             }
+        }
+    }
+
+    /// Somebody else may know of more that was done after one place, up to another: nothing there is handed out until
+    /// everybody was asked, or it would be done again.
+    fn doubt(&mut self, after: Key, upto: Key) {
+        let before = self.atlas.doubted().map_or(upto, |(_, before)| before);
+        let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
+        self.atlas.doubt(Some((after, upto)));
+    }
+
+    /// It stood still, and others may have stood in for it.
+    pub(super) fn stood_still(&mut self, out: &mut Vec<Effect>) {
+        if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
+            self.doubt(after, self.me);
+            self.start_collecting(after, out);
         }
     }
 
@@ -399,6 +424,8 @@ impl Peer {
         if collect.gaps {
             return;
         }
+        self.atlas.doubt(None);
+        self.try_held();
         // If nothing that was executed leads to a state, it is found again by what will be.
         for state in self.atlas.awaited_without_route() {
             self.atlas.own_it(self.atlas.key(state), false);

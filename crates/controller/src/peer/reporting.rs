@@ -6,7 +6,7 @@ use argiope_ring::Key;
 use super::Peer;
 use super::atlas::Fact;
 use super::keeping::Then;
-use super::message::{Answer, Asking, Done, Effect, Message, Part, Report, Timer, ToCrawler};
+use super::message::{Answer, Asking, Done, Effect, Envelope, Message, Part, Report, Timer, ToCrawler};
 use super::schemes::Hears;
 use crate::job::{CrawlerId, Step};
 use crate::outcome::{ENOUGH, Failure};
@@ -142,10 +142,19 @@ impl Peer {
             self.send_to_owner(done.step.from, None, Message::Done(done), out);
             return;
         }
+        let slot = self.atlas.slot(done.step.from, done.step.action);
+        if self.atlas.find(done.step.from).is_some_and(|from| self.atlas.is_doubted(from)) {
+            // Whoever stood in for this controller may be about to give it out: it counts when everybody was asked.
+            if let Some(slot) = slot {
+                self.atlas.release(slot);
+            }
+            let done = Envelope::new(Some(done.step.from), Message::Done(done));
+            self.ranges.held.push((self.me, done));
+            return;
+        }
         if let Some(state) = self.atlas.find(done.step.to) {
             self.atlas.learn_owner(state, done.kept_by);
         }
-        let slot = self.atlas.slot(done.step.from, done.step.action);
         if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
             self.keep(Part::Step(done.step, done.notes), Then::Executed(done), out);
         }

@@ -137,7 +137,9 @@ impl Peer {
             self.tell_origin(seek.origin, seek.drained, out);
             return;
         }
-        seek.drained.push(self.fact(state));
+        if !self.atlas.is_doubted(state) {
+            seek.drained.push(self.fact(state));
+        }
         if !self.find(seek.asking, seek.origin, seek.drained, out) {
             self.go_round(seek.asking, out);
         }

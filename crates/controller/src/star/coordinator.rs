@@ -80,6 +80,14 @@ struct Known {
     done: bool,
 }
 
+/// A second attempt at an action that a crawler did not get to.
+struct Retry {
+    /// By anybody but this one.
+    not_by: Option<CrawlerId>,
+    /// Who was asked.
+    by: Option<CrawlerId>,
+}
+
 /// Where an action of a state is: in which state, which action.
 type Of = (StateKey, ActionSignature);
 
@@ -98,6 +106,8 @@ pub struct Coordinator {
     notes: BTreeMap<Of, Content>,
     strays: BTreeSet<(Of, StateKey)>,
     closed: BTreeMap<Of, Failure>,
+    /// Of those that were given up because they were not reached: what somebody else is to try.
+    retries: BTreeMap<Of, Retry>,
     /// Actions that turned out to be plain links, in the order in which they were heard of.
     plain: Vec<ActionSignature>,
     /// Plain links that are offered somewhere.
@@ -124,6 +134,7 @@ impl Coordinator {
             notes: BTreeMap::new(),
             strays: BTreeSet::new(),
             closed: BTreeMap::new(),
+            retries: BTreeMap::new(),
             plain: Vec::new(),
             links: BTreeSet::new(),
             offered: 0,
@@ -141,7 +152,7 @@ impl Coordinator {
                 Part::State(record) => coordinator.learn_state(found(record), &mut kept),
                 &Part::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
                 &Part::Closed(state, action, why) => {
-                    coordinator.learn_closed((state, action), why, &mut kept);
+                    coordinator.learn_closed((state, action), why, None, &mut kept);
                 }
                 &Part::Strayed(step) => coordinator.learn_stray(step, &mut kept),
                 &Part::Plain(action) => coordinator.learn_plain(action, &mut kept),
@@ -194,6 +205,7 @@ impl Coordinator {
             Input::Lost(crawler) => {
                 if let Some(known) = self.crawlers.remove(&crawler) {
                     self.free.extend(known.shares);
+                    self.ask_others(crawler);
                 }
             }
             Input::Woken(Timer::Gather) if self.begun => {}
@@ -255,7 +267,7 @@ impl Coordinator {
             self.learn_stray(step, out);
         }
         for (state, action, why) in tell.closed {
-            self.learn_closed((state, action), why, out);
+            self.learn_closed((state, action), why, Some(tell.crawler), out);
         }
         if !self.begun && self.crawlers.len() >= self.plan.shares {
             self.begin(out);
@@ -294,6 +306,7 @@ impl Coordinator {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of) {
             self.executed.insert(of, step.to);
+            self.retries.remove(&of);
             notes.map(|notes| self.notes.insert(of, notes));
             out.push(Effect::Keep(Part::Step(step, notes)));
         }
@@ -307,11 +320,36 @@ impl Coordinator {
         }
     }
 
-    fn learn_closed(&mut self, of: Of, why: Failure, out: &mut Vec<Effect>) {
-        if self.offers(of) && !self.executed.contains_key(&of) && !self.closed.contains_key(&of) {
-            self.closed.insert(of, why);
-            out.push(Effect::Keep(Part::Closed(of.0, of.1, why)));
+    fn learn_closed(&mut self, of: Of, why: Failure, by: Option<CrawlerId>, out: &mut Vec<Effect>) {
+        if self.retries.get(&of).is_some_and(|retry| by.is_some() && retry.by == by) {
+            self.retries.remove(&of);
         }
+        if !self.offers(of) || self.executed.contains_key(&of) || self.closed.contains_key(&of) {
+            return;
+        }
+        self.closed.insert(of, why);
+        out.push(Effect::Keep(Part::Closed(of.0, of.1, why)));
+        // Of a plain link its crawler tries other states.
+        if why == Failure::Unreachable && !self.is_link(of.0, of.1) {
+            self.retries.insert(of, Retry { not_by: by, by: None });
+        }
+    }
+
+    /// A crawler is gone: what it was to try once more somebody else is.
+    fn ask_others(&mut self, gone: CrawlerId) {
+        for retry in self.retries.values_mut().filter(|retry| retry.by == Some(gone)) {
+            retry.by = None;
+        }
+    }
+
+    /// What a crawler is to try though another one did not get there.
+    fn unreached_for(&mut self, crawler: CrawlerId) -> Vec<Of> {
+        let free = |retry: &Retry| retry.by.is_none() && retry.not_by != Some(crawler);
+        for retry in self.retries.values_mut().filter(|retry| free(retry)) {
+            retry.by = Some(crawler);
+        }
+        let its = self.retries.iter().filter(|(_, retry)| retry.by == Some(crawler));
+        its.map(|(&of, _)| of).collect()
     }
 
     fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<Effect>) {
@@ -323,6 +361,7 @@ impl Coordinator {
             self.offers(of) && !self.executed.contains_key(&of) && !self.closed.contains_key(&of)
         };
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
+        self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
         out.push(Effect::Keep(Part::Plain(action)));
     }
@@ -331,10 +370,15 @@ impl Coordinator {
     fn look_for_lost(&mut self, now: u64) {
         let silence = SILENCE * self.longest;
         let lost = |known: &Known| !known.asks && now - known.heard > silence;
-        for known in self.crawlers.values_mut().filter(|known| lost(known)) {
+        let mut silent = Vec::new();
+        for (&crawler, known) in self.crawlers.iter_mut().filter(|(_, known)| lost(known)) {
             self.free.extend(std::mem::take(&mut known.shares));
             // If it was only slow it will ask again. Nobody waits for it until then.
             known.done = true;
+            silent.push(crawler);
+        }
+        for crawler in silent {
+            self.ask_others(crawler);
         }
     }
 
@@ -374,17 +418,21 @@ impl Coordinator {
             plain: known.told.plain.min(self.plain.len()),
         };
         let told = Heard { states: self.states.len(), plain: self.plain.len() };
-        if known.done && after == told && missing.is_empty() && gone.is_empty() {
+        let unreached = self.unreached_for(crawler);
+        let Some(known) = self.crawlers.get_mut(&crawler) else { return };
+        let nothing = missing.is_empty() && gone.is_empty() && unreached.is_empty();
+        if known.done && after == told && nothing {
             return;
         }
         (known.asks, known.done, known.heard) = (false, false, now);
         let number = known.number;
         let states: Vec<Found> = self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
-        // What is done of a share can be taken in only by somebody who knows all states.
+        // What is done of a share, or is to be tried, can be taken in only by somebody who knows all states.
         let all = after.states + states.len() == self.states.len();
         let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
+        let unreached = unreached.into_iter().filter(|_| all).collect();
         let plain = self.plain[after.plain..].to_vec();
-        let news = News { number, plan: self.plan, after, states, plain, shares, gone };
+        let news = News { number, plan: self.plan, after, states, plain, shares, gone, unreached };
         out.push(Effect::Answer(crawler, ToNode::News(news)));
     }
 
@@ -400,10 +448,11 @@ impl Coordinator {
             its == number
         };
         let executed = self.executed.iter().filter(|(of, _)| in_share(of));
+        let given_up = self.closed.keys().filter(|of| in_share(of) && !self.retries.contains_key(of));
         Share {
             number,
             executed: executed.map(|(&(from, action), &to)| Step { from, action, to }).collect(),
-            closed: self.closed.keys().filter(|of| in_share(of)).copied().collect(),
+            closed: given_up.copied().collect(),
         }
     }
 

@@ -3,9 +3,9 @@
 //! says what it found, and hears of the others' states when it asks. Pure, both sides: `handle(input)` gives effects.
 //!
 //! What differs from the paper: a crawler that is out of work is answered when there is some, instead of asking
-//! again and again; it says what it has executed now and then, so that the model is in one place; and the share of
-//! one that falls silent goes to others. The coordinator remains the one thing that must not fail: that is what the
-//! ring ([`peer`](crate::peer)) is for.
+//! again and again; it says what it has executed now and then, so that the model is in one place; the share of
+//! one that falls silent goes to others; and what one did not get to is tried by another one before it is given up.
+//! The coordinator remains the one thing that must not fail: that is what the ring ([`peer`](crate::peer)) is for.
 //!
 //! Messages may be lost or come twice. A crawler says again what was not answered, under a new number, and always how much
 //! it has heard and which shares it has; it is answered from there. What it says of the application only grows.
@@ -21,6 +21,7 @@ pub mod coordinator;
 pub mod division;
 mod links;
 pub mod node;
+mod shares;
 
 pub use coordinator::Coordinator;
 pub use node::Node;
@@ -137,6 +138,8 @@ pub struct News {
     pub shares: Vec<Share>,
     /// Shares that are somebody else's by now.
     pub gone: Vec<usize>,
+    /// Actions that another crawler did not get to, in many attempts: it is to try, too.
+    pub unreached: Vec<(StateKey, ActionSignature)>,
 }
 
 /// A part of all actions.

@@ -9,7 +9,7 @@ use argiope_explore::strategy::{Described, INITIAL, Settings};
 
 use super::division::Plan;
 use super::links::Links;
-use super::{Executed, Found, Heard, News, Share, Tell, ToNode};
+use super::{Executed, Found, Heard, News, Tell, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Step};
 use crate::outcome::{ENOUGH, Failure, Outcome, Sighting};
 use crate::peer::atlas::Content;
@@ -72,12 +72,14 @@ pub struct Node {
     exploring: Settings,
     /// How work is divided, as soon as it was told.
     pub(super) plan: Option<Plan>,
-    explorer: Option<Explorer>,
+    pub(super) explorer: Option<Explorer>,
     /// The shares that are its own.
     pub(super) shares: BTreeSet<usize>,
+    /// What it was asked to execute though it is not in its shares.
+    pub(super) adopted: BTreeSet<Slot>,
     pub(super) links: Links,
     /// What states offer of which it has seen something else itself.
-    corrected: BTreeMap<StateKey, Vec<ActionSignature>>,
+    pub(super) corrected: BTreeMap<StateKey, Vec<ActionSignature>>,
     /// Where transitions led besides.
     strays: BTreeMap<Slot, BTreeSet<StateIndex>>,
     at: Option<StateIndex>,
@@ -91,7 +93,7 @@ pub struct Node {
     heard: Heard,
     /// The coordinator knows that it is out of work.
     done: bool,
-    unsaid: Tell,
+    pub(super) unsaid: Tell,
     /// News that came before the URL was loaded.
     early: Vec<News>,
     against: BTreeMap<Slot, u32>,
@@ -108,6 +110,7 @@ impl Node {
             plan: None,
             explorer: None,
             shares: BTreeSet::new(),
+            adopted: BTreeSet::new(),
             links: Links::default(),
             corrected: BTreeMap::new(),
             strays: BTreeMap::new(),
@@ -213,37 +216,8 @@ impl Node {
         self.unsaid.found.push(found);
     }
 
-    fn find(&self, state: StateKey) -> Option<StateIndex> {
+    pub(super) fn find(&self, state: StateKey) -> Option<StateIndex> {
         self.explorer.as_ref()?.graph().find(state)
-    }
-
-    /// What of a state is not its own to execute is set aside. Of plain links all is; then it is seen to that own ones are
-    /// followed.
-    fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
-        let mut links = Vec::new();
-        for (place, &action) in actions.iter().enumerate() {
-            let link = self.links.contains(state, action);
-            let own = self.share_of(state, actions, place).is_some_and(|share| self.shares.contains(&share));
-            if (link || !own || self.links.is_plain(action))
-                && let Some(slot) = self.slot(state, action).filter(|&slot| self.is_free(slot))
-            {
-                self.explorer().claim(slot);
-            }
-            links.extend(link.then_some(action));
-        }
-        for link in links {
-            self.pursue(link);
-        }
-    }
-
-    /// In which share an action of a state is.
-    fn share_of(&self, state: StateKey, actions: &[ActionSignature], place: usize) -> Option<usize> {
-        let (plan, action) = (self.plan?, actions[place]);
-        Some(if self.links.contains(state, action) {
-            plan.share_of_link(action)
-        } else {
-            plan.share(state, action, place, actions.len())
-        })
     }
 
     pub(super) fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
@@ -251,15 +225,15 @@ impl Node {
         graph.slot_of(graph.find(state)?, graph.action_named(action)?)
     }
 
-    fn is_open(&self, slot: Slot) -> bool {
+    pub(super) fn is_open(&self, slot: Slot) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| explorer.graph().target(slot).is_none())
     }
 
-    fn is_free(&self, slot: Slot) -> bool {
+    pub(super) fn is_free(&self, slot: Slot) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| explorer.graph().is_free(slot))
     }
 
-    fn is_doing(&self, slot: Slot) -> bool {
+    pub(super) fn is_doing(&self, slot: Slot) -> bool {
         self.doing.as_ref().is_some_and(|(doing, _)| *doing == slot)
     }
 
@@ -282,6 +256,9 @@ impl Node {
         for share in news.shares {
             self.take_over(share);
         }
+        for (state, action) in news.unreached {
+            self.adopt(state, action);
+        }
     }
 
     fn learn_state(&mut self, found: &Found) {
@@ -303,117 +280,6 @@ impl Node {
             }
         }
         self.set_aside(found.key, &found.actions);
-    }
-
-    /// A state that it knows offers what everybody was told, whatever it has seen itself: or they would divide it differently.
-    fn correct(&mut self, found: &Found) {
-        if self.offered(found.key) == found.actions {
-            return;
-        }
-        self.links.learn(found.key, &found.links);
-        self.corrected.insert(found.key, found.actions.clone());
-        let Some(state) = self.find(found.key) else { return };
-        for &action in &found.actions {
-            if self.slot(found.key, action).is_none() {
-                self.explorer().extend(state, action);
-            }
-        }
-        let graph = self.explorer().graph();
-        let name = |slot: Slot| graph.signature(graph.action_of(slot));
-        let others = graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
-        let others: Vec<Slot> = others.filter(|&slot| graph.is_free(slot)).collect();
-        for slot in others {
-            self.explorer().claim(slot);
-        }
-        self.set_aside(found.key, &found.actions);
-        for share in self.shares.clone() {
-            self.release_of(share);
-        }
-    }
-
-    /// What a state offers, in the order that numbers them.
-    fn offered(&self, state: StateKey) -> Vec<ActionSignature> {
-        if let Some(corrected) = self.corrected.get(&state) {
-            return corrected.clone();
-        }
-        let Some(graph) = self.explorer.as_ref().map(Explorer::graph) else { return Vec::new() };
-        let slots = graph.find(state).into_iter().flat_map(|state| graph.slots(state));
-        let mut actions: Vec<ActionSignature> =
-            slots.map(|slot| graph.signature(graph.action_of(slot))).collect();
-        actions.sort_unstable();
-        actions
-    }
-
-    /// A share becomes its own: what of it is not done is free.
-    fn take_over(&mut self, share: Share) {
-        if !self.shares.insert(share.number) {
-            return;
-        }
-        for step in share.executed {
-            if self.links.contains(step.from, step.action) {
-                self.links.follow(step.action);
-            }
-            if let Some(slot) = self.slot(step.from, step.action).filter(|&slot| self.is_open(slot))
-                && self.find(step.to).is_some()
-                && !self.is_doing(slot)
-            {
-                self.explorer().executed(slot, step.to, Vec::new);
-            }
-        }
-        for (state, action) in share.closed {
-            if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot))
-                && !self.is_doing(slot)
-            {
-                self.explorer().closed(slot);
-            }
-        }
-        self.release_of(share.number);
-        for link in self.links.all() {
-            self.pursue(link);
-        }
-    }
-
-    /// A share is somebody else's by now.
-    fn give_away(&mut self, share: usize) {
-        if !self.shares.remove(&share) {
-            return;
-        }
-        for slot in self.slots_of(share) {
-            if self.is_free(slot) {
-                self.explorer().claim(slot);
-            }
-        }
-        let Some(plan) = self.plan else { return };
-        for link in self.links.all() {
-            if plan.share_of_link(link) == share {
-                self.let_go(link);
-            }
-        }
-    }
-
-    fn release_of(&mut self, share: usize) {
-        for slot in self.slots_of(share) {
-            if self.is_aside(slot) {
-                self.explorer().released(slot);
-            }
-        }
-    }
-
-    /// The open candidates of a share, but for plain links.
-    fn slots_of(&self, share: usize) -> Vec<Slot> {
-        let graph = self.explorer.as_ref().expect("the URL was loaded").graph();
-        let mut found = Vec::new();
-        for state in (0..graph.states() as u32).map(StateIndex) {
-            let key = graph.key(state);
-            let actions = self.offered(key);
-            for (place, &action) in actions.iter().enumerate() {
-                let its = self.share_of(key, &actions, place) == Some(share);
-                if its && !self.links.contains(key, action) && !self.links.is_plain(action) {
-                    found.extend(self.slot(key, action).filter(|&slot| graph.target(slot).is_none()));
-                }
-            }
-        }
-        found
     }
 
     fn performed(&mut self, performed: Performed) {
@@ -488,17 +354,6 @@ impl Node {
         self.unsaid.closed.push((job.state, job.action, reason));
         if self.links.contains(job.state, job.action) {
             self.pursue_elsewhere(job.action);
-        }
-    }
-
-    /// A candidate that it was about to execute is free again, unless it is somebody else's by now.
-    fn release(&mut self, slot: Slot, job: &Job) {
-        let actions = self.offered(job.state);
-        let place = actions.binary_search(&job.action).ok();
-        let share = place.and_then(|place| self.share_of(job.state, &actions, place));
-        let own = share.is_some_and(|share| self.shares.contains(&share));
-        if own && !self.links.is_plain(job.action) && self.is_open(slot) {
-            self.explorer().released(slot);
         }
     }
 
@@ -597,7 +452,7 @@ impl Node {
 }
 
 /// A slot in names.
-fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Step {
+pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Step {
     Step {
         from: graph.key(slot.state),
         action: graph.signature(graph.action_of(slot)),

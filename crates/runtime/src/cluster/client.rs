@@ -8,11 +8,12 @@ use argiope_controller::record::Record;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::StateMasks;
+use argiope_ring::Key;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::contents;
 use super::links::Switch;
-use super::protocol::{CrawlId, FromClient, Order, Spec, Status, ToClient, decode, encode};
+use super::protocol::{CrawlId, FromClient, MemberStatus, Order, Spec, Status, ToClient, decode, encode};
 use crate::remembered;
 use crate::store::{Batch, Store, StoreError};
 
@@ -49,6 +50,18 @@ impl Client {
         let connection = switch.transport.dial(address, &switch.me, &switch.limits).await?;
         let (sender, receiver) = connection.split();
         Ok(Self { address: address.to_owned(), sender, receiver })
+    }
+
+    /// Dials one controller after the other until one answers.
+    pub async fn dial_any(switch: &Switch, addresses: &[String]) -> Result<Self, ClientError> {
+        let mut last = ClientError::No("no address of a controller was given".to_owned());
+        for address in addresses {
+            match Self::dial(switch, address).await {
+                Ok(client) => return Ok(client),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 
     async fn wish(&self, wish: &FromClient) -> Result<(), ClientError> {
@@ -118,6 +131,7 @@ impl Client {
                     into.spec.get_or_insert(*spec);
                     into.volatile.merge(volatile);
                 }
+                ToClient::Spent(controller, spent) => _ = into.spent.insert(controller, spent),
                 ToClient::States(records) => records.into_iter().for_each(|record| into.take(record)),
                 ToClient::Blobs(blobs) => {
                     let good = blobs.into_iter().filter(contents::is_true);
@@ -136,11 +150,20 @@ impl Client {
 pub struct Fetched {
     spec: Option<Spec>,
     volatile: StateMasks,
+    spent: BTreeMap<Key, Spent>,
     records: BTreeMap<StateKey, StateRecord>,
     blobs: BTreeMap<Content, Vec<u8>>,
 }
 
 impl Fetched {
+    /// Nothing yet but what was spent on the crawl, as far as it was heard: somebody may be gone who knows better.
+    pub fn beside(status: &Status, crawl: CrawlId) -> Self {
+        let shares = |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
+        let heard =
+            status.members.iter().filter_map(|member| Some((member.member.key, shares(member)?.1.spent)));
+        Self { spent: heard.collect(), ..Self::default() }
+    }
+
     /// What was to be crawled, if anybody knew.
     pub fn spec(&self) -> Option<&Spec> {
         self.spec.as_ref()
@@ -198,7 +221,7 @@ impl Fetched {
     }
 
     /// Writes all of it into a new store, as a crawl on one machine would have.
-    pub fn write(&self, store: &Store, spent: Spent, reset_cost: f64) -> Result<(), StoreError> {
+    pub fn write(&self, store: &Store, reset_cost: f64) -> Result<(), StoreError> {
         let Some(initial) = self.records.values().next().map(StateRecord::initial) else { return Ok(()) };
         let followed = self.followed();
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
@@ -218,6 +241,7 @@ impl Fetched {
                 store.commit(&[std::mem::take(&mut batch)])?;
             }
         }
+        let spent = self.spent.values().copied().fold(Spent::default(), Spent::plus);
         batch.records.push(Record::Spent { actions: spent.actions, resets: spent.resets });
         store.commit(&[batch])
     }

@@ -36,6 +36,8 @@ pub use metrics::Metrics;
 
 /// How often controllers tell each other that they are there, and how far they are.
 const PULSE: Duration = Duration::from_millis(500);
+/// How often crawlers that were told nothing are spoken for again while others take over from a lost controller.
+const AGAIN: Duration = Duration::from_millis(200);
 /// A controller that begins looks so long for others before it takes itself to be alone.
 const LOOKS_ROUND: Duration = Duration::from_secs(3);
 /// A controller that leaves waits so long at most for others to take over.
@@ -234,6 +236,8 @@ pub async fn run(
     ready(node.switch.me.address.as_deref().unwrap_or_default());
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut again = tokio::time::interval(AGAIN);
+    again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let ended = loop {
         let until = node.next_due();
         tokio::select! {
@@ -253,6 +257,7 @@ pub async fn run(
             }
             () = tokio::time::sleep_until(until.into()) => {}
             _ = pulse.tick() => node.beat(),
+            _ = again.tick(), if node.restless.is_some() => node.say_again(),
             () = leave.notified(), if node.leaving.is_none() => node.leave(),
         }
         node.wake_due();
@@ -326,8 +331,15 @@ impl Node<'_> {
             Happening::Dialled(address, Err(error)) => {
                 self.dialling.remove(&address);
                 let first = self.unreached.insert(address.clone(), Instant::now() + Duration::from_secs(1));
-                if first.is_none() && !matches!(error, DialError::Unreachable { .. }) {
-                    (self.say)(&error.to_string());
+                // Of one that was there it was said that it is gone.
+                let was_there = self.members.values().any(|known| known.address == address);
+                match error {
+                    _ if first.is_some() => {}
+                    DialError::Unreachable { .. } if was_there => {}
+                    DialError::Unreachable { .. } => {
+                        (self.say)(&format!("{error}; trying again until it can"));
+                    }
+                    _ => (self.say)(&error.to_string()),
                 }
             }
             Happening::Written(Written::Durable(ticket)) => self.is_durable(ticket),

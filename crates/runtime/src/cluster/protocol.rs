@@ -102,6 +102,17 @@ impl std::fmt::Debug for Blob {
     }
 }
 
+/// A page that somebody has looked at: who sees it again need not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// Its raw hash.
+    pub raw: u128,
+    /// The state that it is.
+    pub state: StateKey,
+    /// What it is like.
+    pub content: Content,
+}
+
 /// A controller, as others know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
@@ -201,6 +212,8 @@ pub enum Between {
     Want(CrawlId, CrawlerId, StateKey),
     /// A crawler of a star is gone.
     Gone(CrawlId, CrawlerId),
+    /// A crawler of the sender's has looked at a page.
+    Page(CrawlId, Page),
 }
 
 /// From a crawler (a process with tabs) to its controller.
@@ -214,6 +227,10 @@ pub enum FromCrawler {
     Returned(CrawlId, Answer),
     /// A tab wants to know what a state is like.
     Want(CrawlId, CrawlerId, StateKey),
+    /// A tab has looked at a page, and said what it is like.
+    Page(CrawlId, Page),
+    /// A tab sees a page with this raw hash: has anybody looked at it?
+    Which(CrawlId, u128),
     /// What the first looks have shown.
     Probed(u64, Result<FirstLook, String>),
     /// What was found to change in single states.
@@ -246,6 +263,8 @@ pub enum ToTabs {
     Leaving,
     /// For a tab, from the coordinator of a star.
     News(CrawlId, CrawlerId, ToNode),
+    /// The state that the page with this raw hash is, and what it is like; nothing if nobody has looked at it.
+    Page(CrawlId, u128, Option<(StateKey, Blob)>),
 }
 
 /// From somebody with a wish to a controller.
@@ -277,6 +296,8 @@ pub enum ToClient {
     Stands(Status),
     /// What it is.
     Spec(Box<Spec>, StateMasks),
+    /// Who says this, and what the crawlers that were attached to it have spent on the crawl.
+    Spent(Key, Spent),
     /// States of a crawl.
     States(Vec<StateRecord>),
     /// Bytes that belong to them.

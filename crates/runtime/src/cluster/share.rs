@@ -1,11 +1,11 @@
 //! One controller's share of one crawl: what it does for it, and what else it must know of the crawl.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::StateRecord;
+use argiope_controller::peer::atlas::{Content, StateRecord};
 use argiope_controller::peer::message::Part;
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{Recovery, Settings, Times};
@@ -13,12 +13,13 @@ use argiope_controller::spent::Spent;
 use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::Times as StarTimes;
 use argiope_controller::star::division::{self, Division};
+use argiope_explore::id::StateKey;
 use argiope_explore::identity::{self, StateMasks};
 use argiope_explore::strategies;
 use argiope_explore::strategy::{Described, Settings as Exploring};
 use argiope_ring::Key;
 
-use super::protocol::{Order, Spec, Tally, Times as SpentTimes};
+use super::protocol::{Order, Page, Spec, Tally, Times as SpentTimes};
 
 /// So many successors survive this many failures at once, less one.
 const SUCCESSORS: usize = 4;
@@ -70,6 +71,8 @@ pub struct Share {
     pub duty: Duty,
     /// What changes in single states, as far as crawlers have said.
     pub volatile: StateMasks,
+    /// Pages that somebody has looked at.
+    pub pages: Pages,
     /// What crawlers that are attached here have spent.
     pub spent: Spent,
     /// What their time went into.
@@ -85,6 +88,29 @@ pub struct Share {
     /// It has left the crawl's ring.
     pub left: bool,
     counted: Cell<Counted>,
+}
+
+/// Pages that somebody has looked at, by their raw hashes.
+#[derive(Default)]
+pub struct Pages(HashMap<u128, (StateKey, Content)>);
+
+/// Pages beyond so many are looked at by everybody who sees them.
+const MOST_PAGES: usize = 1 << 20;
+
+impl Pages {
+    /// Takes in that somebody has looked at one. Says whether that was new.
+    pub fn learn(&mut self, page: &Page) -> bool {
+        let new = self.0.len() < MOST_PAGES && !self.0.contains_key(&page.raw);
+        if new {
+            self.0.insert(page.raw, (page.state, page.content));
+        }
+        new
+    }
+
+    /// The state that a page is, and what it is like.
+    pub fn which(&self, raw: u128) -> Option<(StateKey, Content)> {
+        self.0.get(&raw).copied()
+    }
 }
 
 /// What was counted one by one, and when to do so again.
@@ -109,6 +135,7 @@ impl Share {
             spec,
             duty,
             volatile: StateMasks::default(),
+            pages: Pages::default(),
             spent: Spent::default(),
             times: SpentTimes::default(),
             pending: None,
@@ -260,4 +287,19 @@ pub fn settings(order: &Order) -> Result<Settings, String> {
         successors: SUCCESSORS,
         times: TIMES,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_to_look_at_a_page_is_believed() {
+        let page = |raw, state| Page { raw, state: StateKey(state), content: Content(9) };
+        let mut pages = Pages::default();
+        assert_eq!(pages.which(1), None);
+        assert!(pages.learn(&page(1, 7)) && pages.learn(&page(2, 7)));
+        assert!(!pages.learn(&page(1, 8)));
+        assert_eq!(pages.which(1), Some((StateKey(7), Content(9))));
+    }
 }

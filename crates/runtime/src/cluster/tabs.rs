@@ -3,9 +3,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use argiope_browser::agent::Raw;
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::outcome::{Failure, Outcome, Sighting};
 use argiope_controller::peer::atlas::{Content, Route};
@@ -14,11 +16,11 @@ use argiope_controller::spent::Spent;
 use argiope_controller::star::{Node, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::contents;
-use super::protocol::{Blob, CrawlId, FromCrawler, Times};
+use super::protocol::{Blob, CrawlId, FromCrawler, Page as Seen, Times};
 use super::worker::Crawl;
 use crate::browsers::Browsers;
 use crate::crawler::{Crawler, Details, Report as Performed};
@@ -34,17 +36,23 @@ const MOST_DOUBLINGS: u32 = 4;
 const LIKE: Duration = Duration::from_secs(5);
 /// Before another tab is wanted from a browser that gave none.
 const PAUSE: Duration = Duration::from_secs(1);
+/// So long a tab waits to be told which state a page is, before it looks itself.
+const WHICH: Duration = Duration::from_millis(200);
 /// So many bytes of contents are kept at hand; those beyond are asked for again.
 const MOST_BYTES: usize = 64 << 20;
 
 /// What states of a crawl are like, as far as this process was told or has found out.
-#[derive(Default)]
 pub struct Archive {
+    id: CrawlId,
+    /// To ask what others know of pages; in a star nobody is asked.
+    asks: Option<Outbox>,
     kept: RefCell<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
+    /// Who waits to be told which state a page is, by its raw hash.
+    asked: BTreeMap<u128, Vec<oneshot::Sender<Option<StateKey>>>>,
     names: BTreeMap<StateKey, Content>,
     blobs: BTreeMap<Content, Rc<[u8]>>,
     oldest: VecDeque<Content>,
@@ -52,6 +60,25 @@ struct Kept {
 }
 
 impl Archive {
+    /// An empty one.
+    pub fn new(id: CrawlId, asks: Option<Outbox>) -> Self {
+        Self { id, asks, kept: RefCell::default() }
+    }
+
+    /// Somebody said which state a page is, or that nobody knows.
+    pub fn answered(&self, raw: u128, page: Option<(StateKey, Blob)>) {
+        let state = page.map(|(state, blob)| {
+            self.name(state, blob.content);
+            self.keep(blob);
+            state
+        });
+        let waiting = self.kept.borrow_mut().asked.remove(&raw).unwrap_or_default();
+        for tab in waiting {
+            // One that does not wait any more looks itself.
+            let _ = tab.send(state);
+        }
+    }
+
     /// Takes in bytes that somebody sent.
     pub fn keep(&self, blob: Blob) {
         let mut kept = self.kept.borrow_mut();
@@ -72,12 +99,15 @@ impl Archive {
         *self.kept.borrow_mut().names.entry(key).or_insert(content)
     }
 
-    fn take_in(&self, key: StateKey, found: &Found) {
-        if !self.kept.borrow().names.contains_key(&key) {
-            let blob = contents::wrap(found);
-            self.name(key, blob.content);
-            self.keep(blob);
+    /// Takes in a page that was looked at. Says so if it is the first of its state.
+    fn take_in(&self, state: StateKey, found: &Found) -> Option<Seen> {
+        if self.kept.borrow().names.contains_key(&state) {
+            return None;
         }
+        let blob = contents::wrap(found);
+        let content = self.name(state, blob.content);
+        self.keep(blob);
+        Some(Seen { raw: found.raw, state, content })
     }
 
     fn name_of(&self, key: StateKey) -> Option<Content> {
@@ -100,6 +130,29 @@ impl Details for Archive {
 
     fn page(&self, key: StateKey) -> Option<Page> {
         self.found(key).map(|found| found.page)
+    }
+
+    fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
+        Box::pin(async move {
+            let outbox = self.asks.as_ref()?;
+            let (answer, answered) = oneshot::channel();
+            let first = {
+                let mut kept = self.kept.borrow_mut();
+                let waiting = kept.asked.entry(raw.0).or_default();
+                waiting.retain(|tab| !tab.is_closed());
+                waiting.push(answer);
+                waiting.len() == 1
+            };
+            if first {
+                outbox.send(FromCrawler::Which(self.id, raw.0)).await;
+            }
+            let told = timeout(WHICH, answered).await;
+            if told.is_err() {
+                // Nobody waits any longer, whichever tab asked.
+                self.kept.borrow_mut().asked.remove(&raw.0);
+            }
+            told.ok()?.ok()?
+        })
     }
 }
 
@@ -153,6 +206,11 @@ impl Outbox {
         Self { outgoing, shared: Rc::default() }
     }
 
+    /// The present home has these contents: it sent them.
+    pub fn note_sent(&self, content: Content) {
+        self.shared.borrow_mut().sent.insert(content);
+    }
+
     /// Says something; waits while the home does not keep up.
     pub async fn send(&self, message: FromCrawler) {
         // If nobody takes it, the process ends.
@@ -201,6 +259,8 @@ struct Session {
     spent: Spent,
     times: Times,
     route: Option<Route>,
+    /// The page where it stands, if this tab has looked at it first.
+    seen: Option<Seen>,
     /// Finds its own work, if the crawl's is divided in advance.
     node: Option<Node>,
 }
@@ -234,6 +294,7 @@ pub async fn run(
                 spent: Spent::default(),
                 times: Times::default(),
                 route: None,
+                seen: None,
                 node: None,
             },
         };
@@ -268,6 +329,9 @@ async fn serve(
         let spent = (std::mem::take(&mut session.spent), std::mem::take(&mut session.times));
         let said = Instant::now();
         office.outbox.report(attached.id, session.report.clone(), spent, blobs).await;
+        if let Some(seen) = session.seen.take() {
+            office.outbox.send(FromCrawler::Page(attached.id, seen)).await;
+        }
         let patience = PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS));
         let Ok(task) = timeout(patience, next_task(office, attached, session, given)).await else {
             session.report.again = true;
@@ -404,13 +468,14 @@ async fn perform(
             found
         }
     };
-    for (key, found) in &found {
-        attached.crawl.archive.take_in(*key, found);
-    }
+    let archive = &attached.crawl.archive;
+    let seen: Vec<Seen> = found.iter().filter_map(|(key, found)| archive.take_in(*key, found)).collect();
     if let Some(Sighting { key, offers }) = &mut report.at {
+        // What it is like goes with the report.
+        session.seen = seen.into_iter().find(|seen| seen.state == *key);
         let untold = office.outbox.shared.borrow_mut().told.insert(*key);
         *offers = crawler.offers().filter(|_| untold || task.look);
-        report.content = attached.crawl.archive.name_of(*key);
+        report.content = archive.name_of(*key);
     }
     session.route.clone_from(&report.route);
     if report.failed.is_none() || report.at.is_some() {
@@ -450,4 +515,47 @@ async fn know_the_way(
     };
     let _ = timeout(LIKE, learning).await;
     job.walk.iter().all(|step| crawler.knows(step.to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block_on<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(work)
+    }
+
+    #[test]
+    fn two_tabs_that_see_a_page_ask_once_and_both_are_told() {
+        let (outgoing, mut outgo) = mpsc::channel(8);
+        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing)));
+        let found = Found { raw: 5, ..Found::default() };
+        let told = block_on(async {
+            let home = async {
+                let asked = outgo.recv().await;
+                assert_eq!(asked, Some(FromCrawler::Which(CrawlId(1), 5)));
+                archive.answered(5, Some((StateKey(7), contents::wrap(&found))));
+            };
+            tokio::join!(archive.which(Raw(5)), archive.which(Raw(5)), home)
+        });
+        assert_eq!(told, (Some(StateKey(7)), Some(StateKey(7)), ()));
+        assert!(outgo.try_recv().is_err(), "it was asked twice");
+        assert_eq!(archive.name_of(StateKey(7)), Some(contents::wrap(&found).content));
+    }
+
+    #[test]
+    fn a_page_that_nobody_tells_of_is_looked_at() {
+        let (outgoing, mut outgo) = mpsc::channel(8);
+        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing)));
+        // Nobody answers; and then somebody says that nobody knows.
+        assert_eq!(block_on(archive.which(Raw(5))), None);
+        let answers = async {
+            outgo.recv().await;
+            outgo.recv().await;
+            archive.answered(5, None);
+        };
+        assert_eq!(block_on(async { tokio::join!(archive.which(Raw(5)), answers) }).0, None);
+        // In a star nobody is asked.
+        assert_eq!(block_on(Archive::new(CrawlId(1), None).which(Raw(5))), None);
+    }
 }

@@ -232,9 +232,15 @@ impl Worker {
             ToTabs::Tell(id, crawler, told, blobs) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
                 for blob in blobs {
+                    self.outbox.note_sent(blob.content);
                     crawl.archive.keep(blob);
                 }
                 self.give(crawler, Word::Ring(told));
+            }
+            ToTabs::Page(id, raw, page) => {
+                let Some(crawl) = self.crawls.get(&id) else { return };
+                page.iter().for_each(|(_, blob)| self.outbox.note_sent(blob.content));
+                crawl.archive.answered(raw, page);
             }
             ToTabs::News(_, crawler, told) => self.give(crawler, Word::Star(told)),
             ToTabs::Probe(number, order) => {
@@ -272,10 +278,11 @@ impl Worker {
         let mut knowledge = Knowledge::new(identity);
         knowledge.masks = spec.first.masks.clone();
         let Ok(agent) = agent(&spec.order, self.secret.clone(), Some(&spec.first)) else { return };
+        let asks = spec.order.division().is_none().then(|| self.outbox.clone());
         let crawl = Crawl {
             spec,
             knowledge: Rc::new(RefCell::new(knowledge)),
-            archive: Rc::new(Archive::default()),
+            archive: Rc::new(Archive::new(id, asks)),
             agent,
         };
         self.crawls.insert(id, Rc::new(crawl));

@@ -148,13 +148,11 @@ impl Cluster<'_> {
             Some(job) => {
                 let (outcome, spent) = crawling.simulated.perform(self.world, job);
                 self.counts.spent = self.counts.spent.plus(spent);
-                if let Outcome::Done { .. } = &outcome {
-                    let candidate = (job.state, job.action);
-                    if !self.executed.insert(candidate) {
-                        self.counts.reexecuted += 1;
-                        self.counts.again += now - crawling.working_since;
-                        self.counts.needlessly += u64::from(self.acknowledged.contains(&candidate));
-                    }
+                if let Outcome::Done { .. } = &outcome
+                    && !self.executed.insert((job.state, job.action))
+                {
+                    self.counts.reexecuted += 1;
+                    self.counts.again += now - crawling.working_since;
                 }
                 let ended = (outcome, spent);
                 report = Report::of(crawler, number, &task, ended, crawling.report.route.as_ref());

@@ -108,7 +108,6 @@ impl Cluster<'_> {
         let fails = self.nodes[at].up && left > 1;
         if fails {
             self.hurried |= !self.is_settled();
-            self.acknowledged.extend(self.nodes[at].peer.atlas().executed_own());
             self.nodes[at].up = false;
             self.counts.failures += 1;
         }

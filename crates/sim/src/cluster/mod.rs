@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{
-    Answer, Effect, Envelope, Input, Message, Part, Report, Timer, ToCrawler,
+    Answer, Effect, Envelope, Input, Message, Part, Report, Task, Timer, ToCrawler,
 };
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
@@ -115,8 +115,8 @@ pub struct Counts {
     pub spent: Spent,
     /// Transitions executed as a task more than once.
     pub reexecuted: u64,
-    /// Those of them that a controller that failed had acknowledged.
-    pub needlessly: u64,
+    /// Tasks that were given out though what they ask for was done and acknowledged.
+    pub needless: u64,
     /// Controllers that failed.
     pub failures: u64,
     /// The time that crawlers spent on what had been executed before, in microseconds.
@@ -160,7 +160,7 @@ pub struct Cluster<'a> {
     next_crawler: u64,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
-    /// What controllers that failed had acknowledged.
+    /// The transitions that count, wherever they are to be kept.
     acknowledged: BTreeSet<(StateKey, ActionSignature)>,
     /// When copies were sent off, by their sender and number.
     copies: BTreeMap<(usize, u64), u64>,
@@ -487,6 +487,10 @@ impl<'a> Cluster<'a> {
                 }
             }
             Effect::Tell(crawler, told) => {
+                // One that is to look at a state goes over what was done.
+                if let ToCrawler::Task(Task { job: Some(job), look: false, .. }) = &told {
+                    self.counts.needless += u64::from(self.acknowledged.contains(&(job.state, job.action)));
+                }
                 self.count("job");
                 let time = self.scenario.latency.draw(&mut self.chance);
                 self.clock.after(time, Event::Told(crawler, told));
@@ -496,7 +500,9 @@ impl<'a> Cluster<'a> {
                     self.nodes[at].unsynced.push(part);
                 }
             }
-            Effect::Executed(_) => {}
+            Effect::Executed(step) => {
+                self.acknowledged.insert((step.from, step.action));
+            }
             Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
             Effect::Left => self.depart(at),
             Effect::Finished => {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::time::timeout;
 
 use super::bed::{Bed, acceptor, contract, dialer};
-use crate::{DialError, HandshakeError, Hello, Limits, Refusal, Side};
+use crate::{DialError, HandshakeError, Hello, Limits, PROTOCOL, Refusal, Side};
 
 contract!(
     both_sides_learn_who_the_other_is,
@@ -139,9 +139,11 @@ async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
 }
 
 async fn another_version_is_refused_with_the_reason_on_both_sides(bed: Bed) {
-    let (dialed, accepted) = refusals(bed.meet(&Hello { protocol: 3, ..dialer() }, &acceptor()).await);
-    assert_eq!(dialed, refusal(Side::This, "it speaks protocol 2, this side speaks 3"));
-    assert_eq!(accepted, refusal(Side::This, "it speaks protocol 3, this side speaks 2"));
+    let other = PROTOCOL + 1;
+    let (dialed, accepted) = refusals(bed.meet(&Hello { protocol: other, ..dialer() }, &acceptor()).await);
+    let says = |it: u32, this: u32| format!("it speaks protocol {it}, this side speaks {this}");
+    assert_eq!(dialed, refusal(Side::This, &says(PROTOCOL, other)));
+    assert_eq!(accepted, refusal(Side::This, &says(other, PROTOCOL)));
 }
 
 async fn another_cluster_is_refused_with_the_reason_on_both_sides(bed: Bed) {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use argiope_browser::agent::{AgentSettings, Step};
-use argiope_browser::find::find;
 use argiope_browser::tab::{Tab, TabError};
 use argiope_browser::{Browser, Executable, LaunchSettings};
 use argiope_runtime::crawl::{self, Plan, Summary};
@@ -20,10 +19,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::failure::Failure;
-use crate::output;
 use crate::progress::Progress;
-use crate::recorded::no_browser;
-use crate::threads;
+use crate::{output, recorded, threads};
 
 /// The usual way's sleep after each event.
 const NAP: Duration = Duration::from_millis(200);
@@ -121,10 +118,7 @@ struct Machine {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let given = std::env::var_os("ARGIOPE_BROWSER");
-    let path = std::env::var_os("PATH");
-    let executable = find(args.browser.as_deref(), given.as_deref(), path.as_deref())
-        .map_err(|error| no_browser(&error))?;
+    let executable = recorded::browser(args.browser.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Failed(format!("cannot run tasks: {error}")))?;
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();

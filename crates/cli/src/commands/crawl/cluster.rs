@@ -250,7 +250,7 @@ pub fn attach(args: &Attach) -> Result<(), Failure> {
         started: Instant::now(),
     };
     let settings = block_on(async {
-        let mut client = following.dial().await?;
+        let mut client = Client::dial_any(following.switch, &following.addresses).await?;
         if args.stop {
             client.stop(args.id).await?;
         }
@@ -328,9 +328,8 @@ fn tell(
     settings: &CrawlSettings,
     json: bool,
 ) -> Result<(), Failure> {
-    let total = following.last.total(following.id);
     let learned = remembered::load(store).map_err(|error| refused(&error))?;
-    fetched.write(store, total.spent, learned.reset_cost).map_err(|error| refused(&error))?;
+    fetched.write(store, learned.reset_cost).map_err(|error| refused(&error))?;
     let learned = remembered::load(store).map_err(|error| refused(&error))?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
@@ -352,27 +351,15 @@ fn tell(
 }
 
 impl Following<'_> {
-    /// Whichever controller answers.
-    async fn dial(&self) -> Result<Client, ClientError> {
-        let mut last = None;
-        for address in &self.addresses {
-            match Client::dial(self.switch, address).await {
-                Ok(client) => return Ok(client),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.unwrap_or_else(|| ClientError::No("no address of a controller was given".to_owned())))
-    }
-
     async fn begin(&self, order: Order) -> Result<(), ClientError> {
-        self.dial().await?.start(self.id, order).await
+        Client::dial_any(self.switch, &self.addresses).await?.start(self.id, order).await
     }
 
     /// Whichever controller answers within some time; those that were heard of since as well.
     async fn dial_again(&self) -> Result<Client, ClientError> {
         let until = Instant::now() + LONGEST_SEARCH;
         loop {
-            match self.dial().await {
+            match Client::dial_any(self.switch, &self.addresses).await {
                 Err(error) if Instant::now() > until => return Err(error),
                 Err(_) => tokio::time::sleep(PAUSE).await,
                 Ok(client) => {
@@ -438,7 +425,7 @@ impl Following<'_> {
 
     /// Everything from everybody.
     async fn fetch(&self) -> Result<Fetched, ClientError> {
-        let mut fetched = Fetched::default();
+        let mut fetched = Fetched::beside(&self.last, self.id);
         let mut last = None;
         for attempt in 0..FETCHES {
             if attempt > 0 {

@@ -90,7 +90,8 @@ impl Node<'_> {
     /// Everything that is kept here of a crawl.
     fn hand_out(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
-        let mut answers = vec![ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone())];
+        let spec = ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone());
+        let mut answers = vec![spec, ToClient::Spent(self.me, share.spent)];
         let records: Vec<StateRecord> = match &share.pending {
             Some(pending) => pending.parts.iter().filter_map(state).collect(),
             None => share.records(),

@@ -8,7 +8,7 @@ use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::Content;
 use argiope_controller::peer::message::{Effect, Envelope, Input, Message, Task, ToCrawler};
 use argiope_controller::star::ToNode;
-use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
 use super::super::contents;
@@ -86,9 +86,12 @@ impl Node<'_> {
                 }
             }
             Effect::Tell(crawler, told) => {
-                if let ToCrawler::Task(Task { job: Some(job), .. }) = &told {
+                if let ToCrawler::Task(Task { job: Some(job), look, .. }) = &told {
                     self.jobs += 1;
-                    self.trace("assigned", job.state, job.action);
+                    // One that is to look at a state goes over what was done.
+                    if !look {
+                        self.trace("assigned", job.state, job.action);
+                    }
                 }
                 self.tell_crawler(crawl, crawler, told);
             }
@@ -101,8 +104,8 @@ impl Node<'_> {
         }
     }
 
-    /// Notes when something was given out or done, for tests that hold it against what others note.
-    pub(super) fn trace(&mut self, what: &str, state: StateKey, action: ActionSignature) {
+    /// Notes when something was given out, done or looked at, for tests that hold it against what others note.
+    pub(super) fn trace(&mut self, what: &str, state: StateKey, action: impl std::fmt::Debug) {
         if let Some(trace) = &mut self.trace {
             let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
             // A test that finds nothing fails.

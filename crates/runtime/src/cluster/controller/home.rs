@@ -210,6 +210,23 @@ impl Node<'_> {
                     self.tell(crawl, Input::Want(crawler, state));
                 }
             }
+            FromCrawler::Page(crawl, page) => {
+                self.trace("looked", page.state, "");
+                if self.shares.get_mut(&crawl).is_some_and(|share| share.pages.learn(&page)) {
+                    let others: Vec<Key> = self.members.keys().copied().collect();
+                    for other in others {
+                        self.send_to(other, &Between::Page(crawl, page));
+                    }
+                }
+            }
+            FromCrawler::Which(crawl, raw) => {
+                let page = self.shares.get(&crawl).and_then(|share| share.pages.which(raw));
+                // What is not here is not looked for: a look is as fast.
+                let page = page.and_then(|(state, content)| Some((state, self.blob(content)?)));
+                if let Some(link) = self.links.get_mut(&link) {
+                    link.send(&ToTabs::Page(crawl, raw, page));
+                }
+            }
             FromCrawler::Blobs(blobs) => self.take_blobs(blobs),
             FromCrawler::Told(crawl, tell, spent, times, blobs) => {
                 self.tab_tells(crawl, tell, (spent, times), blobs);

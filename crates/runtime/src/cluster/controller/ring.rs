@@ -160,7 +160,6 @@ impl Node<'_> {
             self.dial(address);
         }
         self.begin_again();
-        self.say_again();
         self.tell_followers();
         self.note_metrics();
     }
@@ -333,6 +332,11 @@ impl Node<'_> {
             }
             Between::Probed(number, first) => self.probed(number, first),
             Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
+            Between::Page(id, page) => {
+                if let Some(share) = self.shares.get_mut(&id) {
+                    share.pages.learn(&page);
+                }
+            }
             Between::Stop(id) => self.stop(id, Some(from)),
             Between::Blobs(blobs) => self.take_blobs_of(link, blobs),
             Between::Told(id, tell, blobs) => {

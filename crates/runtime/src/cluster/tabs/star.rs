@@ -167,7 +167,7 @@ impl Serving<'_> {
         };
         self.session.spent.resets += 1;
         let archive = &self.attached.crawl.archive;
-        found.iter().for_each(|(key, found)| archive.take_in(*key, found));
+        found.iter().for_each(|(key, found)| _ = archive.take_in(*key, found));
         let content = self.describe(&mut at, &crawler);
         self.session.crawler = Some(crawler);
         Input::Loaded(at, content)
@@ -203,7 +203,7 @@ impl Serving<'_> {
             tell_volatile(self.office, self.attached).await;
         }
         let archive = &self.attached.crawl.archive;
-        found.iter().for_each(|(key, found)| archive.take_in(*key, found));
+        found.iter().for_each(|(key, found)| _ = archive.take_in(*key, found));
         let notes = match &outcome {
             Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
             Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,

@@ -18,7 +18,7 @@ use crate::processes::{Folder, How, Processes, client};
 const CONTROLLERS: usize = 3;
 const CRAWLERS: u64 = 20;
 /// When each of them has so many states, one is killed.
-const AFTER: u64 = 200;
+const AFTER: u64 = 100;
 
 /// Nobody waits longer than this, in microseconds.
 const LONGEST: u128 = 10_000_000;

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::processes::{Folder, How, Processes, client};
 use crate::{output, source};
 
+mod bare;
 mod load;
 mod loss;
 mod same;
@@ -29,7 +30,7 @@ Four things, on this machine (--only WHAT for one of them): how many jobs one co
 the network, to simulated crawlers that answer at once (capacity); whether the same states are found with one tab, with \
 eight, by a ring, and by a ring that loses a controller (same); how long it is from the death of a controller to the first \
 job in a state that it had (loss); and (speed-up) how much faster more crawlers with Chromium are on an application whose server takes 50 ms (and 300 ms) to \
-answer, with what their time goes into.";
+answer, with what their time goes into, and what as many browsers do without a crawler.";
 
 /// As typed.
 #[derive(clap::Args)]

@@ -6,13 +6,15 @@ use argiope_runtime::cluster::client::{Client, ClientError};
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
 use argiope_sites::Server;
 
+use super::bare;
 use crate::cluster::{block_on, chance};
 use crate::failure::Failure;
 use crate::output;
 use crate::processes::{Folder, How, Processes, client};
 use crate::threads;
 
-/// With an application of so many switches whose server takes so many milliseconds to answer.
+/// With an application of so many switches whose server takes so many milliseconds to answer; and what the browsers alone
+/// do there.
 pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
     let server = Server::start("toggles").map_err(|error| Failure::Failed(error.to_string()))?;
     let url = format!("{}?switches={switches}&wait={wait}", server.url());
@@ -39,7 +41,8 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
             busy / seconds,
         ))?;
     }
-    output::print("\n")
+    output::print("\n")?;
+    bare::run(crawlers, &url)
 }
 
 /// One crawl: what was done, how long it took, and the seconds that cores were busy meanwhile, on the whole machine.

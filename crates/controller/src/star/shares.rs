@@ -1,0 +1,183 @@
+//! Whose an action is: what is in a crawler's shares is its own to execute, and so is what another one did not get to and
+//! it was asked to try. Everything else is set aside.
+
+use argiope_explore::explorer::Explorer;
+use argiope_explore::graph::Slot;
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+
+use super::node::step;
+use super::{Executed, Found, Node, Share};
+use crate::job::Job;
+use crate::outcome::Failure;
+
+impl Node {
+    /// What of a state is not its own to execute is set aside. Of plain links all is; then it is seen to that own ones are
+    /// followed.
+    pub(super) fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
+        let mut links = Vec::new();
+        for (place, &action) in actions.iter().enumerate() {
+            let link = self.links.contains(state, action);
+            let own = self.share_of(state, actions, place).is_some_and(|share| self.shares.contains(&share));
+            if (link || !own || self.links.is_plain(action))
+                && let Some(slot) = self.slot(state, action).filter(|&slot| self.is_free(slot))
+            {
+                self.explorer().claim(slot);
+            }
+            links.extend(link.then_some(action));
+        }
+        for link in links {
+            self.pursue(link);
+        }
+    }
+
+    /// In which share an action of a state is.
+    fn share_of(&self, state: StateKey, actions: &[ActionSignature], place: usize) -> Option<usize> {
+        let (plan, action) = (self.plan?, actions[place]);
+        Some(if self.links.contains(state, action) {
+            plan.share_of_link(action)
+        } else {
+            plan.share(state, action, place, actions.len())
+        })
+    }
+
+    /// A state that it knows offers what everybody was told, whatever it has seen itself: or they would divide it differently.
+    pub(super) fn correct(&mut self, found: &Found) {
+        if self.offered(found.key) == found.actions {
+            return;
+        }
+        self.links.learn(found.key, &found.links);
+        self.corrected.insert(found.key, found.actions.clone());
+        let Some(state) = self.find(found.key) else { return };
+        for &action in &found.actions {
+            if self.slot(found.key, action).is_none() {
+                self.explorer().extend(state, action);
+            }
+        }
+        let graph = self.explorer().graph();
+        let name = |slot: Slot| graph.signature(graph.action_of(slot));
+        let others = graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
+        let others: Vec<Slot> = others.filter(|&slot| graph.is_free(slot)).collect();
+        for slot in others {
+            self.explorer().claim(slot);
+        }
+        self.set_aside(found.key, &found.actions);
+        for share in self.shares.clone() {
+            self.release_of(share);
+        }
+    }
+
+    /// What a state offers, in the order that numbers them.
+    fn offered(&self, state: StateKey) -> Vec<ActionSignature> {
+        if let Some(corrected) = self.corrected.get(&state) {
+            return corrected.clone();
+        }
+        let Some(graph) = self.explorer.as_ref().map(Explorer::graph) else { return Vec::new() };
+        let slots = graph.find(state).into_iter().flat_map(|state| graph.slots(state));
+        let mut actions: Vec<ActionSignature> =
+            slots.map(|slot| graph.signature(graph.action_of(slot))).collect();
+        actions.sort_unstable();
+        actions
+    }
+
+    /// A share becomes its own: what of it is not done is free.
+    pub(super) fn take_over(&mut self, share: Share) {
+        if !self.shares.insert(share.number) {
+            return;
+        }
+        for step in share.executed {
+            if self.links.contains(step.from, step.action) {
+                self.links.follow(step.action);
+            }
+            if let Some(slot) = self.slot(step.from, step.action).filter(|&slot| self.is_open(slot))
+                && self.find(step.to).is_some()
+                && !self.is_doing(slot)
+            {
+                self.explorer().executed(slot, step.to, Vec::new);
+            }
+        }
+        for (state, action) in share.closed {
+            if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot))
+                && !self.is_doing(slot)
+            {
+                self.explorer().closed(slot);
+            }
+        }
+        self.release_of(share.number);
+        for link in self.links.all() {
+            self.pursue(link);
+        }
+    }
+
+    /// A share is somebody else's by now.
+    pub(super) fn give_away(&mut self, share: usize) {
+        if !self.shares.remove(&share) {
+            return;
+        }
+        for slot in self.slots_of(share) {
+            if self.is_free(slot) {
+                self.explorer().claim(slot);
+            }
+        }
+        let Some(plan) = self.plan else { return };
+        for link in self.links.all() {
+            if plan.share_of_link(link) == share {
+                self.let_go(link);
+            }
+        }
+    }
+
+    fn release_of(&mut self, share: usize) {
+        for slot in self.slots_of(share) {
+            if self.is_aside(slot) {
+                self.explorer().released(slot);
+            }
+        }
+    }
+
+    /// The open candidates of a share, but for plain links.
+    fn slots_of(&self, share: usize) -> Vec<Slot> {
+        let graph = self.explorer.as_ref().expect("the URL was loaded").graph();
+        let mut found = Vec::new();
+        for state in (0..graph.states() as u32).map(StateIndex) {
+            let key = graph.key(state);
+            let actions = self.offered(key);
+            for (place, &action) in actions.iter().enumerate() {
+                let its = self.share_of(key, &actions, place) == Some(share);
+                if its && !self.links.contains(key, action) && !self.links.is_plain(action) {
+                    found.extend(self.slot(key, action).filter(|&slot| graph.target(slot).is_none()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Another crawler did not get to an action: it is its own from now on, unless it is known already what became of it.
+    pub(super) fn adopt(&mut self, state: StateKey, action: ActionSignature) {
+        let slot = self.slot(state, action);
+        if let Some(slot) = slot.filter(|&slot| self.is_aside(slot)) {
+            self.adopted.insert(slot);
+            self.explorer().released(slot);
+            return;
+        }
+        let graph = self.explorer().graph();
+        let given_up = slot.is_none_or(|slot| graph.closed().contains(&slot));
+        let executed =
+            slot.map(|slot| step(graph, slot)).filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
+        if given_up {
+            self.unsaid.closed.push((state, action, Failure::Unreachable));
+        } else if let Some(step) = executed {
+            self.unsaid.executed.push(Executed { step, once: false, notes: None });
+        }
+    }
+
+    /// A candidate that it was about to execute is free again, unless it is somebody else's by now.
+    pub(super) fn release(&mut self, slot: Slot, job: &Job) {
+        let actions = self.offered(job.state);
+        let place = actions.binary_search(&job.action).ok();
+        let share = place.and_then(|place| self.share_of(job.state, &actions, place));
+        let own = share.is_some_and(|share| self.shares.contains(&share)) || self.adopted.contains(&slot);
+        if own && !self.links.is_plain(job.action) && self.is_open(slot) {
+            self.explorer().released(slot);
+        }
+    }
+}

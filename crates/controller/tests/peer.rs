@@ -1,0 +1,224 @@
+//! Short stories of a controller of a ring: what its crawlers and the others say, and what it makes of it.
+
+use argiope_controller::job::{CrawlerId, JobId, Step};
+use argiope_controller::outcome::{Failure, Offered, Sighting};
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::atlas::{Remarks, StateRecord};
+use argiope_controller::peer::message::{
+    Answer, Collect, Effect, Envelope, InVain, Input, Marker, Message, Part, Report, Task, Timer, ToCrawler,
+};
+use argiope_controller::peer::schemes;
+use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::strategies;
+use argiope_explore::strategy::Settings as Exploring;
+use argiope_ring::{self as ring, Key};
+
+const ME: Key = Key(9);
+const OTHER: Key = Key(1);
+const ONE: CrawlerId = CrawlerId(1);
+const TWO: CrawlerId = CrawlerId(2);
+
+fn founder(others: &[Key]) -> Peer {
+    with_backups(0, others)
+}
+
+fn with_backups(backups: usize, others: &[Key]) -> Peer {
+    let settings = Settings {
+        scheme: &schemes::ALL[0],
+        strategy: strategies::find("greedy").expect("it is registered"),
+        exploring: Exploring { reset_cost: 2.0, seed: 1 },
+        recovery: Recovery::Redundancy,
+        backups,
+        successors: 2,
+        times: Times::default(),
+    };
+    Peer::founder(settings, ME, &[&[ME], others].concat())
+}
+
+/// Tells it something, no time after what it was told before.
+fn tell(peer: &mut Peer, input: Input) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    peer.handle(1, input, &mut effects);
+    effects
+}
+
+fn task_of(crawler: CrawlerId, effects: &[Effect]) -> Option<&Task> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Tell(to, ToCrawler::Task(task)) if *to == crawler => Some(task),
+        _ => None,
+    })
+}
+
+/// A crawler loads the URL and finds a state there that offers these actions; what the controller asks for then.
+fn load(peer: &mut Peer, actions: &[u64]) -> Vec<Effect> {
+    let effects = tell(peer, Input::Report(Report::new(ONE, 1)));
+    let load = task_of(ONE, &effects).expect("nothing is known").id;
+    let offers = actions.iter().map(|&action| Offered { action: ActionSignature(action), once: false });
+    let at = Sighting { key: StateKey(7), offers: Some(offers.collect()) };
+    let route = Some([].as_slice().into());
+    tell(peer, Input::Report(Report { task: Some(load), at: Some(at), route, ..Report::new(ONE, 2) }))
+}
+
+fn sent(effects: &[Effect], to: Key) -> impl Iterator<Item = &Message> {
+    effects.iter().filter_map(move |effect| match effect {
+        Effect::Send(receiver, envelope) if *receiver == to => Some(&envelope.message),
+        _ => None,
+    })
+}
+
+fn hear(peer: &mut Peer, from: Key, message: Message) -> Vec<Effect> {
+    tell(peer, Input::Received(from, Envelope::new(None, message)))
+}
+
+/// Who was asked who is around it says so.
+fn answer(
+    peer: &mut Peer,
+    from: Key,
+    asked: &[Effect],
+    predecessor: Option<Key>,
+    after: &[Key],
+) -> Vec<Effect> {
+    let question = sent(asked, from).find_map(|message| match message {
+        Message::Ring(ring::Message::Ask(question)) => Some(*question),
+        _ => None,
+    });
+    let question = question.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
+    let around = ring::Message::Around { question, predecessor, successors: after.to_vec() };
+    hear(peer, from, Message::Ring(around))
+}
+
+/// What is to be copied to a controller, and under which number.
+fn copies(effects: &[Effect], to: Key) -> Vec<(u64, Part)> {
+    let copies = sent(effects, to).filter_map(|message| match message {
+        Message::Copy(number, parts) => Some((*number, parts)),
+        _ => None,
+    });
+    copies.flat_map(|(number, parts)| parts.iter().map(move |part| (number, part.clone()))).collect()
+}
+
+fn markers(effects: &[Effect]) -> Vec<&Marker> {
+    let marker = |effect| match effect {
+        &Effect::Send(_, Envelope { message: Message::Marker(ref marker), .. }) => Some(marker),
+        _ => None,
+    };
+    effects.iter().filter_map(marker).collect()
+}
+
+#[test]
+fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
+    let mut peer = founder(&[]);
+    tell(&mut peer, Input::Start);
+    let effects = load(&mut peer, &[5]);
+    let first = task_of(ONE, &effects).expect("there is something to do").clone();
+    assert_eq!(task_of(TWO, &tell(&mut peer, Input::Report(Report::new(TWO, 1)))), None);
+
+    let effects = tell(&mut peer, Input::Lost(first.id));
+    let again = task_of(TWO, &effects).expect("it is free again");
+    let what = |task: &Task| task.job.as_ref().map(|job| (job.state, job.action));
+    assert_eq!((what(again), what(&first)), (Some((StateKey(7), ActionSignature(5))), what(again)));
+    assert_ne!(again.id, first.id);
+    // Once is enough: whoever has it now keeps it.
+    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Lost(first.id))), None);
+    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Report(Report::new(ONE, 3)))), None);
+}
+
+#[test]
+fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
+    let mut peer = founder(&[OTHER]);
+    let task = Answer { by: OTHER, job: JobId(3) };
+    let effects = tell(&mut peer, Input::Lost(task));
+    let sent = effects.iter().any(|effect| {
+        matches!(effect, Effect::Send(to, envelope)
+            if *to == OTHER && envelope.message == Message::Missed(task, Failure::Lost))
+    });
+    assert!(sent, "{effects:?}");
+}
+
+#[test]
+fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_looked_at() {
+    let mut peer = founder(&[OTHER]);
+    tell(&mut peer, Input::Start);
+    let effects = load(&mut peer, &[]);
+    let [first] = markers(&effects)[..] else { panic!("there is nothing to do: {effects:?}") };
+    let back = Marker { in_vain: Some(InVain::NotWhole), ..first.clone() };
+    let received = Input::Received(OTHER, Envelope::new(None, Message::Marker(back)));
+    let effects = tell(&mut peer, received);
+    assert_eq!(markers(&effects), Vec::<&Marker>::new(), "the ring is as it was");
+    let effects = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let [second] = markers(&effects)[..] else { panic!("it was looked at: {effects:?}") };
+    assert!(second.number > first.number);
+    // If there was only something to do, another one goes off at once.
+    let back = Marker { in_vain: Some(InVain::Busy), ..second.clone() };
+    let effects = tell(&mut peer, Input::Received(OTHER, Envelope::new(None, Message::Marker(back))));
+    assert_eq!(markers(&effects).len(), 1);
+}
+
+#[test]
+fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
+    const NEW: Key = Key(20);
+    let mut peer = with_backups(2, &[OTHER]);
+    tell(&mut peer, Input::Start);
+    let effects = load(&mut peer, &[5]);
+    let task = task_of(ONE, &effects).expect("there is something to do").clone();
+    // It leads back to where it began; that is about to be copied.
+    let at = Sighting { key: StateKey(7), offers: None };
+    let done = Some((StateKey(7), ActionSignature(5)));
+    let report = Report { task: Some(task.id), at: Some(at), executed: done, ..Report::new(ONE, 3) };
+    let effects = tell(&mut peer, Input::Report(report));
+    let step = Step { from: StateKey(7), action: ActionSignature(5), to: StateKey(7) };
+    let [(first, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
+
+    // Meanwhile somebody comes after it, and should have copies from now on.
+    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
+    let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
+    let second = copies(&effects, NEW).into_iter().find(|(_, part)| *part == Part::Step(step, None));
+    let (second, _) = second.unwrap_or_else(|| panic!("it is not copied to the newcomer: {effects:?}"));
+
+    let counts = |effects: &[Effect]| effects.contains(&Effect::Executed(step));
+    assert!(!counts(&hear(&mut peer, OTHER, Message::Taken(first))), "the newcomer does not have it yet");
+    assert!(counts(&hear(&mut peer, NEW, Message::Taken(second))));
+}
+
+#[test]
+fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
+    const LOST: Key = Key(5);
+    let mut peer = founder(&[OTHER, LOST]);
+    tell(&mut peer, Input::Start);
+    load(&mut peer, &[]);
+
+    // The one before it is lost: another one comes instead, and the lost one does not answer.
+    let effects = hear(&mut peer, OTHER, Message::Ring(ring::Message::Notify));
+    let silent = effects.iter().find_map(|effect| match effect {
+        Effect::Wake(timer @ Timer::Silent(_), _) => Some(*timer),
+        _ => None,
+    });
+    let effects = tell(&mut peer, Input::Woken(silent.expect("it is asked")));
+    let collects = |message: &Message| match message {
+        Message::Collect(collect) => Some(collect.clone()),
+        _ => None,
+    };
+    let collect = sent(&effects, OTHER).find_map(collects).expect("what was the lost one's is collected");
+
+    // A crawler stands in a state that was the lost one's: something may have been done there.
+    let offers = [5, 6].map(|action| Offered { action: ActionSignature(action), once: false });
+    let at = Sighting { key: StateKey(4), offers: Some(offers.to_vec()) };
+    let effects = tell(&mut peer, Input::Report(Report { at: Some(at), ..Report::new(ONE, 3) }));
+    assert_eq!(task_of(ONE, &effects), None);
+    let round = sent(&effects, OTHER).find(|message| matches!(message, Message::Idle(..)));
+    let effects = hear(&mut peer, OTHER, round.expect("the others are asked for work").clone());
+    assert_eq!(task_of(ONE, &effects), None);
+    let known = StateRecord {
+        key: StateKey(4),
+        actions: [5, 6].map(ActionSignature).to_vec(),
+        route: [Step { from: StateKey(7), action: ActionSignature(1), to: StateKey(4) }].into(),
+        executed: vec![(ActionSignature(5), StateKey(7))],
+        remarks: Remarks::default(),
+        content: None,
+    };
+    let effects = hear(&mut peer, OTHER, Message::Collect(Collect { records: vec![known], ..collect }));
+    let task = task_of(ONE, &effects).expect("there is something to do");
+    let job = task.job.as_ref().expect("it is to be executed");
+    assert_eq!((job.state, job.action), (StateKey(4), ActionSignature(6)));
+}
