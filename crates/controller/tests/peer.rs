@@ -38,8 +38,12 @@ fn with_backups(backups: usize, others: &[Key]) -> Peer {
 
 /// Tells it something, no time after what it was told before.
 fn tell(peer: &mut Peer, input: Input) -> Vec<Effect> {
+    tell_at(1, peer, input)
+}
+
+fn tell_at(now: u64, peer: &mut Peer, input: Input) -> Vec<Effect> {
     let mut effects = Vec::new();
-    peer.handle(1, input, &mut effects);
+    peer.handle(now, input, &mut effects);
     effects
 }
 
@@ -95,6 +99,30 @@ fn copies(effects: &[Effect], to: Key) -> Vec<(u64, Part)> {
         _ => None,
     });
     copies.flat_map(|(number, parts)| parts.iter().map(move |part| (number, part.clone()))).collect()
+}
+
+/// A state that offers some actions, of which some were executed.
+fn record(key: u128, actions: &[u64], executed: &[u64]) -> StateRecord {
+    StateRecord {
+        key: StateKey(key),
+        actions: actions.iter().copied().map(ActionSignature).collect(),
+        route: [Step { from: StateKey(7), action: ActionSignature(1), to: StateKey(key) }].into(),
+        executed: executed.iter().map(|&action| (ActionSignature(action), StateKey(7))).collect(),
+        remarks: Remarks::default(),
+        content: None,
+    }
+}
+
+/// The collection that somebody is sent.
+fn collection(effects: &[Effect], to: Key) -> Option<Collect> {
+    sent(effects, to).find_map(|message| match message {
+        Message::Collect(collect) => Some(collect.clone()),
+        _ => None,
+    })
+}
+
+fn is_confirmed(effects: &[Effect], to: Key, number: u64) -> bool {
+    sent(effects, to).any(|message| *message == Message::Taken(number))
 }
 
 fn markers(effects: &[Effect]) -> Vec<&Marker> {
@@ -195,11 +223,7 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
         _ => None,
     });
     let effects = tell(&mut peer, Input::Woken(silent.expect("it is asked")));
-    let collects = |message: &Message| match message {
-        Message::Collect(collect) => Some(collect.clone()),
-        _ => None,
-    };
-    let collect = sent(&effects, OTHER).find_map(collects).expect("what was the lost one's is collected");
+    let collect = collection(&effects, OTHER).expect("what was the lost one's is collected");
 
     // A crawler stands in a state that was the lost one's: something may have been done there.
     let offers = [5, 6].map(|action| Offered { action: ActionSignature(action), once: false });
@@ -209,16 +233,118 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
     let round = sent(&effects, OTHER).find(|message| matches!(message, Message::Idle(..)));
     let effects = hear(&mut peer, OTHER, round.expect("the others are asked for work").clone());
     assert_eq!(task_of(ONE, &effects), None);
-    let known = StateRecord {
-        key: StateKey(4),
-        actions: [5, 6].map(ActionSignature).to_vec(),
-        route: [Step { from: StateKey(7), action: ActionSignature(1), to: StateKey(4) }].into(),
-        executed: vec![(ActionSignature(5), StateKey(7))],
-        remarks: Remarks::default(),
-        content: None,
-    };
+    let known = record(4, &[5, 6], &[5]);
     let effects = hear(&mut peer, OTHER, Message::Collect(Collect { records: vec![known], ..collect }));
     let task = task_of(ONE, &effects).expect("there is something to do");
     let job = task.job.as_ref().expect("it is to be executed");
     assert_eq!((job.state, job.action), (StateKey(4), ActionSignature(6)));
+}
+
+#[test]
+fn whoever_leaves_passes_on_the_copies_that_it_has() {
+    let mut peer = with_backups(1, &[OTHER]);
+    tell(&mut peer, Input::Start);
+    load(&mut peer, &[5]);
+    // The other one's state. If it is lost just now, nobody has noticed.
+    let copy = record(12, &[5, 6], &[5]);
+    let effects = hear(&mut peer, OTHER, Message::Copy(3, vec![Part::State(copy.clone())]));
+    assert!(is_confirmed(&effects, OTHER, 3));
+    let effects = tell(&mut peer, Input::Leave);
+    let left = sent(&effects, OTHER).find_map(|message| match message {
+        Message::Bequest { records, .. } => Some(records),
+        _ => None,
+    });
+    let left: Vec<StateKey> = left.expect("it is left to the next").iter().map(|record| record.key).collect();
+    assert_eq!(left, [StateKey(7), StateKey(12)]);
+}
+
+#[test]
+fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
+    const HEIR: Key = Key(20);
+    let mut peer = with_backups(1, &[OTHER, HEIR]);
+    tell(&mut peer, Input::Start);
+    tell(&mut peer, Input::Leave);
+    let copy = || Message::Copy(3, vec![Part::State(record(1, &[5], &[]))]);
+    assert!(!is_confirmed(&hear(&mut peer, OTHER, copy()), OTHER, 3), "it would be lost");
+    assert!(is_confirmed(&hear(&mut peer, HEIR, copy()), HEIR, 3));
+}
+
+#[test]
+fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
+    const LEAVES: Key = Key(5);
+    let mut peer = with_backups(1, &[OTHER, LEAVES]);
+    tell(&mut peer, Input::Start);
+    let bequest = Message::Bequest {
+        number: 3,
+        records: vec![record(4, &[5, 6], &[5])],
+        links: Default::default(),
+        plain: Vec::new(),
+    };
+    let effects = hear(&mut peer, LEAVES, bequest);
+    assert!(!is_confirmed(&effects, LEAVES, 3));
+    let [(copy, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
+    assert!(is_confirmed(&hear(&mut peer, OTHER, Message::Taken(copy)), LEAVES, 3));
+}
+
+#[test]
+fn who_stood_still_gives_the_others_time_to_answer() {
+    let mut peer = founder(&[OTHER]);
+    let times = Times::default();
+    tell(&mut peer, Input::Start);
+    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let silent = asked.iter().find_map(|effect| match effect {
+        Effect::Wake(timer @ Timer::Silent(_), _) => Some(*timer),
+        _ => None,
+    });
+    let silent = silent.expect("the other one is asked");
+    // It was the one that stood still; the answer may be waiting.
+    let woken = 2 + times.stabilise + times.answer;
+    let effects = tell_at(woken, &mut peer, Input::Woken(silent));
+    assert!(effects.contains(&Effect::Wake(silent, times.answer)), "{effects:?}");
+    assert_eq!(peer.member().successors(), [OTHER]);
+    tell_at(woken + times.answer / 2, &mut peer, Input::Woken(Timer::Fingers));
+    tell_at(woken + times.answer, &mut peer, Input::Woken(silent));
+    assert_eq!(peer.member().successors(), []);
+}
+
+#[test]
+fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
+    const BEFORE: Key = Key(5);
+    let mut peer = founder(&[BEFORE, OTHER]);
+    tell(&mut peer, Input::Start);
+    load(&mut peer, &[]);
+    hear(&mut peer, OTHER, Message::Copy(1, vec![Part::State(record(8, &[5, 6], &[]))]));
+    // The one after it takes the one before it for its predecessor.
+    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
+    let collect = collection(&effects, OTHER).expect("it asks what was done meanwhile");
+    let report = || Report { at: Some(Sighting { key: StateKey(8), offers: None }), ..Report::new(ONE, 3) };
+    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Report(report()))), None);
+    let collect = Collect { records: vec![record(8, &[5, 6], &[5])], ..collect };
+    hear(&mut peer, BEFORE, Message::Collect(collect));
+    let effects = tell(&mut peer, Input::Report(Report { number: 4, ..report() }));
+    let job = task_of(ONE, &effects).and_then(|task| task.job.as_ref()).expect("there is something to do");
+    assert_eq!((job.state, job.action), (StateKey(8), ActionSignature(6)));
+}
+
+#[test]
+fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
+    const NEW: Key = Key(12);
+    let mut peer = founder(&[OTHER]);
+    tell(&mut peer, Input::Start);
+    let collect = Collect {
+        by: NEW,
+        number: 4,
+        after: ME,
+        records: Vec::new(),
+        seen: Vec::new(),
+        links: Default::default(),
+        gaps: false,
+    };
+    let effects = hear(&mut peer, OTHER, Message::Collect(collect));
+    assert!(
+        collection(&effects, NEW).expect("it is sent back").gaps,
+        "there is somebody who does not know it"
+    );
+    assert_eq!(collection(&effects, OTHER), None);
 }

@@ -215,6 +215,9 @@ impl Member {
         match open {
             Open::Successor(head) if self.successors.first() == Some(&head) => {
                 self.follow(head, after);
+                if predecessor.is_some_and(|before| before != self.me && self.me.is_between(before, head)) {
+                    effects.push(Effect::PassedOver);
+                }
                 // One that did not answer just now need not be asked again before the one after it hears of it.
                 match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
                     Some(nearer) if nearer.is_between(self.me, head) => {

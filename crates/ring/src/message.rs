@@ -119,6 +119,9 @@ pub enum Effect {
     },
     /// A member is dead, as far as can be told, or has left.
     Gone(Key),
+    /// The one after this member takes somebody before it for its predecessor: it has not heard of this one yet, or took it
+    /// for dead.
+    PassedOver,
     /// All members that it knew of are gone; it is not in a ring any more.
     Stranded,
 }

@@ -119,7 +119,7 @@ impl World {
                 Effect::NotFound { tag } => {
                     self.lost.insert(tag);
                 }
-                Effect::Gone(_) => {}
+                Effect::Gone(_) | Effect::PassedOver => {}
                 Effect::Stranded => self.stranded += 1,
             }
         }

@@ -213,6 +213,13 @@ fn what_was_acknowledged_is_not_given_out_again() {
         ("leave@10%+leave@50%", 1),
         ("join@20%+fail@20%+leave@40%+fail@60%+join@70%+fail@90%", 2),
         ("freeze:2s@30%+freeze:2s@60%", 1),
+        // Just long enough to be taken for dead.
+        ("freeze:400ms@30%+freeze:600ms@60%", 1),
+        ("freeze:1s@30%+leave@31%", 1),
+        ("leave@30%+freeze:1s@31%", 1),
+        // Before it was noticed that one is gone.
+        ("fail@11%+leave@12%", 1),
+        ("fail@30%+join@31%+leave@50%", 1),
         ("fail@50%+fail@50.5%", 2),
         ("restart:20ms@20%+restart:400ms@50%+restart:3s@70%", 2),
     ];

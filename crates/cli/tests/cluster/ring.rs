@@ -1,6 +1,6 @@
 //! A ring of processes, with handles to do it harm.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -284,17 +284,21 @@ impl Ring {
         events
     }
 
-    /// Tasks that were given out after they were done and acknowledged, whoever did either.
+    /// Tasks that were given out after they were done and acknowledged, whoever did either. The traces say who.
     pub fn needless(&self) -> Vec<String> {
         let mut events = self.events();
         assert!(!events.is_empty(), "nothing was noted");
         events.sort();
-        let mut executed = BTreeSet::new();
+        let mut executed = BTreeMap::new();
         let mut needless = Vec::new();
         for (time, what, which) in events {
-            match what.as_str() {
-                "executed" => _ = executed.insert(which),
-                "assigned" if executed.contains(&which) => needless.push(format!("{time} {which}")),
+            match (what.as_str(), executed.get(&which)) {
+                ("executed", None) => _ = executed.insert(which, time),
+                ("assigned", Some(done)) => {
+                    let late = (time - done) / 1000;
+                    needless
+                        .push(format!("{which} at {time}, {late} ms late: see {}", self.folder.display()));
+                }
                 _ => {}
             }
         }

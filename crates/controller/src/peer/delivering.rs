@@ -5,7 +5,8 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 
 use super::atlas::Fact;
-use super::message::{Effect, Envelope, Message, Report, ToCrawler};
+use super::keeping::Then;
+use super::message::{Effect, Envelope, Message, Part, Report, ToCrawler};
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 
@@ -147,11 +148,14 @@ impl Peer {
             Message::Marker(marker) => self.marker(from, marker, out),
             Message::Finish(leader) => self.finish(leader, out),
             Message::Collect(collect) => self.collect(from, collect, out),
-            Message::Copy(number, parts) => {
+            Message::Copy(number, parts) if self.takes_copies_of(from) => {
                 out.extend(parts.iter().cloned().map(Effect::Keep));
                 self.keep_copies(&parts);
                 self.send(from, Message::Taken(number), out);
             }
+            Message::Copy(..) => {}
+            // Whoever gives it something keeps it when this controller is gone.
+            Message::HandOff { .. } if self.is_leaving() => {}
             Message::HandOff { number, after, settled, records, links, plain } => {
                 self.handed_over(after, settled, &records, out);
                 self.learn_links(links, out);
@@ -159,6 +163,18 @@ impl Peer {
                     self.learn_plain(link, out);
                 }
                 self.send(from, Message::Taken(number), out);
+            }
+            Message::Bequest { number, records, links, plain } => {
+                for record in &records {
+                    self.take_over(record, out);
+                }
+                self.learn_links(links, out);
+                for link in plain {
+                    self.learn_plain(link, out);
+                }
+                // Whoever leaves must leave as many copies as there were.
+                let parts: Vec<Part> = records.into_iter().map(Part::State).collect();
+                self.copy(&parts, Some(Then::Confirm(from, number)), out);
             }
             Message::Exists { number, asker, state, route, record } => {
                 if let Some(record) = &record {

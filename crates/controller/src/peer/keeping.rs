@@ -53,6 +53,8 @@ pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
     GivenUp(StateKey, ActionSignature, Failure),
+    /// Tell this member that its message of this number was taken in.
+    Confirm(Key, u64),
     Leave,
 }
 
@@ -149,7 +151,7 @@ impl Peer {
         }
     }
 
-    fn copy(&mut self, parts: &[Part], then: Option<Then>, out: &mut Vec<Effect>) {
+    pub(super) fn copy(&mut self, parts: &[Part], then: Option<Then>, out: &mut Vec<Effect>) {
         let mut numbers = BTreeSet::new();
         for to in self.keeping.copies_on.clone() {
             numbers.insert(self.owe(To::Member(to), |number| Message::Copy(number, parts.to_vec()), out));
@@ -183,20 +185,16 @@ impl Peer {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
+        let parts: Vec<Part> = self.atlas.own_records().into_iter().map(Part::State).collect();
+        for &to in wanted.iter().filter(|key| !before.contains(key)) {
+            if !parts.is_empty() {
+                self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out);
+            }
+            self.copy_waiting(to, out);
+        }
+        // Not before: what waits for one that is gone waits for its successor.
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
             self.owe_nothing(gone, |message| matches!(message, Message::Copy(..)), out);
-        }
-        let new: Vec<Key> = wanted.into_iter().filter(|key| !before.contains(key)).collect();
-        if new.is_empty() {
-            return;
-        }
-        let parts: Vec<Part> = self.atlas.own_records().into_iter().map(Part::State).collect();
-        if parts.is_empty() {
-            return;
-        }
-        for to in new {
-            self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out);
-            self.copy_waiting(to, out);
         }
     }
 
@@ -242,23 +240,27 @@ impl Peer {
         }
     }
 
-    /// Hands over to another controller what lies after a place; then goes on.
-    pub(super) fn hand_over(
-        &mut self,
-        to: Key,
-        after: Key,
-        given: Given,
-        then: Option<Then>,
-        out: &mut Vec<Effect>,
-    ) {
+    /// Hands over to another controller what lies after a place.
+    pub(super) fn hand_over(&mut self, to: Key, after: Key, given: Given, out: &mut Vec<Effect>) {
         let Given { settled, records, awaited, links } = given;
         let plain = self.atlas.plain().iter().copied().collect();
         let message = |number| Message::HandOff { number, after, settled, records, links, plain };
-        let number = self.owe(To::Member(to), message, out);
-        if let Some(then) = then {
-            let group = self.number();
-            self.keeping.waiting.insert(group, (BTreeSet::from([number]), then));
-        }
+        self.owe(To::Member(to), message, out);
+        self.owe_existences(awaited, out);
+    }
+
+    /// Leaves everything to another controller; then is gone.
+    pub(super) fn bequeath(&mut self, heir: Key, given: Given, out: &mut Vec<Effect>) {
+        let Given { records, awaited, links, .. } = given;
+        let plain = self.atlas.plain().iter().copied().collect();
+        let message = |number| Message::Bequest { number, records, links, plain };
+        let number = self.owe(To::Member(heir), message, out);
+        let group = self.number();
+        self.keeping.waiting.insert(group, (BTreeSet::from([number]), Then::Leave));
+        self.owe_existences(awaited, out);
+    }
+
+    fn owe_existences(&mut self, awaited: Vec<(StateKey, Route)>, out: &mut Vec<Effect>) {
         for (key, route) in awaited {
             self.owe_existence(key, route, out);
         }
@@ -342,6 +344,7 @@ impl Peer {
                     }
                 }
             }
+            Then::Confirm(member, number) => self.send(member, Message::Taken(number), out),
             Then::Leave => self.left(out),
         }
     }

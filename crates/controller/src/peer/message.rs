@@ -82,6 +82,17 @@ pub enum Message {
         /// Actions that turned out to be plain links.
         plain: Vec<ActionSignature>,
     },
+    /// I leave: all that I know is yours to look after, as the owner or by a copy, once I am gone (*hand-off*).
+    Bequest {
+        /// To be taken in, with copies as many as there were.
+        number: u64,
+        /// The states, those included that are only copies: whose they are may be lost, and nobody has noticed yet.
+        records: Vec<StateRecord>,
+        /// Plain links that were followed, and those that were given to states.
+        links: (Vec<Followed>, Vec<Wish>),
+        /// Actions that turned out to be plain links.
+        plain: Vec<ActionSignature>,
+    },
     /// There is a state of yours that you may have lost.
     Exists {
         /// To be taken in.
@@ -537,7 +548,7 @@ impl Message {
             Self::Marker(_) | Self::Finish(_) => "marker",
             Self::Collect(_) | Self::Exists { .. } => "collect",
             Self::Copy(..) => "copy",
-            Self::HandOff { .. } => "hand-off",
+            Self::HandOff { .. } | Self::Bequest { .. } => "hand-off",
             Self::Claim { .. }
             | Self::Claimed { .. }
             | Self::Due(_)

@@ -50,6 +50,8 @@ pub struct Peer {
     settings: Settings,
     me: Key,
     now: u64,
+    /// When it last went on after it had stood still.
+    went_on: Option<u64>,
     member: Member,
     atlas: Atlas,
     /// Messages to itself.
@@ -143,6 +145,7 @@ impl Peer {
             settings,
             me: member.key(),
             now: 0,
+            went_on: None,
             member,
             atlas: Atlas::new(settings.strategy, settings.exploring, beyond),
             inbox: VecDeque::new(),
@@ -185,12 +188,13 @@ impl Peer {
 
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
     pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
-        // It looks at the ring all the time. If it has not, it stood still.
-        let longest = 2 * (self.settings.times.stabilise + self.settings.times.answer);
+        // It looks at the ring all the time. If it has not, it stood still, perhaps for as long as others wait for an answer.
+        let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
         let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
-            self.stood_still(out);
+            self.went_on = Some(now);
+            self.may_be_stood_in_for(out);
         }
         match input {
             Input::Start => self.ring(|member, effects| member.start(effects), out),
@@ -255,6 +259,7 @@ impl Peer {
                     out.push(Effect::Wake(Timer::Fingers, times.stabilise));
                 }
                 ring::Effect::Gone(member) => self.gone(member, out),
+                ring::Effect::PassedOver => self.may_be_stood_in_for(out),
                 // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
                 ring::Effect::Found { .. } | ring::Effect::NotFound { .. } | ring::Effect::Stranded => {}
             }
@@ -272,6 +277,10 @@ impl Peer {
             }
             Timer::Fingers => {
                 self.ring(|member, effects| member.handle(woken(ring::Timer::Fingers), effects), out);
+            }
+            Timer::Silent(_) if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) => {
+                // It was this controller that stood still; the answer may be there and not taken in yet.
+                out.push(Effect::Wake(timer, self.settings.times.answer));
             }
             Timer::Silent(question) => {
                 self.ring(|member, effects| member.handle(ring::Input::Silent(question), effects), out);

@@ -5,7 +5,6 @@ use argiope_ring as ring;
 use argiope_ring::{Key, Member};
 
 use super::atlas::{Route, StateRecord};
-use super::keeping::Then;
 use super::message::{Collect, Effect, Envelope, Followed, Message, Part, Timer, Wish};
 use super::{Peer, place};
 use crate::job::Step;
@@ -120,7 +119,7 @@ impl Peer {
         if let Some(before) = given_to {
             // Somebody came in before this controller; also if there is nothing to give it must hear of it.
             given.links = self.links_between(before, after);
-            self.hand_over(after, before, given, None, out);
+            self.hand_over(after, before, given, out);
             // It may have been there before, unknown to those who took over from its neighbour: then it was not asked.
             if self.ranges.heard.iter().any(|&(_, by)| by == self.me) {
                 self.start_collecting(after, out);
@@ -196,7 +195,7 @@ impl Peer {
 
     /// A newcomer may begin. Without having been given anything it looks for it itself.
     pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<Effect>) {
-        if self.ranges.granted || !self.member.is_inside() {
+        if self.ranges.granted || self.ranges.leaving || !self.member.is_inside() {
             return;
         }
         self.ranges.granted = true;
@@ -248,10 +247,11 @@ impl Peer {
         self.atlas.doubt(Some((after, upto)));
     }
 
-    /// It stood still, and others may have stood in for it.
-    pub(super) fn stood_still(&mut self, out: &mut Vec<Effect>) {
+    /// It stood still, or another one does not know of it: others may have stood in for it.
+    pub(super) fn may_be_stood_in_for(&mut self, out: &mut Vec<Effect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.doubt(after, self.me);
+            // Also if one is under way: what is on its way back may be older.
             self.start_collecting(after, out);
         }
     }
@@ -393,6 +393,11 @@ impl Peer {
         collect.links.0.extend(followed);
         collect.links.1.extend(given);
         match self.member.successors().first().copied() {
+            // Whoever collects is not known here yet: handed on, it would go past it, round and round.
+            Some(next) if collect.by.is_between(self.me, next) => {
+                collect.gaps = true;
+                self.send(collect.by, Message::Collect(collect), out);
+            }
             Some(next) => self.send(next, Message::Collect(collect), out),
             None if self.is_alone() => self.collected(collect, out),
             // It has lost its successors and will find others. Who collects will try again.
@@ -457,12 +462,20 @@ impl Peer {
         self.note_failure();
         self.atlas.forget_owner(member);
         self.told_to.remove(&member);
-        if self.ranges.leaving {
-            // Its heir may be gone; then there is another.
-            self.owe_nothing(member, |message| matches!(message, Message::Copy(..)), out);
-        } else {
-            self.owe_nothing(member, |_| true, out);
-        }
+        // Copies are made by somebody else then, and if its heir is gone there is another.
+        let leaving = self.ranges.leaving;
+        self.owe_nothing(member, |message| !matches!(message, Message::Copy(..)) && !leaving, out);
+    }
+
+    /// Whether it hands everything over and leaves.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.ranges.leaving
+    }
+
+    /// Whether copies are taken in for another controller. One that leaves has passed on those that it had; others would be
+    /// lost with it.
+    pub(super) fn takes_copies_of(&self, other: Key) -> bool {
+        !self.ranges.leaving || self.member.successors().first() == Some(&other)
     }
 
     /// Hands everything over and leaves.
@@ -474,17 +487,20 @@ impl Peer {
             self.left(out);
             return;
         };
-        let settled = self.ranges.granted && self.ranges.collecting.is_none();
-        let mut given = Given { settled, ..Given::default() };
+        let mut given = Given::default();
         self.ranges.leaving = true;
         let after = self.ranges.after.take().unwrap_or(self.me);
-        let own: Vec<(StateKey, StateIndex)> = self.atlas.own().collect();
-        for (key, state) in own {
-            given.add(self, key, state);
-            self.atlas.own_it(key, false);
+        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        for (key, state) in states {
+            if self.atlas.is_own(state) {
+                given.add(self, key, state);
+                self.atlas.own_it(key, false);
+            } else {
+                given.records.extend(self.atlas.record(state));
+            }
         }
         given.links = self.links_between(after, self.me);
-        self.hand_over(heir, after, given, Some(Then::Leave), out);
+        self.bequeath(heir, given, out);
     }
 
     /// Everything is handed over.

@@ -85,7 +85,7 @@ pub fn of(envelope: &Envelope) -> Vec<Content> {
         Message::Reached(report) => report.content.into_iter().chain(report.notes).collect(),
         Message::Done(done) => done.notes.into_iter().collect(),
         Message::Collect(collect) => of(&collect.records),
-        Message::HandOff { records, .. } => of(records),
+        Message::HandOff { records, .. } | Message::Bequest { records, .. } => of(records),
         Message::Exists { record, .. } => record.iter().flat_map(StateRecord::contents).collect(),
         Message::Like(_, _, content) => content.iter().copied().collect(),
         Message::Copy(_, parts) => parts.iter().flat_map(Part::contents).collect(),
