@@ -10,7 +10,7 @@ const agent = {
   // Performs steps; after each but the last the page must be the expected one. What happens in a step that is done for the
   // first time is told, also if others come after it.
   async run(steps) {
-    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], passed: [], link: null, leaving: false, held: held.length > 0, endless: [] };
+    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], passed: [], link: null, leaving: false, held: held.length > 0, unframed: false, endless: [] };
     const began = native.clock();
     let first = false;
     // The page wants to go elsewhere by itself.
@@ -25,6 +25,8 @@ const agent = {
       if (first) result.passed.push(result.notes);
       first = step.first === true;
       result.settled = await settle(native.clock() + settings.cap, false);
+      result.unframed = shared.unframed;
+      if (result.unframed) break;
       result.link = shared.linked;
       result.notes = shared.notes;
       result.leaving = shared.leaving;
@@ -43,7 +45,7 @@ const agent = {
   // Waits until the page has settled; after a load, or after input from outside.
   async settle() {
     const settled = await settle(native.clock() + settings.cap, true);
-    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, passed: [], link: shared.linked, leaving: false, held: held.length > 0, endless: settled ? [] : [...traffic.endless] };
+    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, passed: [], link: shared.linked, leaving: false, held: held.length > 0, unframed: shared.unframed, endless: settled ? [] : [...traffic.endless] };
   },
 
   look,

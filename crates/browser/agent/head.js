@@ -11,4 +11,4 @@ const isRoot = (() => {
   }
 })();
 // Until the first frame nobody has looked at a document: what its observers see is still to come.
-const shared = isRoot ? { paintFirst: true } : window.parent[settings.secret].shared;
+const shared = isRoot ? { paintFirst: true, unframed: false } : window.parent[settings.secret].shared;

@@ -23,6 +23,9 @@ function note(...words) {
   if (shared.notes.length < 100) shared.notes.push(words.map((word) => wellFormed(String(word).slice(0, 2000))));
 }
 
+// Events that only come with a frame, beside those of animations.
+const FRAMED = new Set(["scroll", "scrollend", "scrollsnapchange", "scrollsnapchanging", "contentvisibilityautostatechange", "fullscreenchange"]);
+
 function listen(target, type, listener, capture, removal) {
   if (!target || !listener) return;
   let types = heard.targets.get(target);
@@ -33,6 +36,7 @@ function listen(target, type, listener, capture, removal) {
   const record = { listener, capture };
   all.push(record);
   heard.types.add(type);
+  if (FRAMED.has(type)) needFrames();
   if (target.nodeType !== 1) heard.roots.add(target);
   removal?.(() => forget(target, type, listener, capture));
 }
@@ -105,11 +109,32 @@ function listeners(target, type) {
     heard.animates = true;
     return apply(old, this, args);
   });
+  const drawing = [
+    [Document, "startViewTransition"], [Element, "requestFullscreen"], [HTMLImageElement, "decode"],
+    [HTMLVideoElement, "requestVideoFrameCallback"], [PerformanceObserver, "observe"],
+  ];
+  for (const [{ prototype }, name] of drawing) {
+    replace(prototype, name, (old) => function (...args) {
+      needFrames();
+      return apply(old, this, args);
+    });
+  }
+  const fonts = getOwnPropertyDescriptor(Document.prototype, "fonts");
+  if (fonts?.get) {
+    defineProperty(Document.prototype, "fonts", {
+      ...fonts,
+      get() {
+        needFrames();
+        return apply(fonts.get, this, []);
+      },
+    });
+  }
   for (const name of ["IntersectionObserver", "ResizeObserver"]) {
     const Old = window[name];
     if (!Old) continue;
     replace(Old.prototype, "observe", (old) => function (...args) {
       heard.observes = true;
+      needFrames();
       if (name === "IntersectionObserver") heard.intersects = true;
       return apply(old, this, args);
     });

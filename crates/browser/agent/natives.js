@@ -81,8 +81,19 @@ function sleep(milliseconds) {
 // A page that is not painted gets no frames; one on a busy machine gets them late.
 const LATE_FRAME = 2000;
 
+// What waits for a frame has to be shown where frames are made: it is asked for from outside, and nothing more is done here.
+function needFrames() {
+  if (!settings.frames) shared.unframed = true;
+  return !settings.frames;
+}
+
 // One real frame: animation events come with it.
-function paint() {
+async function paint() {
+  if (needFrames()) return;
+  return nextFrame();
+}
+
+function nextFrame() {
   return new native.Promise((resolve) => {
     apply(native.frame, window, [resolve]);
     apply(native.timeout, window, [resolve, LATE_FRAME]);
@@ -91,9 +102,10 @@ function paint() {
 
 // One real frame and what its observers hear of it. They are told after the frame, some time, but all at once: when an
 // observer of our own has heard, the others hear before the next turn.
-function observed() {
+async function observed() {
+  if (needFrames()) return;
   const page = document.documentElement;
-  if (!page) return paint();
+  if (!page) return nextFrame();
   return new native.Promise((resolve) => {
     const observer = new native.Observer(() => {
       observer.disconnect();

@@ -10,6 +10,7 @@ async function settle(deadline, stay) {
   shared.paintFirst = false;
   for (;;) {
     await turn();
+    if (shared.unframed) return false;
     if (native.clock() > deadline) {
       for (const address of traffic.pending.values()) traffic.endless.add(address);
       return false;
@@ -30,6 +31,11 @@ async function settle(deadline, stay) {
       last = now;
       continue;
     }
+    if (!settings.frames && shared.checked !== now) {
+      shared.checked = now;
+      if (hasDrawn()) needFrames();
+      continue;
+    }
     const due = nextDue(until);
     if (due < Infinity) {
       fireOne(due);
@@ -46,13 +52,21 @@ async function settle(deadline, stay) {
       continue;
     }
     const open = opened();
-    if (open !== shared.opened) {
+    if (open !== (shared.opened ?? 0)) {
       shared.opened = open;
       await paint();
       continue;
     }
     return true;
   }
+}
+
+// Elements that do something of their own accord when they are drawn.
+const DRAWN = "[autofocus],[loading=lazy],[onscroll],[onscrollend],marquee,video[autoplay],audio[autoplay]";
+
+function hasDrawn() {
+  for (const { document: page } of documents()) if (page.querySelector(DRAWN)) return true;
+  return false;
 }
 
 // How many dialogs, details and popovers are open. The events of one that was closed or opened come late, but not
@@ -125,13 +139,15 @@ function finishAnimations() {
   let finished = false;
   for (const { document: page } of documents()) {
     if (!moves(page)) continue;
+    // Whether a change is animated depends on what was drawn before.
+    if (needFrames()) return true;
     const roots = heard.hasShadows ? [page, ...shadowRoots(page)] : [page];
     for (const root of roots) for (const animation of root.getAnimations()) finished = finish(animation) || finished;
   }
   return finished;
 }
 
-// Whether anything on the page can be animated. Asking for the animations themselves costs a pass over the
+// Whether anything on the page can be animated, or looks otherwise when it is drawn. Asking for the animations themselves costs a pass over the
 // styles in every step; the style sheets need be read only when they change.
 const motions = new WeakMap();
 function moves(page) {
@@ -146,7 +162,7 @@ function moves(page) {
   const known = motions.get(page);
   if (known?.rules === rules) return known.moves;
   const texts = [...page.styleSheets, ...page.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
-  const found = texts.some((text) => /transition|animation/.test(text));
+  const found = texts.some((text) => /transition|animation|content-visibility|scroll-state/.test(text));
   motions.set(page, { rules, moves: found });
   return found;
 }

@@ -43,6 +43,8 @@ pub struct AgentSettings {
     pub endless: Vec<String>,
     /// Somebody outside sees where navigations lead; until then the agent holds them.
     pub guarded: bool,
+    /// Frames are made. Without them a page that waits for one says so, and a tab with frames must take its place.
+    pub frames: bool,
 }
 
 /// A part of the page that the raw hash leaves out.
@@ -69,6 +71,7 @@ impl AgentSettings {
             masks: Vec::new(),
             endless: Vec::new(),
             guarded: false,
+            frames: true,
         }
     }
 
@@ -147,6 +150,8 @@ pub(crate) struct Answered {
     pub leaving: bool,
     /// The page is to be left, and nobody watches over that yet.
     pub held: bool,
+    /// The page waits for a frame, and none are made.
+    pub unframed: bool,
     pub endless: Vec<String>,
 }
 

@@ -125,6 +125,7 @@ pub struct Browser {
     process: Process,
     profile: Profile,
     window: (u32, u32),
+    headless_shell: bool,
     version: String,
     sandboxed: bool,
     swept: Swept,
@@ -152,9 +153,16 @@ impl Browser {
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
         let (process, pipes) = Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
         let connection = Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
-        let version = String::new();
-        let mut browser =
-            Self { connection, process, profile, window: settings.window, version, sandboxed, swept };
+        let mut browser = Self {
+            connection,
+            process,
+            profile,
+            window: settings.window,
+            headless_shell: settings.executable.is_headless_shell(),
+            version: String::new(),
+            sandboxed,
+            swept,
+        };
         match browser.greet(settings.start_within).await {
             Ok(version) => browser.version = version,
             Err(error) => return Err(browser.failed_start(program, error).await),
@@ -197,8 +205,18 @@ impl Browser {
         }
     }
 
+    /// Whether it can have tabs that are never drawn: only the headless shell leaves it to others when frames are made.
+    pub fn can_do_without_frames(&self) -> bool {
+        self.headless_shell
+    }
+
     /// Opens an empty tab in a context of its own and attaches to it.
     pub async fn new_tab_session(&self) -> Result<OpenedTab, CallError> {
+        self.new_tab(true).await
+    }
+
+    /// Opens an empty tab; without frames it is laid out when somebody asks where something is, and never drawn.
+    pub async fn new_tab(&self, frames: bool) -> Result<OpenedTab, CallError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Context {
@@ -221,6 +239,7 @@ impl Browser {
         let (width, height) = self.window;
         let wanted = json!({
             "url": "about:blank", "browserContextId": &context, "width": width, "height": height,
+            "enableBeginFrameControl": !frames && self.can_do_without_frames(),
         });
         let Created { target_id: target } =
             connection.call(None, "Target.createTarget", &wanted).read_within(ANSWER).await?;

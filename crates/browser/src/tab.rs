@@ -41,6 +41,9 @@ pub enum TabError {
     /// The machine's network changed under the page: what the page made of it says nothing about the application.
     #[error("the network changed")]
     Disturbed,
+    /// The page waits for a frame, and this tab makes none: it needs one that does.
+    #[error("the page needs frames")]
+    NeedsFrames,
     /// The document went before it could say how many of several steps were done.
     #[error("the page went before it could answer")]
     Untold,
@@ -91,6 +94,7 @@ pub struct Tab {
     outside: Arc<Mutex<Outside>>,
     events: tokio::task::JoinHandle<()>,
     pointed: bool,
+    lacks_frames: bool,
     /// The agent's script, as the browser names it.
     script: String,
 }
@@ -108,11 +112,11 @@ struct Outside {
 impl Tab {
     /// Opens a tab with the agent in it.
     pub async fn open(browser: Arc<Browser>, settings: AgentSettings) -> Result<Self, TabError> {
-        let opened = browser.new_tab_session().await?;
+        let opened = browser.new_tab(settings.frames).await?;
         Self::within(browser, opened, settings).await
     }
 
-    /// Puts the agent into an empty tab.
+    /// Puts the agent into an empty tab, which makes frames or does not as the settings say.
     pub async fn within(
         browser: Arc<Browser>,
         opened: OpenedTab,
@@ -147,7 +151,17 @@ impl Tab {
             outside: outside.clone(),
         };
         let events = tokio::spawn(watch.run(events));
-        Ok(Self { browser, opened, settings, outside, events, pointed: false, script })
+        Ok(Self { browser, opened, settings, outside, events, pointed: false, lacks_frames: false, script })
+    }
+
+    /// Whether a page waited for a frame that was not made.
+    pub fn lacks_frames(&self) -> bool {
+        self.lacks_frames
+    }
+
+    fn needs_frames(&mut self) -> TabError {
+        self.lacks_frames = true;
+        TabError::NeedsFrames
     }
 
     /// The browser it is in.
@@ -232,6 +246,9 @@ impl Tab {
     }
 
     fn arrived(&mut self, answered: Answered) -> Result<Arrival, TabError> {
+        if answered.unframed {
+            return Err(self.needs_frames());
+        }
         if self.outside().disturbed {
             return Err(TabError::Disturbed);
         }

@@ -66,19 +66,28 @@ pub enum Failure {
     Lost,
     /// The state that offers the action was not reached in many attempts. Only a controller says this.
     Unreachable,
+    /// The tab has to be exchanged for one that can do more; says nothing about the action.
+    Exchanged,
 }
 
 /// A candidate that so much speaks against is given up.
 pub(crate) const ENOUGH: u32 = 100;
 
 impl Failure {
+    /// Whether it says nothing about the way to an action either.
+    pub(crate) fn is_about_nothing(self) -> bool {
+        matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged)
+    }
+
     /// As on one machine, a candidate is given up after two failures of its own, eight in vain to get there, or five
-    /// crawlers lost with it. That a page could not be loaded says nothing about it.
+    /// crawlers lost with it. That a page could not be loaded says nothing about it, and that a tab was exchanged next to
+    /// nothing: each is once.
     pub(crate) fn speaks_against(self) -> u32 {
         match self {
             Self::Hung | Self::Crashed | Self::Missing => ENOUGH.div_ceil(2),
             Self::Unreachable => ENOUGH.div_ceil(8),
             Self::Lost => ENOUGH.div_ceil(5),
+            Self::Exchanged => 1,
             Self::NotLoaded => 0,
         }
     }

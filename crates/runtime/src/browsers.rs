@@ -17,6 +17,8 @@ pub struct Browsers {
     /// More memory than this, in bytes, and it is replaced.
     limit: u64,
     replaced: Cell<u32>,
+    /// Whether tabs make frames. A page that nobody draws is faster, so they do not until a page needs one.
+    frames: Cell<bool>,
     /// Empty tabs opened ahead of their use.
     spare: RefCell<Vec<(Arc<Browser>, OpenedTab)>>,
 }
@@ -36,8 +38,9 @@ impl Browsers {
     /// Starts the first one.
     pub async fn launch(settings: LaunchSettings, limit: u64) -> Result<Self, LaunchError> {
         let first = Browser::launch(&settings).await?;
+        let frames = Cell::new(!first.can_do_without_frames());
         let (current, replaced) = (Mutex::new(Arc::new(first)), Cell::new(0));
-        Ok(Self { settings, current, limit, replaced, spare: RefCell::default() })
+        Ok(Self { settings, current, limit, replaced, frames, spare: RefCell::default() })
     }
 
     /// Opens empty tabs for later. It takes most of the time that a tab takes, and other things can be done
@@ -45,21 +48,39 @@ impl Browsers {
     pub async fn open_ahead(self: Rc<Self>, tabs: u32) {
         for _ in 0..tabs {
             let Ok(browser) = self.present().await else { return };
-            let Ok(opened) = browser.new_tab_session().await else { return };
-            self.spare.borrow_mut().push((browser, opened));
+            let frames = self.frames.get();
+            let Ok(opened) = browser.new_tab(frames).await else { return };
+            // Meanwhile it may have turned out that they are needed.
+            if frames == self.frames.get() {
+                self.spare.borrow_mut().push((browser, opened));
+            }
         }
+    }
+
+    /// From now on tabs make frames.
+    pub fn make_frames(&self) {
+        if !self.frames.replace(true) {
+            self.spare.borrow_mut().clear();
+        }
+    }
+
+    /// Takes in what a tab has shown that is not used any more; says whether one that makes frames is to take its place.
+    pub fn discard(&self, tab: &Tab) -> bool {
+        if tab.lacks_frames() {
+            self.make_frames();
+        }
+        tab.lacks_frames()
     }
 
     /// Opens a tab, in a new browser if the present one has gone.
     pub async fn tab(&self, agent: AgentSettings) -> Result<Tab, NoTab> {
         for attempt in 0.. {
             let browser = self.present().await?;
+            let agent = AgentSettings { frames: self.frames.get(), ..agent.clone() };
             let spare = self.spare.borrow_mut().pop();
             let tab = match spare {
-                Some((of, opened)) if Arc::ptr_eq(&of, &browser) => {
-                    Tab::within(browser, opened, agent.clone()).await
-                }
-                _ => Tab::open(browser, agent.clone()).await,
+                Some((of, opened)) if Arc::ptr_eq(&of, &browser) => Tab::within(browser, opened, agent).await,
+                _ => Tab::open(browser, agent).await,
             };
             match tab {
                 Err(error) if attempt >= 2 => return Err(error.into()),

@@ -120,6 +120,9 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = remembered::load(&store)?;
     let browsers = Rc::new(Browsers::launch(browser, u64::from(settings.browser_mb) << 20).await?);
+    if settings.screenshots {
+        browsers.make_frames();
+    }
     let sandboxed = browsers.present().await?.is_sandboxed();
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
@@ -236,7 +239,12 @@ impl Driver {
         let named = remembered::first(&self.knowledge.borrow(), &agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
         let mut crawler = office.crawler(tab);
-        let (sighting, found) = crawler.load().await.map_err(NoTab::Tab)?;
+        let mut loaded = crawler.load().await;
+        if loaded.is_err() && office.browsers.discard(crawler.tab()) {
+            crawler = office.crawler(office.browsers.tab(agent.clone()).await?);
+            loaded = crawler.load().await;
+        }
+        let (sighting, found) = loaded.map_err(NoTab::Tab)?;
         let id = CrawlerId(0);
         self.hire(id, Some(crawler), office.clone(), agent.clone(), told.clone());
         let spent = Spent { actions: 0, resets: 3 };

@@ -127,6 +127,7 @@ impl From<TabError> for Stop {
             TabError::Crashed => Failure::Crashed,
             TabError::Lost | TabError::Disturbed | TabError::Untold => Failure::Lost,
             TabError::NotLoaded(_) => Failure::NotLoaded,
+            TabError::NeedsFrames => Failure::Exchanged,
         })
     }
 }
@@ -191,6 +192,10 @@ impl Crawler {
             Err(Stop::Elsewhere(at)) => Outcome::Elsewhere { went_right, at },
             Err(Stop::Failed(reason)) => {
                 self.at = None;
+                if reason == Failure::Exchanged {
+                    // It is all done again in another tab, and counts then.
+                    self.spent.actions = 0;
+                }
                 Outcome::Failed { went_right, reason }
             }
         };
@@ -261,7 +266,7 @@ impl Crawler {
         }
         let with_candidate = done + steps.len() > job.walk.len();
         match self.run(&steps).await {
-            Err(stop) if with_candidate => {
+            Err(stop) if with_candidate && !self.tab.lacks_frames() => {
                 // Which step it was is not known. The walk went right before, so it is taken to be the
                 // candidate; the next time each is done by itself.
                 *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);

@@ -118,17 +118,32 @@ pub async fn looks(
     url: &str,
 ) -> Result<(Look, Look, Tab), NoLook> {
     let mut tab = browsers.tab(agent.clone()).await?;
-    let mut first = first_look(&mut tab, url).await?;
+    let mut first = look_at(browsers, agent, &mut tab, url).await?;
     // A redirect of the first load says where the application really is.
     if let Ok(there) = Scope::of(&first.page.url)
         && there.origin != agent.origin
     {
         *agent = AgentSettings { origin: there.origin, site: there.site, ..agent.clone() };
         tab = browsers.tab(agent.clone()).await?;
-        first = first_look(&mut tab, url).await?;
+        first = look_at(browsers, agent, &mut tab, url).await?;
     }
-    let second = first_look(&mut tab, url).await?;
+    let second = look_at(browsers, agent, &mut tab, url).await?;
     Ok((first, second, tab))
+}
+
+/// In a tab that makes frames, if this one does not and the page needs them.
+async fn look_at(
+    browsers: &Browsers,
+    agent: &AgentSettings,
+    tab: &mut Tab,
+    url: &str,
+) -> Result<Look, NoLook> {
+    let looked = first_look(tab, url).await;
+    if looked.is_err() && browsers.discard(tab) {
+        *tab = browsers.tab(agent.clone()).await?;
+        return Ok(first_look(tab, url).await?);
+    }
+    Ok(looked?)
 }
 
 /// What changed between two loads.

@@ -94,6 +94,7 @@ pub async fn work(
             let ids = [job.id].into_iter().chain(ahead.iter().map(|ahead| ahead.job.id));
             let _ = told.send(Told::Done(id, ids.zip(reports).collect()));
             if failed {
+                office.browsers.discard(worker.tab());
                 break;
             }
         }

@@ -44,7 +44,14 @@ impl Liar {
 
     fn outcome(&mut self, job: &Job) -> Outcome {
         let went_right = self.0.below(job.walk.len() + 3) as u32;
-        let failures = [Failure::Hung, Failure::Crashed, Failure::NotLoaded, Failure::Missing, Failure::Lost];
+        let failures = [
+            Failure::Hung,
+            Failure::Crashed,
+            Failure::NotLoaded,
+            Failure::Missing,
+            Failure::Lost,
+            Failure::Exchanged,
+        ];
         match self.0.below(4) {
             0 => Outcome::Failed { went_right, reason: failures[self.0.below(failures.len())] },
             1 => Outcome::Elsewhere { went_right, at: self.sighting() },

@@ -8,6 +8,10 @@ use super::{ANSWER, Arrival, Point, Step, Tab, TabError};
 impl Tab {
     /// One step by the browser's input: aim, act, settle.
     pub(super) async fn run_trusted(&mut self, step: &Step) -> Result<Arrival, TabError> {
+        // Moves of the pointer wait for the next frame, or for what is done after them.
+        if !self.settings.frames && step.kind == Kind::Hover {
+            return Err(self.needs_frames());
+        }
         let place =
             serde_json::to_string(&step.place).map_err(|error| TabError::Confused(error.to_string()))?;
         let point: Option<Point> = self.ask(&format!("aim({place})"), 1).await?;

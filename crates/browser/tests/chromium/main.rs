@@ -1,6 +1,7 @@
 //! The process of a real Chromium and the connection to it. Where no browser is installed these tests fail.
 
 mod connection;
+mod frames;
 mod launch;
 mod owner;
 mod real;

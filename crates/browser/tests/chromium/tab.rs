@@ -40,7 +40,7 @@ const COUNTS: &str = "<!doctype html><title>counts</title><button>0</button><scr
 </script>";
 
 /// Serves one page, and under other addresses a page that says what was asked for, as long as the test lives.
-fn serve(page: &'static str) -> String {
+pub fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -81,7 +81,7 @@ async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
 }
 
 /// A click on the page's button.
-async fn click(tab: &mut Tab) -> Step {
+pub async fn click(tab: &mut Tab) -> Step {
     let offers = tab.look().await.unwrap().page.offers;
     let button = offers.into_iter().find(|offer| offer.kind == Kind::Click).unwrap();
     Step {

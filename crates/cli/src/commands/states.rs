@@ -177,6 +177,7 @@ fn in_words(reason: Reason) -> &'static str {
         Reason::Missing => "failed: it was not to be found again",
         Reason::Lost => "failed: the browser went away",
         Reason::Unreachable => "failed: this state was not reached again",
+        Reason::Exchanged => "failed: no tab could do it",
     }
 }
 

@@ -178,6 +178,12 @@ impl Controller {
         self.troubles.loaded();
         if reason == Failure::Lost {
             self.lost_with(candidate, effects);
+        } else if reason == Failure::Exchanged {
+            if self.troubles.exchanged(candidate) {
+                self.give_up(candidate, reason, effects);
+            } else {
+                self.release(candidate);
+            }
         } else if in_load || step.is_some() {
             if let Some(hop) = step.filter(|_| !in_load) {
                 self.troubles.went_wrong(hop.slot);

@@ -13,6 +13,9 @@ use argiope_explore::id::StateIndex;
 const MOST_FAILURES: u32 = 2;
 /// A candidate whose crawler was lost so often is given up: it may be what kills the browser.
 const MOST_LOSSES: u32 = 5;
+/// A candidate for which so many tabs were exchanged is given up. Each tab is exchanged once, so there would have to be as
+/// many.
+const MOST_EXCHANGES: u32 = 100;
 /// A state that so many jobs in a row did not reach is given up.
 const MOST_MISSES: u32 = 8;
 /// A transition that failed or led elsewhere so often is avoided where there is another way.
@@ -25,6 +28,7 @@ const MOST_FAILED_LOADS: u32 = 8;
 pub(super) struct Troubles {
     failures: BTreeMap<Slot, u32>,
     losses: BTreeMap<Slot, u32>,
+    exchanges: BTreeMap<Slot, u32>,
     misses: BTreeMap<StateIndex, u32>,
     wrong_steps: BTreeMap<Slot, u32>,
     unreliable: BTreeSet<Slot>,
@@ -46,6 +50,11 @@ impl Troubles {
     /// A crawler was lost on a candidate; whether that is enough.
     pub(super) fn lost(&mut self, candidate: Slot) -> bool {
         count(&mut self.losses, candidate) >= MOST_LOSSES
+    }
+
+    /// A tab has to be exchanged; whether that was too often.
+    pub(super) fn exchanged(&mut self, candidate: Slot) -> bool {
+        count(&mut self.exchanges, candidate) >= MOST_EXCHANGES
     }
 
     /// A state was not reached; whether that is enough.

@@ -318,7 +318,7 @@ impl Report {
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !matches!(reason, Failure::Lost | Failure::NotLoaded);
+                let about_the_way = on_the_way && !reason.is_about_nothing();
                 report.failed = Some(if about_the_way { Failure::Unreachable } else { reason });
             }
         }

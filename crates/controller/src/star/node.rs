@@ -317,7 +317,7 @@ impl Node {
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !matches!(reason, Failure::Lost | Failure::NotLoaded);
+                let about_the_way = on_the_way && !reason.is_about_nothing();
                 self.failed(slot, &job, if about_the_way { Failure::Unreachable } else { reason });
             }
         }

@@ -392,6 +392,9 @@ async fn take_crawler(office: &Office, attached: &Attached, session: &mut Sessio
         Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => return Some(crawler),
         _ => {}
     }
+    if attached.crawl.spec.order.settings.screenshots {
+        office.browsers.make_frames();
+    }
     let Ok(tab) = office.browsers.tab(attached.crawl.agent.clone()).await else {
         tokio::time::sleep(PAUSE).await;
         return None;
@@ -439,7 +442,8 @@ async fn perform(
                 found
             }
             Err(_) => {
-                session.report = lost(Failure::NotLoaded);
+                let exchanged = office.browsers.discard(crawler.tab());
+                session.report = lost(if exchanged { Failure::Exchanged } else { Failure::NotLoaded });
                 session.route = None;
                 return;
             }
@@ -480,6 +484,8 @@ async fn perform(
     session.route.clone_from(&report.route);
     if report.failed.is_none() || report.at.is_some() {
         session.crawler = Some(crawler);
+    } else {
+        office.browsers.discard(crawler.tab());
     }
     session.report = report;
 }

@@ -72,12 +72,18 @@ impl Crawler {
 
     async fn perform_together(&mut self, planned: Vec<Planned<'_>>, reports: &mut Vec<Report>) {
         let steps: Vec<Step> = planned.iter().flat_map(|planned| planned.steps.clone()).collect();
-        let Ok(mut arrival) = self.timed(&steps).await else {
-            // Whose fault it was is not known: each is done by itself from now on.
-            let risky = planned.iter().map(|planned| (planned.job.state, planned.job.action));
-            self.knowledge.borrow_mut().risky.extend(risky);
+        let performed = self.timed(&steps).await;
+        let Ok(mut arrival) = performed else {
+            let reason = if self.tab.lacks_frames() {
+                Failure::Exchanged
+            } else {
+                // Whose fault it was is not known: each is done by itself from now on.
+                let risky = planned.iter().map(|planned| (planned.job.state, planned.job.action));
+                self.knowledge.borrow_mut().risky.extend(risky);
+                Failure::Lost
+            };
             self.spent.actions += steps.len() as u64;
-            reports.push(self.report(Err(Stop::Failed(Failure::Lost)), 0));
+            reports.push(self.report(Err(Stop::Failed(reason)), 0));
             return;
         };
         let mut passed = std::mem::take(&mut arrival.passed).into_iter();

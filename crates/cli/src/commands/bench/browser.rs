@@ -193,7 +193,8 @@ impl Bench<'_> {
     /// A tab with the first page in it, and what can be done there.
     async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<Step>), Failure> {
         let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
-        let agent = AgentSettings::new("bench", scope.origin, scope.site);
+        let frames = !browser.can_do_without_frames();
+        let agent = AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
         let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
         let steps = first_steps(&mut tab, &self.url).await?;
         Ok((tab, steps))

@@ -162,7 +162,9 @@ impl Serving<'_> {
             return Input::NotLoaded;
         };
         let Ok((mut at, found)) = crawler.load().await else {
-            tokio::time::sleep(PAUSE).await;
+            if !self.office.browsers.discard(crawler.tab()) {
+                tokio::time::sleep(PAUSE).await;
+            }
             return Input::NotLoaded;
         };
         self.session.spent.resets += 1;
@@ -197,6 +199,7 @@ impl Serving<'_> {
             }
         }
         let Report { mut outcome, spent, found, learned } = crawler.perform(job).await;
+        self.office.browsers.discard(crawler.tab());
         let spent = Spent { actions: spent.actions, resets: spent.resets };
         self.session.spent = self.session.spent.plus(spent);
         if learned {
