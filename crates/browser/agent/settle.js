@@ -33,8 +33,7 @@ async function settle(deadline, stay) {
     }
     if (!settings.frames && shared.checked !== now) {
       shared.checked = now;
-      if (hasDrawn()) needFrames();
-      continue;
+      if (hasDrawn() && needFrames()) return false;
     }
     const due = nextDue(until);
     if (due < Infinity) {

@@ -249,6 +249,15 @@ impl Browser {
         Ok(OpenedTab { context, target, session })
     }
 
+    /// Closes a context with all of its tabs, some time; nobody waits for it.
+    pub fn let_go(&self, context: &ContextId) {
+        drop(self.connection.call(
+            None,
+            "Target.disposeBrowserContext",
+            &json!({"browserContextId": context}),
+        ));
+    }
+
     /// Closes a context with all of its tabs.
     pub async fn close_context(&self, context: &ContextId) -> Result<(), CallError> {
         let which = json!({"browserContextId": context});

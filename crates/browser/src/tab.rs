@@ -448,11 +448,7 @@ impl Drop for Tab {
         let connection = self.browser.connection();
         // A page that spins would not hear of its end. Nobody waits for these answers.
         drop(connection.call(Some(&self.opened.session), "Runtime.terminateExecution", &json!({})));
-        drop(connection.call(
-            None,
-            "Target.disposeBrowserContext",
-            &json!({"browserContextId": self.opened.context}),
-        ));
+        self.browser.let_go(&self.opened.context);
     }
 }
 

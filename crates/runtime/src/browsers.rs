@@ -53,6 +53,8 @@ impl Browsers {
             // Meanwhile it may have turned out that they are needed.
             if frames == self.frames.get() {
                 self.spare.borrow_mut().push((browser, opened));
+            } else {
+                browser.let_go(&opened.context);
             }
         }
     }
@@ -60,7 +62,9 @@ impl Browsers {
     /// From now on tabs make frames.
     pub fn make_frames(&self) {
         if !self.frames.replace(true) {
-            self.spare.borrow_mut().clear();
+            for (browser, opened) in self.spare.take() {
+                browser.let_go(&opened.context);
+            }
         }
     }
 

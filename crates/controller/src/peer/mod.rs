@@ -219,6 +219,12 @@ impl Peer {
         self.settle(out);
     }
 
+    /// It was busy with the last input until now: that is no standing still. Whoever took it for dead meanwhile has passed it
+    /// over, and it will hear of that.
+    pub fn busy_until(&mut self, now: u64) {
+        self.now = self.now.max(now);
+    }
+
     /// Goes on until there is nothing more to do at once.
     fn settle(&mut self, out: &mut Vec<Effect>) {
         loop {

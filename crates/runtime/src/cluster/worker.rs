@@ -96,6 +96,8 @@ pub async fn run(plan: Plan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerErro
     // Whoever is not there says so before a browser is started.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
     let browsers = Rc::new(Browsers::launch(browser, u64::from(browser_mb) << 20).await?);
+    // Whoever waits for work has time for it.
+    tokio::task::spawn_local(browsers.clone().open_ahead(tabs));
     let (outgoing, mut outgo) = mpsc::channel(1024);
     let outbox = Outbox::new(outgoing);
     let mut worker =

@@ -56,6 +56,10 @@ impl Node<'_> {
         for effect in effects {
             self.carry_out(crawl, effect);
         }
+        let now = self.now();
+        if let Some(Duty::Peer(peer)) = self.shares.get_mut(&crawl).map(|share| &mut share.duty) {
+            peer.busy_until(now);
+        }
     }
 
     fn carry_out(&mut self, crawl: CrawlId, effect: Effect) {

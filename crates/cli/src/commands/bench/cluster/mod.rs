@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if wanted("speed-up") {
         let crawlers: &[u32] = if args.quick { &[1, 2] } else { &[1, 2, 4, 8, 15] };
-        speedup::run(crawlers, if args.quick { 4 } else { 8 }, 50)?;
+        speedup::run(crawlers, if args.quick { 4 } else { 9 }, 50)?;
         if !args.quick {
             // The browsers of many crawlers share the cores of one machine: with a slower server they have room.
             speedup::run(&[1, 15], 8, 300)?;
