@@ -64,7 +64,7 @@ const ALWAYS: &[&str] = &[
 /// Tried and left out: `--disable-frame-rate-limit` (an animation frame after 4 ms instead of 17, but
 /// navigations take about twice the processor time); `--disable-gpu-vsync`, `--num-raster-threads=1` and
 /// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` (pages hung);
-/// frames to order (`enableBeginFrameControl`, see decision 8).
+/// frames to order (decision 8; decision 21 says when there are none at all).
 const DISABLED: &[&str] =
     &["RenderDocument", "BackForwardCache", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints"];
 
