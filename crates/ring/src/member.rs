@@ -276,9 +276,17 @@ impl Member {
             Some(Open::Lost(member)) => self.note_lost(member),
             Some(Open::Candidate(nearer)) => {
                 self.lose(nearer, effects);
-                match self.successors.first() {
-                    Some(&head) => effects.push(Effect::Send(head, Message::Notify)),
-                    None => self.strand(effects),
+                if let Some(&head) = self.successors.first() {
+                    effects.push(Effect::Send(head, Message::Notify));
+                    return;
+                }
+                // Somebody else has come before it meanwhile, or would if this one were dead: and it is.
+                if let Some(claimant) = self.claimant_instead_of(nearer) {
+                    self.predecessor = Some(claimant);
+                }
+                match self.predecessor {
+                    Some(other) if other != nearer => self.stabilise(effects),
+                    _ => self.strand(effects),
                 }
             }
             Some(Open::Predecessor { present, claimant }) => {
@@ -296,6 +304,14 @@ impl Member {
             Some(Open::Owner { wanted: Wanted::ForFinger(_), .. }) => {}
             Some(Open::Owner { key, wanted, tries }) => self.look_up(key, wanted, tries + 1, effects),
         }
+    }
+
+    /// Who would take the place of the predecessor, if that is dead.
+    fn claimant_instead_of(&self, predecessor: Key) -> Option<Key> {
+        self.open.values().find_map(|open| match open {
+            Open::Predecessor { present, claimant } if *present == predecessor => Some(*claimant),
+            _ => None,
+        })
     }
 
     /// A member that was cut off from this one has gone on in a ring of its own. Each member asks those that it lost

@@ -262,6 +262,31 @@ fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
 }
 
 #[test]
+fn a_lost_successor_does_not_take_another_predecessor_with_it() {
+    // Two members; a third has come between them, of whom only the other one knew, and that one is dead. It is asked twice.
+    let [me, dead, third] = [Key(1), Key(9), Key(5)];
+    for first_answer in [0, 1] {
+        let mut member = Member::founder(me, &[me, dead], 2);
+        let mut tell = |input| {
+            let mut effects = Vec::new();
+            member.handle(input, &mut effects);
+            let question = effects.iter().find_map(|effect| match effect {
+                Effect::Await(question) => Some(*question),
+                _ => None,
+            });
+            question.unwrap_or_default()
+        };
+        let as_successor = tell(Input::Woken(Timer::Stabilise));
+        let again = tell(Input::Silent(as_successor));
+        let as_predecessor = tell(Input::Received(third, Message::Notify));
+        let asked = [again, as_predecessor];
+        tell(Input::Silent(asked[first_answer]));
+        tell(Input::Silent(asked[1 - first_answer]));
+        assert_eq!(member.predecessor(), Some(third));
+    }
+}
+
+#[test]
 fn neighbours_may_fail_together_as_long_as_the_lists_are_longer() {
     for seed in 0..40 {
         let mut world = World::founded(seed, 9, 3);
