@@ -20,12 +20,13 @@ pub fn assert_equal(found: &Model, expected: &Model) {
 
 #[test]
 fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
-    let mut ring = Ring::new("machines", 3, 3, "?switches=7");
+    let mut ring = Ring::new("machines", 3, 3, "?switches=7&wait=20");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--recovery", "redundancy"]);
-    ring.wait_until(100);
+    // By then all three know each other; whoever only one knows of is passed over if that one is lost (decision 20).
+    ring.wait_until(200);
     ring.controllers.remove(1).kill();
-    ring.wait_until(250);
+    ring.wait_until(350);
     ring.crawlers.remove(0).kill();
     ring.add_controller();
     ring.add_crawler();
