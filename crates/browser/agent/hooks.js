@@ -194,6 +194,7 @@ function shadowOf(element) {
       event.preventDefault();
     } else if (!shared.released) {
       shared.leaving = true;
+      traffic.wake?.();
       if (event.sourceElement?.closest?.("a[href],area[href]")) shared.linked = address;
       if (isRoot) note("route", address);
       if (isMain && !settings.guarded && event.cancelable) hold(event);

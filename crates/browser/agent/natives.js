@@ -83,8 +83,10 @@ const LATE_FRAME = 2000;
 
 // What waits for a frame has to be shown where frames are made: it is asked for from outside, and nothing more is done here.
 function needFrames() {
-  if (!settings.frames) shared.unframed = true;
-  return !settings.frames;
+  if (settings.frames) return false;
+  shared.unframed = true;
+  traffic.wake?.();
+  return true;
 }
 
 // One real frame: animation events come with it.

@@ -22,8 +22,13 @@ async function settle(deadline, stay) {
       if (native.clock() - (shared.leftAt ??= native.clock()) < 3000) continue;
       agent.stayed();
     }
-    if (loading() || traffic.pending.size > 0 || workersBusy()) {
-      await trafficChange();
+    // Nobody says when a document has loaded or a worker is done; whatever else is awaited says so itself.
+    if (loading() || workersBusy()) {
+      await trafficChange(50);
+      continue;
+    }
+    if (traffic.pending.size > 0) {
+      await trafficChange(deadline - native.clock() + 1);
       continue;
     }
     const now = changes();

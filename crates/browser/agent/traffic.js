@@ -37,8 +37,7 @@ function begin(address) {
 }
 
 function end(token) {
-  if (!traffic.pending.delete(token)) return;
-  traffic.wake?.();
+  if (traffic.pending.delete(token)) traffic.wake?.();
 }
 
 // Holds the page until an event that the browser has promised, but not longer than a moment.
@@ -51,11 +50,14 @@ function awaitEvent(target, type) {
   apply(native.timeout, window, [done, 300]);
 }
 
-// Until something ends, but not longer than a moment.
-function trafficChange() {
+// Until something ends, but not longer than some milliseconds. The timer goes with it: every one that fires wakes the page.
+function trafficChange(longest) {
   return new native.Promise((resolve) => {
-    traffic.wake = resolve;
-    apply(native.timeout, window, [resolve, 50]);
+    const timer = apply(native.timeout, window, [resolve, longest]);
+    traffic.wake = () => {
+      apply(native.clearTimeout, window, [timer]);
+      resolve();
+    };
   });
 }
 

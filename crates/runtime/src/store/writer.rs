@@ -1,6 +1,6 @@
 //! The thread that writes. Whoever appends hands a batch over and goes on; the thread commits everything
-//! that is waiting in one durable transaction, then says how far it has come. It never waits for more to
-//! arrive: while the disk is busy with one transaction, the next one gathers by itself.
+//! that is waiting in one durable transaction, then says how far it has come. After a pause it commits at once; while
+//! much arrives it waits for some more, but never for long.
 
 use std::fmt;
 use std::path::Path;
@@ -17,9 +17,21 @@ use super::guarded;
 /// How many bytes may wait before whoever appends must wait as well. A guess: some tens of new states.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// From the beginning of one commit to that of the next: a commit takes a quarter of a millisecond of processor
+/// From the beginning of one commit to that of the next, at least: a commit takes a quarter of a millisecond of processor
 /// time whatever is in it, so that more of them than this would cost more than they gain.
-const SPACING: Duration = Duration::from_millis(10);
+const SPACING: Duration = pause(10);
+
+/// The same, at most, while less than enough is waiting.
+const LONGEST: Duration = pause(25);
+
+/// Tests that cut the power before every single write do not wait.
+const fn pause(milliseconds: u64) -> Duration {
+    Duration::from_millis(if cfg!(test) { 0 } else { milliseconds })
+}
+
+/// So many batches are worth a commit of their own. Less than a crawl may leave unwritten ([`crate::crawl::UNWRITTEN`]), which
+/// would otherwise stand still meanwhile.
+const ENOUGH: usize = 16;
 
 /// What the writing thread reports.
 #[derive(Debug)]
@@ -73,8 +85,11 @@ impl Writer {
         waiting.weight += weight;
         waiting.ticket += 1;
         let ticket = waiting.ticket;
+        let wanted = waiting.batches.len() == waiting.wanted || waiting.weight > WAITING_BYTES;
         drop(waiting);
-        self.queue.given.notify_one();
+        if wanted {
+            self.queue.given.notify_one();
+        }
         Ok(ticket)
     }
 
@@ -114,6 +129,8 @@ struct Waiting {
     weight: usize,
     /// Of the last batch handed over.
     ticket: u64,
+    /// With how many batches the thread wants to be woken.
+    wanted: usize,
     closed: bool,
     stopped: bool,
 }
@@ -124,9 +141,20 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until so many batches are there, but not longer than some time.
+    fn gather(&self, enough: usize, longest: Duration) {
+        let mut waiting = self.lock();
+        waiting.wanted = enough;
+        let missing = |waiting: &mut Waiting| {
+            waiting.batches.len() < enough && waiting.weight <= WAITING_BYTES && !waiting.closed
+        };
+        drop(self.given.wait_timeout_while(waiting, longest, missing));
+    }
+
     /// All that is waiting and the last ticket of it; nothing once closed and empty.
     fn take(&self) -> Option<(Vec<Batch>, u64)> {
         let mut waiting = self.lock();
+        waiting.wanted = 1;
         while waiting.batches.is_empty() {
             if waiting.closed {
                 return None;
@@ -163,5 +191,6 @@ fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(Progr
             }
         }
         std::thread::sleep(SPACING.saturating_sub(begun.elapsed()));
+        queue.gather(ENOUGH, LONGEST.saturating_sub(begun.elapsed()));
     }
 }
