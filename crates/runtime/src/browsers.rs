@@ -1,26 +1,59 @@
 //! The browser that new tabs are opened in. It is replaced when it has died or grown too large; tabs in the
 //! old one finish their job first, and it ends with the last of them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::tab::{Tab, TabError};
 use argiope_browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
 use tokio::sync::Mutex;
 
+/// How the browsers of one process are started, and what holds for all of them, on whichever thread.
+pub struct Fleet {
+    settings: LaunchSettings,
+    /// More memory than this, in bytes, and a browser is replaced.
+    limit: u64,
+    replaced: AtomicU32,
+    /// Whether tabs make frames. A page that nobody draws is faster, so they do not until a page needs one.
+    frames: AtomicBool,
+}
+
+impl Fleet {
+    /// None has been started.
+    pub fn new(settings: LaunchSettings, limit: u64) -> Self {
+        Self { settings, limit, replaced: AtomicU32::new(0), frames: AtomicBool::new(false) }
+    }
+
+    /// How often a browser was replaced.
+    pub fn replaced(&self) -> u32 {
+        self.replaced.load(Ordering::Relaxed)
+    }
+
+    /// From now on tabs make frames.
+    pub fn make_frames(&self) {
+        self.frames.store(true, Ordering::Relaxed);
+    }
+
+    fn makes_frames(&self) -> bool {
+        self.frames.load(Ordering::Relaxed)
+    }
+}
+
 /// The present browser.
 pub struct Browsers {
-    settings: LaunchSettings,
+    fleet: Arc<Fleet>,
     current: Mutex<Arc<Browser>>,
-    /// More memory than this, in bytes, and it is replaced.
-    limit: u64,
-    replaced: Cell<u32>,
-    /// Whether tabs make frames. A page that nobody draws is faster, so they do not until a page needs one.
-    frames: Cell<bool>,
     /// Empty tabs opened ahead of their use.
-    spare: RefCell<Vec<(Arc<Browser>, OpenedTab)>>,
+    spare: RefCell<Vec<Spare>>,
+}
+
+struct Spare {
+    browser: Arc<Browser>,
+    opened: OpenedTab,
+    frames: bool,
 }
 
 /// Why there is no tab.
@@ -36,11 +69,17 @@ pub enum NoTab {
 
 impl Browsers {
     /// Starts the first one.
-    pub async fn launch(settings: LaunchSettings, limit: u64) -> Result<Self, LaunchError> {
-        let first = Browser::launch(&settings).await?;
-        let frames = Cell::new(!first.can_do_without_frames());
-        let (current, replaced) = (Mutex::new(Arc::new(first)), Cell::new(0));
-        Ok(Self { settings, current, limit, replaced, frames, spare: RefCell::default() })
+    pub async fn launch(fleet: Arc<Fleet>) -> Result<Self, LaunchError> {
+        let first = Browser::launch(&fleet.settings).await?;
+        if !first.can_do_without_frames() {
+            fleet.make_frames();
+        }
+        Ok(Self { fleet, current: Mutex::new(Arc::new(first)), spare: RefCell::default() })
+    }
+
+    /// What holds for all browsers.
+    pub fn fleet(&self) -> &Arc<Fleet> {
+        &self.fleet
     }
 
     /// Opens empty tabs for later. It takes most of the time that a tab takes, and other things can be done
@@ -48,30 +87,16 @@ impl Browsers {
     pub async fn open_ahead(self: Rc<Self>, tabs: u32) {
         for _ in 0..tabs {
             let Ok(browser) = self.present().await else { return };
-            let frames = self.frames.get();
+            let frames = self.fleet.makes_frames();
             let Ok(opened) = browser.new_tab(frames).await else { return };
-            // Meanwhile it may have turned out that they are needed.
-            if frames == self.frames.get() {
-                self.spare.borrow_mut().push((browser, opened));
-            } else {
-                browser.let_go(&opened.context);
-            }
-        }
-    }
-
-    /// From now on tabs make frames.
-    pub fn make_frames(&self) {
-        if !self.frames.replace(true) {
-            for (browser, opened) in self.spare.take() {
-                browser.let_go(&opened.context);
-            }
+            self.spare.borrow_mut().push(Spare { browser, opened, frames });
         }
     }
 
     /// Takes in what a tab has shown that is not used any more; says whether one that makes frames is to take its place.
     pub fn discard(&self, tab: &Tab) -> bool {
         if tab.lacks_frames() {
-            self.make_frames();
+            self.fleet.make_frames();
         }
         tab.lacks_frames()
     }
@@ -80,11 +105,10 @@ impl Browsers {
     pub async fn tab(&self, agent: AgentSettings) -> Result<Tab, NoTab> {
         for attempt in 0.. {
             let browser = self.present().await?;
-            let agent = AgentSettings { frames: self.frames.get(), ..agent.clone() };
-            let spare = self.spare.borrow_mut().pop();
-            let tab = match spare {
-                Some((of, opened)) if Arc::ptr_eq(&of, &browser) => Tab::within(browser, opened, agent).await,
-                _ => Tab::open(browser, agent).await,
+            let agent = AgentSettings { frames: self.fleet.makes_frames(), ..agent.clone() };
+            let tab = match self.take_spare(&browser, agent.frames) {
+                Some(opened) => Tab::within(browser, opened, agent).await,
+                None => Tab::open(browser, agent).await,
             };
             match tab {
                 Err(error) if attempt >= 2 => return Err(error.into()),
@@ -95,12 +119,22 @@ impl Browsers {
         unreachable!("the loop ends by returning")
     }
 
+    /// A tab that was opened ahead in this browser; those that are of no use any more are closed.
+    fn take_spare(&self, browser: &Arc<Browser>, frames: bool) -> Option<OpenedTab> {
+        loop {
+            let spare = self.spare.borrow_mut().pop()?;
+            if Arc::ptr_eq(&spare.browser, browser) && spare.frames == frames {
+                return Some(spare.opened);
+            }
+            spare.browser.let_go(&spare.opened.context);
+        }
+    }
+
     /// The browser to open tabs in.
     pub async fn present(&self) -> Result<Arc<Browser>, LaunchError> {
         let mut current = self.current.lock().await;
         if current.connection().closed().is_some() {
-            *current = Arc::new(Browser::launch(&self.settings).await?);
-            self.replaced.set(self.replaced.get() + 1);
+            *current = self.replacement().await?;
         }
         Ok(current.clone())
     }
@@ -108,21 +142,21 @@ impl Browsers {
     /// Replaces the present browser if it has grown past the limit.
     pub async fn watch_memory(&self) -> Result<(), LaunchError> {
         let mut current = self.current.lock().await;
-        if current.memory() > self.limit {
-            *current = Arc::new(Browser::launch(&self.settings).await?);
-            self.replaced.set(self.replaced.get() + 1);
+        if current.memory() > self.fleet.limit {
+            *current = self.replacement().await?;
         }
         Ok(())
+    }
+
+    async fn replacement(&self) -> Result<Arc<Browser>, LaunchError> {
+        let browser = Browser::launch(&self.fleet.settings).await?;
+        self.fleet.replaced.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::new(browser))
     }
 
     /// Whether this is still the browser to work in. While another one is being started, it is.
     pub fn is_present(&self, browser: &Arc<Browser>) -> bool {
         self.current.try_lock().map_or(true, |current| Arc::ptr_eq(&current, browser))
-    }
-
-    /// How often a browser was replaced.
-    pub fn replaced(&self) -> u32 {
-        self.replaced.get()
     }
 
     /// Ends the present browser at once.

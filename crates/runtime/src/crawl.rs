@@ -1,17 +1,16 @@
 //! The driver of a crawl on one machine: carries out what the controller asks for. It knows clocks, disks
 //! and browsers; what to do next it does not.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{Effect, Input, StoppedBy};
-use argiope_controller::job::{Ahead, CrawlerId, Job, JobId};
+use argiope_controller::job::{CrawlerId, JobId};
+use argiope_controller::outcome::Sighting;
 use argiope_controller::record::Record;
 use argiope_controller::settings::Settings as Controlling;
 use argiope_controller::spent::Spent;
@@ -20,18 +19,17 @@ use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::Settings as Exploring;
 use tokio::sync::{Notify, mpsc};
-use tokio::task::JoinHandle;
 
-use crate::browsers::{Browsers, NoTab};
+use crate::browsers::{Browsers, Fleet, NoTab};
 use crate::crawler::{Crawler, Report};
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Common, Knowledge};
 use crate::pace::Pace;
 use crate::probe::{self, NoLook, NoPage};
 use crate::remembered;
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
-use crate::work::{Office, Told, agent, work};
+use crate::work::{Crew, Hired, Jobs, Office, Tell, Told, agent};
 
 pub use crate::summary::{Progress, Summary};
 
@@ -41,8 +39,9 @@ pub use crate::summary::{Progress, Summary};
 pub const UNWRITTEN: usize = 32;
 /// How many jobs a tab may be given beyond one. Measured on ten switches: with 15 and with 31 it was no faster.
 pub const AHEAD: usize = 7;
+/// A driver that panicked on one thread ends the crawl on all of them: what is in the store is whole.
+const UNBROKEN: &str = "no thread has panicked";
 const TICK: Duration = Duration::from_millis(250);
-const WEIGHING: Duration = Duration::from_secs(5);
 
 /// Why a crawl ended without a summary. What was found before is in the store.
 #[derive(Debug, thiserror::Error)]
@@ -81,18 +80,17 @@ pub struct Plan {
 }
 
 struct Hand {
-    jobs: mpsc::UnboundedSender<(Job, Vec<Ahead>)>,
-    task: JoinHandle<()>,
+    jobs: mpsc::UnboundedSender<Jobs>,
     /// Tickets of batches that are not on disk yet.
     unwritten: Vec<u64>,
     /// Jobs that are to be begun, or wait for the disk.
-    waiting: Option<(Job, Vec<Ahead>)>,
+    waiting: Option<Jobs>,
 }
 
 impl Hand {
     /// Begins with the jobs that wait, if enough of what was done before is on disk.
     fn go_on(&mut self) {
-        let room = |(_, ahead): &mut (Job, Vec<Ahead>)| self.unwritten.len() + ahead.len() < UNWRITTEN;
+        let room = |(_, ahead): &mut Jobs| self.unwritten.len() + ahead.len() < UNWRITTEN;
         if let Some(jobs) = self.waiting.take_if(room) {
             // A crawler that is gone has said so.
             let _ = self.jobs.send(jobs);
@@ -104,12 +102,38 @@ struct Driver {
     controller: Controller,
     writer: Writer,
     hands: BTreeMap<CrawlerId, Hand>,
-    knowledge: Rc<RefCell<Knowledge>>,
+    knowledge: Common,
     pace: Pace,
     started: Instant,
     before: Spent,
     over: Option<(bool, Option<StoppedBy>)>,
     trouble: Option<CrawlError>,
+}
+
+/// The driver, as the threads share it: whoever has something to tell carries out by itself what follows from that, so that no
+/// thread has to be woken for it.
+struct Shared {
+    driver: Mutex<Driver>,
+    /// Told when the crawl is over.
+    over: Notify,
+}
+
+impl Shared {
+    fn driver(&self) -> MutexGuard<'_, Driver> {
+        self.driver.lock().expect(UNBROKEN)
+    }
+
+    fn tell(&self, telling: Told) {
+        let mut driver = self.driver();
+        // What comes later is done again when the crawl is resumed.
+        if driver.is_over() {
+            return;
+        }
+        driver.told(telling);
+        if driver.is_over() {
+            self.over.notify_one();
+        }
+    }
 }
 
 /// Crawls until there is nothing left, a limit is reached or somebody stops it. Must run in a `LocalSet`.
@@ -119,20 +143,19 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
         .ok_or_else(|| CrawlError::Settings(format!("there is no identity {:?}", settings.identity)))?;
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = remembered::load(&store)?;
-    let browsers = Rc::new(Browsers::launch(browser, u64::from(settings.browser_mb) << 20).await?);
+    let fleet = Arc::new(Fleet::new(browser, u64::from(settings.browser_mb) << 20));
+    let browsers = Rc::new(Browsers::launch(fleet.clone()).await?);
     if settings.screenshots {
-        browsers.make_frames();
+        fleet.make_frames();
     }
     let sandboxed = browsers.present().await?.is_sandboxed();
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
     let controller = restore(&store, &settings, learned.reset_cost)?;
     let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
-    let mut agent = agent(&settings, secret, scope, probe::blanks(&learned.masks));
-    let knowledge = Rc::new(RefCell::new(Knowledge::new(identity)));
+    let agent = agent(&settings, secret, scope, probe::blanks(&learned.masks));
+    let knowledge = Common::new(Knowledge::new(identity));
     let fresh = controller.graph().is_none();
-    let store = Rc::new(store);
-    let (told, mut tellings) = mpsc::unbounded_channel();
     let (written, mut writings) = mpsc::unbounded_channel();
     let writer = store.writer(move |progress| {
         // The driver may have ended already.
@@ -150,47 +173,57 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
         over: None,
         trouble: None,
     };
-    let url: Rc<str> = settings.url.as_str().into();
-    learned.into_knowledge(&mut knowledge.borrow_mut());
-    let office =
-        Office { browsers: browsers.clone(), url, knowledge, store, screenshots: settings.screenshots };
+    learned.into_knowledge(&mut knowledge.lock());
+    let (url, store) = (settings.url.as_str().into(), Arc::new(store));
+    let mut office = Office { url, agent, knowledge, store, screenshots: settings.screenshots };
     let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
+    let crew = Crew::gather(browsers.clone(), settings.tabs);
+    let mut crew = crew.map_err(|error| CrawlError::Settings(format!("no more threads: {error}")))?;
+    let mut first = None;
     if fresh {
         // Whatever the time: a crawl without its first page would have nothing to resume.
-        let others = tokio::task::spawn_local(browsers.clone().open_ahead(settings.tabs.saturating_sub(1)));
-        let begun = driver.begin(&office, &mut agent, &told).await;
-        if begun.is_err() {
-            others.abort();
-        }
-        begun?;
-        // A tab that could not be opened ahead is opened when it is needed.
-        let _ = others.await;
+        let (begun, ()) = tokio::join!(driver.begin(&browsers, &mut office), crew.open_ahead());
+        first = Some(begun?);
         // The price of the first looks is not the crawl's.
         driver.started = Instant::now();
     }
-    for number in driver.hands.len() as u64..u64::from(settings.tabs) {
-        driver.hire(CrawlerId(number), None, office.clone(), agent.clone(), told.clone());
-    }
+    drop(browsers);
+    let hired = (0..settings.tabs).map(|tab| driver.hire(CrawlerId(tab.into()))).collect();
+    let first = first.map(|(crawler, at, found)| {
+        let spent = Spent { actions: 0, resets: 3 };
+        driver.handle(Input::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
+        crawler
+    });
+    let shared = Arc::new(Shared { driver: Mutex::new(driver), over: Notify::new() });
+    let tell: Tell = Arc::new({
+        let shared = shared.clone();
+        move |telling| shared.tell(telling)
+    });
+    let working = crew.begin(&office, &tell, first, hired);
     let mut tick = tokio::time::interval(TICK);
-    let mut weighed = Instant::now();
-    while driver.over.is_none() && driver.trouble.is_none() {
+    while !shared.driver().is_over() {
         tokio::select! {
             biased;
-            () = interrupt.notified() => driver.stop(StoppedBy::Interrupt),
-            Some(progress) = writings.recv() => driver.written(progress),
-            Some(telling) = tellings.recv() => driver.told(telling),
+            () = interrupt.notified() => shared.driver().stop(StoppedBy::Interrupt),
+            Some(progress) = writings.recv() => shared.driver().written(progress),
+            () = shared.over.notified() => {}
             _ = tick.tick() => {
-                watch(&driver.progress());
-                if weighed.elapsed() > WEIGHING {
-                    weighed = Instant::now();
-                    browsers.watch_memory().await?;
-                }
+                let progress = shared.driver().progress();
+                watch(&progress);
             }
-            () = tokio::time::sleep_until(until) => driver.stop(StoppedBy::MaxTime),
+            () = tokio::time::sleep_until(until) => shared.driver().stop(StoppedBy::MaxTime),
         }
     }
-    watch(&driver.progress());
-    driver.finish(office, browsers, sandboxed).await
+    let (progress, summary) = {
+        let driver = shared.driver();
+        (driver.progress(), driver.summary())
+    };
+    watch(&progress);
+    working.end().await;
+    drop(tell);
+    let shared = Arc::into_inner(shared).expect("nobody works any more");
+    shared.driver.into_inner().expect(UNBROKEN).finish()?;
+    Ok(Summary { progress, browsers_replaced: fleet.replaced(), sandboxed, ..summary })
 }
 
 /// The controller that wrote the store's records; one that has not begun if there are none.
@@ -222,48 +255,40 @@ impl From<NoLook> for CrawlError {
 }
 
 impl Driver {
-    /// Loads the first page twice: is it one, and what of it changes by itself?
+    /// Loads the first page twice: is it one, and what of it changes by itself? Then there is a crawler that stands on it.
     async fn begin(
         &mut self,
-        office: &Office,
-        agent: &mut AgentSettings,
-        told: &mpsc::UnboundedSender<Told>,
-    ) -> Result<(), CrawlError> {
-        let (first, second, mut tab) = probe::looks(&office.browsers, agent, &office.url).await?;
-        let masks = probe::volatile(self.knowledge.borrow().identity(), &first, &second);
+        browsers: &Browsers,
+        office: &mut Office,
+    ) -> Result<(Crawler, Sighting, Vec<(StateKey, Found)>), CrawlError> {
+        let (first, second, mut tab) = probe::looks(browsers, &mut office.agent, &office.url).await?;
+        let masks = probe::volatile(self.knowledge.lock().identity(), &first, &second);
         if !masks.is_empty() {
-            agent.masks = probe::blanks(&masks);
-            self.knowledge.borrow_mut().masks = masks;
-            tab = office.browsers.tab(agent.clone()).await?;
+            office.agent.masks = probe::blanks(&masks);
+            self.knowledge.lock().masks = masks;
+            tab = browsers.tab(office.agent.clone()).await?;
         }
-        let named = remembered::first(&self.knowledge.borrow(), &agent.origin);
+        let named = remembered::first(&self.knowledge.lock(), &office.agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
         let mut crawler = office.crawler(tab);
         let mut loaded = crawler.load().await;
-        if loaded.is_err() && office.browsers.discard(crawler.tab()) {
-            crawler = office.crawler(office.browsers.tab(agent.clone()).await?);
+        if loaded.is_err() && browsers.discard(crawler.tab()) {
+            crawler = office.crawler(browsers.tab(office.agent.clone()).await?);
             loaded = crawler.load().await;
         }
         let (sighting, found) = loaded.map_err(NoTab::Tab)?;
-        let id = CrawlerId(0);
-        self.hire(id, Some(crawler), office.clone(), agent.clone(), told.clone());
-        let spent = Spent { actions: 0, resets: 3 };
-        self.handle(Input::Ready { crawler: id, at: Some(sighting), spent }, found);
-        Ok(())
+        Ok((crawler, sighting, found))
     }
 
-    /// A new crawler; it gets itself a tab if it has none.
-    fn hire(
-        &mut self,
-        id: CrawlerId,
-        crawler: Option<Crawler>,
-        office: Office,
-        agent: AgentSettings,
-        told: mpsc::UnboundedSender<Told>,
-    ) {
+    /// A new crawler; where its jobs come out.
+    fn hire(&mut self, id: CrawlerId) -> Hired {
         let (jobs, given) = mpsc::unbounded_channel();
-        let task = tokio::task::spawn_local(work(id, crawler, office, agent, given, told));
-        self.hands.insert(id, Hand { jobs, task, unwritten: Vec::new(), waiting: None });
+        self.hands.insert(id, Hand { jobs, unwritten: Vec::new(), waiting: None });
+        (id, given)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.is_some() || self.trouble.is_some()
     }
 
     fn told(&mut self, telling: Told) {
@@ -293,7 +318,7 @@ impl Driver {
     }
 
     fn keep_knowledge(&mut self) {
-        let named = remembered::learned(&self.knowledge.borrow(), self.pace.reset_cost());
+        let named = remembered::learned(&self.knowledge.lock(), self.pace.reset_cost());
         self.append(Batch { named, ..Batch::default() });
     }
 
@@ -305,6 +330,9 @@ impl Driver {
     fn carry_out(&mut self, crawler: Option<CrawlerId>, input: Input, mut found: Vec<(StateKey, Found)>) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
+        for (state, _) in found.iter().filter(|(state, _)| self.controller.knows(*state)) {
+            self.knowledge.lock().told(*state);
+        }
         let mut batch = Batch::default();
         let mut rest = Vec::new();
         for effect in effects {
@@ -351,7 +379,7 @@ impl Driver {
     }
 
     /// Jobs are handed out as soon as enough of what their crawler did before is on disk.
-    fn assign(&mut self, crawler: CrawlerId, jobs: (Job, Vec<Ahead>)) {
+    fn assign(&mut self, crawler: CrawlerId, jobs: Jobs) {
         let Some(hand) = self.hands.get_mut(&crawler) else { return };
         hand.waiting = Some(jobs);
         hand.go_on();
@@ -384,30 +412,18 @@ impl Driver {
         }
     }
 
-    async fn finish(
-        self,
-        office: Office,
-        browsers: Rc<Browsers>,
-        sandboxed: bool,
-    ) -> Result<Summary, CrawlError> {
-        let progress = self.progress();
+    fn summary(&self) -> Summary {
         let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
         let summary = Summary::of(&self.controller, complete, stopped_by);
-        for hand in self.hands.into_values() {
-            hand.task.abort();
-            // The task ends by this; its tab goes with it.
-            let _ = hand.task.await;
-        }
+        Summary { reset_cost: self.pace.reset_cost(), ..summary }
+    }
+
+    /// Waits for the disk.
+    fn finish(self) -> Result<(), CrawlError> {
         let closed = self.writer.close();
-        drop(office);
-        let browsers_replaced = browsers.replaced();
-        if let Ok(browsers) = Rc::try_unwrap(browsers) {
-            browsers.close().await;
+        match self.trouble {
+            Some(trouble) => Err(trouble),
+            None => Ok(closed?),
         }
-        if let Some(trouble) = self.trouble {
-            return Err(trouble);
-        }
-        closed?;
-        Ok(Summary { progress, reset_cost: self.pace.reset_cost(), browsers_replaced, sandboxed, ..summary })
     }
 }

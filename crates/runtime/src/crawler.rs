@@ -1,8 +1,8 @@
 //! A crawler: one tab that performs jobs and says how they ended. Knows nothing of why a job was given.
 
-use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use argiope_browser::agent::{Raw, Step};
@@ -14,7 +14,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::differs_only_in_values;
 use argiope_explore::page::{Kind, Page};
 
-use crate::knowledge::{Knowledge, Known, Sheet, Sight};
+use crate::knowledge::{Common, Known, Sheet, Sight};
 use crate::store::{Found, StateDetail, Store};
 
 /// What a crawler did.
@@ -65,7 +65,7 @@ pub trait Details {
     fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>>;
 }
 
-impl Details for Store {
+impl Details for Arc<Store> {
     fn detail(&self, key: StateKey) -> Option<StateDetail> {
         Store::detail(self, key).ok()?
     }
@@ -86,8 +86,8 @@ mod together;
 /// One tab at work.
 pub struct Crawler {
     tab: Tab,
-    url: Rc<str>,
-    knowledge: Rc<RefCell<Knowledge>>,
+    url: Arc<str>,
+    knowledge: Common,
     details: Rc<dyn Details>,
     screenshots: bool,
     /// Where the tab stands.
@@ -136,8 +136,8 @@ impl Crawler {
     /// Takes over a tab in which nothing is loaded.
     pub fn new(
         tab: Tab,
-        url: Rc<str>,
-        knowledge: Rc<RefCell<Knowledge>>,
+        url: Arc<str>,
+        knowledge: Common,
         details: Rc<dyn Details>,
         screenshots: bool,
     ) -> Self {
@@ -161,7 +161,7 @@ impl Crawler {
 
     /// Whether it can be told what to do in a state without having been there.
     pub fn knows(&self, key: StateKey) -> bool {
-        self.knowledge.borrow().sheet(key).is_some() || self.details.detail(key).is_some()
+        self.knowledge.lock().sheet(key).is_some() || self.details.detail(key).is_some()
     }
 
     /// The tab.
@@ -261,7 +261,7 @@ impl Crawler {
     async fn next_part(&mut self, job: &Job, done: usize, went_right: &mut u32) -> Result<Part, Stop> {
         let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
         let mut steps = self.steps(&before, job, done)?;
-        if self.knowledge.borrow().risky.contains(&(job.state, job.action)) {
+        if self.knowledge.lock().risky.contains(&(job.state, job.action)) {
             steps.truncate(1);
         }
         let with_candidate = done + steps.len() > job.walk.len();
@@ -270,7 +270,7 @@ impl Crawler {
                 // Which step it was is not known. The walk went right before, so it is taken to be the
                 // candidate; the next time each is done by itself.
                 *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
-                self.knowledge.borrow_mut().risky.insert((job.state, job.action));
+                self.knowledge.lock().risky.insert((job.state, job.action));
                 Err(stop)
             }
             arrival => Ok(Part { before, steps, arrival: arrival? }),
@@ -297,19 +297,19 @@ impl Crawler {
             kind: spot.kind,
             place: spot.place.clone().into(),
             argument: spot.argument.clone().into(),
-            trusted: self.knowledge.borrow().trusted.get(&action).copied().unwrap_or(false),
+            trusted: self.knowledge.lock().trusted.get(&action).copied().unwrap_or(false),
             expect: next.map(|sheet| sheet.raw),
             first: false,
         })
     }
 
     /// Where the actions of a state are, from memory or from the store.
-    fn sheet(&self, key: StateKey) -> Option<Rc<Sheet>> {
-        if let Some(sheet) = self.knowledge.borrow().sheet(key) {
+    fn sheet(&self, key: StateKey) -> Option<Arc<Sheet>> {
+        if let Some(sheet) = self.knowledge.lock().sheet(key) {
             return Some(sheet.clone());
         }
         let detail = self.details.detail(key)?;
-        Some(self.knowledge.borrow_mut().recall(key, &detail))
+        Some(self.knowledge.lock().recall(key, &detail))
     }
 
     async fn reset(&mut self) -> Result<Arrival, Stop> {
@@ -364,7 +364,7 @@ impl Crawler {
         }
         let nothing = raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
         if !nothing {
-            self.knowledge.borrow_mut().trusted.insert(action, false);
+            self.knowledge.lock().trusted.insert(action, false);
             return Ok(arrival);
         }
         if !can_be_trusted(step.kind) {
@@ -374,18 +374,18 @@ impl Crawler {
         // The same action in another way: it counts once, as the controller has reckoned.
         let real = self.timed(std::slice::from_ref(&again)).await?;
         let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
-        self.knowledge.borrow_mut().trusted.insert(action, differs);
+        self.knowledge.lock().trusted.insert(action, differs);
         self.learned |= differs;
         Ok(real)
     }
 
     fn is_undecided(&self, action: ActionSignature) -> bool {
-        !self.knowledge.borrow().trusted.contains_key(&action)
+        !self.knowledge.lock().trusted.contains_key(&action)
     }
 
     /// The state that the tab stands in now, looked at if nobody knows its page.
     async fn sighting(&mut self, arrival: &Arrival) -> Result<Sighting, TabError> {
-        let met = self.knowledge.borrow().page(arrival.raw).cloned();
+        let met = self.knowledge.lock().page(arrival.raw).cloned();
         let known = match met {
             Some(known) => Some(known),
             None => self.heard_of(arrival.raw).await,
@@ -418,7 +418,7 @@ impl Crawler {
         look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
         let details = self.details.clone();
         let known = |key| details.detail(key).is_some();
-        let mut sight = self.knowledge.borrow_mut().recognise(look, known);
+        let mut sight = self.knowledge.lock().recognise(look, known);
         if self.screenshots {
             sight.found.screenshot = self.tab.screenshot().await.ok();
         }
@@ -430,7 +430,7 @@ impl Crawler {
         let sighting = self.sighting(arrival).await?;
         if sighting.key == expected {
             // It was as before: what was different once is another state, not a volatile part.
-            let mut knowledge = self.knowledge.borrow_mut();
+            let mut knowledge = self.knowledge.lock();
             if knowledge.suspects.remove(&expected).is_some() {
                 knowledge.cleared.insert(expected);
             }
@@ -456,7 +456,7 @@ impl Crawler {
             return Suspicion::None;
         };
         let Some(before) = self.details.page(expected) else { return Suspicion::None };
-        let mut knowledge = self.knowledge.borrow_mut();
+        let mut knowledge = self.knowledge.lock();
         if knowledge.cleared.contains(&expected) {
             return Suspicion::None;
         }

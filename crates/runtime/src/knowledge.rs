@@ -2,7 +2,7 @@
 //! what is volatile. All of it can be learned again; what must not be forgotten is in the store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use argiope_browser::agent::{Look, Raw};
 use argiope_controller::outcome::Offered;
@@ -69,7 +69,7 @@ pub struct Known {
     /// The state that it is.
     pub key: StateKey,
     /// Where its actions are.
-    pub sheet: Rc<Sheet>,
+    pub sheet: Arc<Sheet>,
 }
 
 /// What a look at an unknown page brought.
@@ -80,6 +80,22 @@ pub struct Sight {
     pub offers: Vec<Offered>,
     /// To be stored if the state turns out to be new.
     pub found: Found,
+}
+
+/// What the crawlers know, on whichever thread they work.
+#[derive(Clone)]
+pub struct Common(Arc<Mutex<Knowledge>>);
+
+impl Common {
+    /// For crawlers that begin with this.
+    pub fn new(knowledge: Knowledge) -> Self {
+        Self(Arc::new(Mutex::new(knowledge)))
+    }
+
+    /// Everything in it can be learned again: a panic elsewhere leaves nothing behind that would be wrong.
+    pub fn lock(&self) -> MutexGuard<'_, Knowledge> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What the crawlers know.
@@ -97,9 +113,11 @@ pub struct Knowledge {
     pub cleared: BTreeSet<StateKey>,
     /// Candidates that failed together with the walk to them.
     pub risky: BTreeSet<(StateKey, ActionSignature)>,
+    /// States that a crawler has found and not told anybody of yet: whoever meets them meanwhile has to find them as well.
+    untold: BTreeSet<StateKey>,
     raws: HashMap<Raw, Known>,
     /// The page by which a state was first recognised.
-    first: HashMap<StateKey, Rc<Sheet>>,
+    first: HashMap<StateKey, Arc<Sheet>>,
     oldest: VecDeque<(Raw, StateKey)>,
     places: usize,
 }
@@ -115,6 +133,7 @@ impl Knowledge {
             suspects: BTreeMap::new(),
             cleared: BTreeSet::new(),
             risky: BTreeSet::new(),
+            untold: BTreeSet::new(),
             raws: HashMap::new(),
             first: HashMap::new(),
             oldest: VecDeque::new(),
@@ -127,19 +146,24 @@ impl Knowledge {
         self.identity
     }
 
-    /// A page that was met before.
+    /// A page that was met before, of a state that was told of.
     pub fn page(&self, raw: Raw) -> Option<&Known> {
-        self.raws.get(&raw)
+        self.raws.get(&raw).filter(|known| !self.untold.contains(&known.key))
+    }
+
+    /// What was found has been told.
+    pub fn told(&mut self, state: StateKey) {
+        self.untold.remove(&state);
     }
 
     /// The page by which a state was first recognised, if it is in memory.
-    pub fn sheet(&self, key: StateKey) -> Option<&Rc<Sheet>> {
+    pub fn sheet(&self, key: StateKey) -> Option<&Arc<Sheet>> {
         self.first.get(&key)
     }
 
     /// Takes in what the store knows of a state.
-    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Rc<Sheet> {
-        let sheet = Rc::new(Sheet::new(Raw(detail.raw), &detail.offers));
+    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Arc<Sheet> {
+        let sheet = Arc::new(Sheet::new(Raw(detail.raw), &detail.offers));
         self.remember(Known { key, sheet: sheet.clone() });
         sheet
     }
@@ -157,7 +181,10 @@ impl Knowledge {
             recognised = resolved;
         }
         let offers = offers_of(&page, &recognised);
-        let known = Known { key: recognised.key, sheet: Rc::new(Sheet::new(raw, &offers)) };
+        let known = Known { key: recognised.key, sheet: Arc::new(Sheet::new(raw, &offers)) };
+        if !self.first.contains_key(&known.key) {
+            self.untold.insert(known.key);
+        }
         self.remember(known.clone());
         let offered =
             |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };
@@ -214,4 +241,26 @@ fn offers_of(page: &Page, recognised: &Recognised) -> Vec<OfferDetail> {
         })
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(raw: u128) -> Look {
+        let (page, source, content_type) = (Page::default(), String::new(), "text/html".to_owned());
+        Look { raw: Raw(raw), page, source, status: 200, content_type, truncated: false }
+    }
+
+    #[test]
+    fn a_page_is_known_when_its_state_was_told_of() {
+        let mut knowledge = Knowledge::new(argiope_explore::identity::find("content").unwrap());
+        let state = knowledge.recognise(look(1), |_| false).known.key;
+        assert!(knowledge.page(Raw(1)).is_none(), "whoever meets it meanwhile has to look");
+        knowledge.told(state);
+        assert_eq!(knowledge.page(Raw(1)).unwrap().key, state);
+        // Another page of the same state.
+        assert_eq!(knowledge.recognise(look(2), |_| false).known.key, state);
+        assert!(knowledge.page(Raw(2)).is_some());
+    }
 }

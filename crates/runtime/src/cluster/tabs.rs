@@ -100,7 +100,7 @@ impl Archive {
     }
 
     /// Takes in a page that was looked at. Says so if it is the first of its state.
-    fn take_in(&self, state: StateKey, found: &Found) -> Option<Seen> {
+    pub fn take_in(&self, state: StateKey, found: &Found) -> Option<Seen> {
         if self.kept.borrow().names.contains_key(&state) {
             return None;
         }
@@ -393,7 +393,7 @@ async fn take_crawler(office: &Office, attached: &Attached, session: &mut Sessio
         _ => {}
     }
     if attached.crawl.spec.order.settings.screenshots {
-        office.browsers.make_frames();
+        office.browsers.fleet().make_frames();
     }
     let Ok(tab) = office.browsers.tab(attached.crawl.agent.clone()).await else {
         tokio::time::sleep(PAUSE).await;
@@ -407,7 +407,7 @@ async fn take_crawler(office: &Office, attached: &Attached, session: &mut Sessio
 
 /// Says what was found to change in single states, if something was.
 async fn tell_volatile(office: &Office, attached: &Attached) {
-    let masks = attached.crawl.knowledge.borrow().state_masks.clone();
+    let masks = attached.crawl.knowledge.lock().state_masks.clone();
     if !masks.is_empty() {
         office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
     }
@@ -472,14 +472,13 @@ async fn perform(
             found
         }
     };
-    let archive = &attached.crawl.archive;
-    let seen: Vec<Seen> = found.iter().filter_map(|(key, found)| archive.take_in(*key, found)).collect();
+    let seen = attached.crawl.take_in(&found);
     if let Some(Sighting { key, offers }) = &mut report.at {
         // What it is like goes with the report.
         session.seen = seen.into_iter().find(|seen| seen.state == *key);
         let untold = office.outbox.shared.borrow_mut().told.insert(*key);
         *offers = crawler.offers().filter(|_| untold || task.look);
-        report.content = archive.name_of(*key);
+        report.content = attached.crawl.archive.name_of(*key);
     }
     session.route.clone_from(&report.route);
     if report.failed.is_none() || report.at.is_some() {

@@ -1,7 +1,6 @@
 //! A crawler as a process: browsers for a ring. It only dials out: to one controller, its home, and to another when
 //! that one is gone. Its tabs do what they are told, whoever tells; see `tabs`.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,18 +9,20 @@ use std::time::Duration;
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::job::CrawlerId;
+use argiope_explore::id::StateKey;
 use argiope_explore::identity;
 use argiope_wire::{Connection, DialError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::links::Switch;
-use super::protocol::{CrawlId, FirstLook, FromCrawler, Order, Spec, ToTabs, decode, encode};
+use super::protocol::{CrawlId, FirstLook, FromCrawler, Order, Page, Spec, ToTabs, decode, encode};
 use super::tabs::{self, Archive, Attached, Given, Outbox, Word};
-use crate::browsers::Browsers;
-use crate::knowledge::Knowledge;
+use crate::browsers::{Browsers, Fleet};
+use crate::knowledge::{Common, Knowledge};
 use crate::probe;
 use crate::settings::Scope;
+use crate::store::Found;
 use crate::{selectors, work};
 
 /// Between two attempts to reach a controller.
@@ -68,11 +69,20 @@ pub struct Crawl {
     /// What it is.
     pub spec: Spec,
     /// What pages are like.
-    pub knowledge: Rc<RefCell<Knowledge>>,
+    pub knowledge: Common,
     /// What states are like.
     pub archive: Rc<Archive>,
     /// For new tabs.
     pub agent: AgentSettings,
+}
+
+impl Crawl {
+    /// Keeps what a tab has found; what the ring has not heard of.
+    pub fn take_in(&self, found: &[(StateKey, Found)]) -> Vec<Page> {
+        let mut knowledge = self.knowledge.lock();
+        found.iter().for_each(|(state, _)| knowledge.told(*state));
+        found.iter().filter_map(|(state, found)| self.archive.take_in(*state, found)).collect()
+    }
 }
 
 struct Tab {
@@ -95,7 +105,8 @@ pub async fn run(plan: Plan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerErro
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
     // Whoever is not there says so before a browser is started.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
-    let browsers = Rc::new(Browsers::launch(browser, u64::from(browser_mb) << 20).await?);
+    let fleet = Arc::new(Fleet::new(browser, u64::from(browser_mb) << 20));
+    let browsers = Rc::new(Browsers::launch(fleet).await?);
     // Whoever waits for work has time for it.
     tokio::task::spawn_local(browsers.clone().open_ahead(tabs));
     let (outgoing, mut outgo) = mpsc::channel(1024);
@@ -255,7 +266,7 @@ impl Worker {
             }
             ToTabs::Volatile(id, masks) => {
                 if let Some(crawl) = self.crawls.get(&id) {
-                    crawl.knowledge.borrow_mut().state_masks.merge(masks);
+                    crawl.knowledge.lock().state_masks.merge(masks);
                 }
             }
             ToTabs::Members(_) | ToTabs::Leaving => {}
@@ -283,7 +294,7 @@ impl Worker {
         let asks = spec.order.division().is_none().then(|| self.outbox.clone());
         let crawl = Crawl {
             spec,
-            knowledge: Rc::new(RefCell::new(knowledge)),
+            knowledge: Common::new(knowledge),
             archive: Rc::new(Archive::new(id, asks)),
             agent,
         };

@@ -65,7 +65,7 @@ impl Crawler {
     }
 
     fn planned<'a>(&self, job: &'a Job, before: Known) -> Option<Planned<'a>> {
-        let risky = self.knowledge.borrow().risky.contains(&(job.state, job.action));
+        let risky = self.knowledge.lock().risky.contains(&(job.state, job.action));
         let steps = self.steps(&before, job, 0).ok().filter(|_| !risky)?;
         steps.iter().all(|step| !step.trusted).then_some(Planned { job, before, steps })
     }
@@ -79,7 +79,7 @@ impl Crawler {
             } else {
                 // Whose fault it was is not known: each is done by itself from now on.
                 let risky = planned.iter().map(|planned| (planned.job.state, planned.job.action));
-                self.knowledge.borrow_mut().risky.extend(risky);
+                self.knowledge.lock().risky.extend(risky);
                 Failure::Lost
             };
             self.spent.actions += steps.len() as u64;

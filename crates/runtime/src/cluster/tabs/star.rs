@@ -168,8 +168,7 @@ impl Serving<'_> {
             return Input::NotLoaded;
         };
         self.session.spent.resets += 1;
-        let archive = &self.attached.crawl.archive;
-        found.iter().for_each(|(key, found)| _ = archive.take_in(*key, found));
+        self.attached.crawl.take_in(&found);
         let content = self.describe(&mut at, &crawler);
         self.session.crawler = Some(crawler);
         Input::Loaded(at, content)
@@ -205,14 +204,13 @@ impl Serving<'_> {
         if learned {
             tell_volatile(self.office, self.attached).await;
         }
-        let archive = &self.attached.crawl.archive;
-        found.iter().for_each(|(key, found)| _ = archive.take_in(*key, found));
+        self.attached.crawl.take_in(&found);
         let notes = match &outcome {
             Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
             Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
         };
         let named = notes.as_ref().map(|notes| notes.content);
-        notes.into_iter().for_each(|notes| archive.keep(notes));
+        notes.into_iter().for_each(|notes| self.attached.crawl.archive.keep(notes));
         let content = match &mut outcome {
             Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => {
                 let content = self.describe(at, &crawler);
