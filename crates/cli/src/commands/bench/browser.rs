@@ -1,10 +1,11 @@
 //! `argiope bench browser`: how much of the browser's speed a crawl reaches. In one run, on one machine, in
-//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once, the crawler
+//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once that have nothing in common, the crawler
 //! with one tab and with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only ratios mean anything.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use argiope_browser::agent::{AgentSettings, Step};
@@ -16,8 +17,8 @@ use argiope_runtime::store::Store;
 use argiope_sites::Server;
 use serde::Serialize;
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 
+use crate::cluster::block_on;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{output, recorded, threads};
@@ -161,14 +162,14 @@ impl Bench<'_> {
         self.progress.doing(self.site.name);
         for _ in 0..self.args.rounds {
             let one = self.crawl(1).await?;
-            measured.bare.push(self.bare(1, one.actions_each).await?);
+            measured.bare.push(self.bare(1, one.actions_each)?);
             measured.one_tab.push(one.actions);
             measured.one_tab_cores.push(one.cores);
             measured.transitions.push(one.transitions);
             let two = self.crawl(2).await?;
             measured.two_tabs.push(two.actions);
             measured.two_tabs_cores.push(two.cores);
-            measured.two_bare.push(self.bare(2, two.actions_each).await?);
+            measured.two_bare.push(self.bare(2, two.actions_each)?);
             self.progress.advance(1);
         }
         if self.site.usual {
@@ -200,30 +201,41 @@ impl Bench<'_> {
         Ok((tab, steps))
     }
 
-    /// What can be done on the first page, in turn, one round trip each, in several tabs at once: as fast as
-    /// the connection and the page allow. Browsers get faster as they go on: one gets as many actions as it
-    /// does in a crawl.
-    async fn bare(&self, tabs: u64, each: u64) -> Result<f64, Failure> {
+    /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the page
+    /// allow. Several at a time have nothing in common but the machine. Browsers get faster as they go on: one gets as
+    /// many actions as it does in a crawl.
+    fn bare(&self, loops: u64, each: u64) -> Result<f64, Failure> {
         let (mut actions, mut time) = (0, Duration::ZERO);
-        let share = each.div_ceil(tabs);
+        let share = each.div_ceil(loops);
         while actions < self.actions() {
-            let browser = self.browser().await?;
-            let mut loops = Vec::new();
-            for _ in 0..tabs {
-                loops.push(self.tab(&browser).await?);
-            }
-            let started = Instant::now();
-            let mut running = JoinSet::new();
-            for (tab, steps) in loops {
-                running.spawn_local(bare_loop(tab, steps, share));
-            }
-            while let Some(ended) = running.join_next().await {
-                ended.map_err(|error| Failure::Failed(error.to_string()))??;
-            }
-            time += started.elapsed();
-            actions += share * tabs;
+            let together = Barrier::new(loops as usize);
+            let ended: Vec<_> = thread::scope(|scope| {
+                let one = || block_on(self.bare_loop(share, &together));
+                let running: Vec<_> = (0..loops).map(|_| scope.spawn(one)).collect();
+                running.into_iter().map(|running| running.join().expect("a loop panicked")).collect()
+            });
+            let spans: Vec<(Instant, Instant)> = ended.into_iter().flatten().collect::<Result<_, _>>()?;
+            let begun = spans.iter().map(|span| span.0).min();
+            let ended = spans.iter().map(|span| span.1).max();
+            time += ended.zip(begun).map_or(Duration::ZERO, |(ended, begun)| ended - begun);
+            actions += share * loops;
         }
         Ok(actions as f64 / time.as_secs_f64())
+    }
+
+    /// From when to when it took.
+    async fn bare_loop(&self, actions: u64, together: &Barrier) -> Result<(Instant, Instant), Failure> {
+        let prepared = match self.browser().await {
+            Ok(browser) => self.tab(&browser).await,
+            Err(error) => Err(error),
+        };
+        together.wait();
+        let (mut tab, steps) = prepared?;
+        let begun = Instant::now();
+        for step in steps.iter().cycle().take(actions as usize) {
+            tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+        }
+        Ok((begun, Instant::now()))
     }
 
     /// Whole crawls, until enough actions were executed.
@@ -304,13 +316,6 @@ struct Speed {
 
 fn broken(error: &TabError) -> Failure {
     Failure::Failed(format!("the browser failed: {error}"))
-}
-
-async fn bare_loop(mut tab: Tab, steps: Vec<Step>, actions: u64) -> Result<(), Failure> {
-    for step in steps.iter().cycle().take(actions as usize) {
-        tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
-    }
-    Ok(())
 }
 
 async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {

@@ -70,7 +70,7 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), Failure> {
         let settings = LaunchSettings::new(executable.clone(), std::env::temp_dir());
         let browser = Browser::launch(&settings).await;
         let browser = browser.map_err(|error| Failure::Failed(error.to_string()))?;
-        let opened = browser.new_tab_session().await.map_err(failed)?;
+        let opened = browser.new_tab(false).await.map_err(failed)?;
         load(&browser, &opened, url).await.map_err(failed)?;
         browsers.push((browser, opened));
     }
