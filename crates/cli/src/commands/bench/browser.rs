@@ -1,6 +1,7 @@
 //! `argiope bench browser`: how much of the browser's speed a crawl reaches. In one run, on one machine, in
-//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once that have nothing in common, the crawler
-//! with one tab and with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only ratios mean anything.
+//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once that have nothing in
+//! common, the crawler with one tab and with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only
+//! ratios mean anything.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -209,12 +210,12 @@ impl Bench<'_> {
         let share = each.div_ceil(loops);
         while actions < self.actions() {
             let together = Barrier::new(loops as usize);
-            let ended: Vec<_> = thread::scope(|scope| {
-                let one = || block_on(self.bare_loop(share, &together));
+            let spans: Result<Vec<(Instant, Instant)>, Failure> = thread::scope(|scope| {
+                let one = || block_on(self.bare_loop(share, &together))?;
                 let running: Vec<_> = (0..loops).map(|_| scope.spawn(one)).collect();
                 running.into_iter().map(|running| running.join().expect("a loop panicked")).collect()
             });
-            let spans: Vec<(Instant, Instant)> = ended.into_iter().flatten().collect::<Result<_, _>>()?;
+            let spans = spans?;
             let begun = spans.iter().map(|span| span.0).min();
             let ended = spans.iter().map(|span| span.1).max();
             time += ended.zip(begun).map_or(Duration::ZERO, |(ended, begun)| ended - begun);
