@@ -58,6 +58,12 @@ pub enum CrawlError {
     /// The disk.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The machine gives no more threads.
+    #[error("no thread for another browser: {0}")]
+    NoThread(std::io::Error),
+    /// A fault of argiope.
+    #[error("a crawler panicked, which is a fault of argiope")]
+    Panicked,
     /// The settings name something that is not there.
     #[error("{0}")]
     Settings(String),
@@ -177,8 +183,7 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let (url, store) = (settings.url.as_str().into(), Arc::new(store));
     let mut office = Office { url, agent, knowledge, store, screenshots: settings.screenshots };
     let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
-    let crew = Crew::gather(browsers.clone(), settings.tabs);
-    let mut crew = crew.map_err(|error| CrawlError::Settings(format!("no more threads: {error}")))?;
+    let mut crew = Crew::gather(browsers.clone(), settings.tabs).map_err(CrawlError::NoThread)?;
     let mut first = None;
     if fresh {
         // Whatever the time: a crawl without its first page would have nothing to resume.
@@ -302,6 +307,7 @@ impl Driver {
                 }
             }
             Told::Broken(error) => self.trouble = Some(error.into()),
+            Told::Panicked => self.trouble = Some(CrawlError::Panicked),
         }
     }
 

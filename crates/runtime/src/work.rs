@@ -31,6 +31,8 @@ pub enum Told {
     Done(CrawlerId, Vec<(JobId, Report)>),
     /// There is no tab to be had.
     Broken(NoTab),
+    /// One of them panicked; what it had begun is never told of.
+    Panicked,
 }
 
 /// Jobs on their way to a crawler.
@@ -176,6 +178,7 @@ async fn work_all(browsers: Rc<Browsers>, mut first: Option<Crawler>, start: Sta
     loop {
         tokio::select! {
             changed = over.changed() => if changed.is_err() { break },
+            Some(Err(_)) = tasks.join_next() => tell(Told::Panicked),
             _ = weighing.tick() => if let Err(error) = browsers.watch_memory().await {
                 tell(Told::Broken(error.into()));
             },

@@ -1,16 +1,26 @@
 //! Browsers that die or grow too large in the midst of a crawl: it goes on with a new one.
 
+use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use argiope_browser::LaunchSettings;
+use argiope_controller::job::CrawlerId;
+use argiope_explore::identity;
+use argiope_runtime::browsers::{Browsers, Fleet};
 use argiope_runtime::crawl::Summary;
-use argiope_runtime::settings::CrawlSettings;
+use argiope_runtime::knowledge::{Common, Knowledge};
+use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
+use argiope_runtime::work::{Crew, Office, Tell, Told, agent};
 use argiope_sites::Server;
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
 
 use crate::other::{browsers_in, kill, processes_with};
 use crate::pages::Pages;
-use crate::real::{Model, Place, model, records, run};
+use crate::real::{Model, Place, executable, model, records, run};
 
 /// A guard against a crawl that does nothing.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -64,6 +74,45 @@ fn a_browser_that_grew_past_its_limit_is_replaced_and_the_model_is_the_same() {
     assert_eq!(summary.failed, 0);
     let (_, expected) = crawled(&settings, &Place::new());
     assert!(found == expected);
+}
+
+#[test]
+fn a_crawler_that_panics_is_told_of_on_every_thread() {
+    let pages = Pages::start(Duration::ZERO);
+    let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=2")) };
+    let place = Place::new();
+    let store = Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
+    let office = Office {
+        url: settings.url.as_str().into(),
+        agent: agent(&settings, "secret".to_owned(), Scope::of(&settings.url).unwrap(), Vec::new()),
+        knowledge: Common::new(Knowledge::new(identity::find("content").unwrap())),
+        store: Arc::new(store),
+        screenshots: false,
+    };
+    let launch = LaunchSettings::new(executable(), place.profiles().to_owned());
+    let (panicked, mut panics) = mpsc::unbounded_channel();
+    let tell: Tell = Arc::new(move |told| match told {
+        Told::Ready(_) => panic!("as this test wants"),
+        Told::Panicked => panicked.send(()).unwrap(),
+        Told::Done(..) | Told::Broken(_) => unreachable!("nobody has a job"),
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let browsers = Browsers::launch(Arc::new(Fleet::new(launch, u64::MAX))).await.unwrap();
+        let crew = Crew::gather(Rc::new(browsers), settings.tabs).unwrap();
+        let (jobs, hired): (Vec<_>, Vec<_>) = (0..2)
+            .map(|tab| {
+                let (jobs, given) = mpsc::unbounded_channel();
+                (jobs, (CrawlerId(tab), given))
+            })
+            .unzip();
+        let working = crew.begin(&office, &tell, None, hired);
+        for _ in &jobs {
+            panics.recv().await.unwrap();
+        }
+        working.end().await;
+    });
+    assert!(processes_with(place.profiles()).is_empty(), "browsers are left");
 }
 
 /// In a ring somebody else may have found out that only the browser's own input opens a menu.

@@ -218,9 +218,11 @@ fn failed(error: &CrawlError, out: Option<&Path>) -> Failure {
     match error {
         CrawlError::NoPage(_) | CrawlError::Settings(_) => Failure::Input(error.to_string()),
         CrawlError::Store(StoreError::Damaged(_)) => Failure::Failed(error.to_string()),
-        CrawlError::Launch(_) | CrawlError::NoTab(_) | CrawlError::Store(_) => {
-            Failure::Failed(format!("{error}{and_on}"))
-        }
+        CrawlError::Launch(_)
+        | CrawlError::NoTab(_)
+        | CrawlError::Store(_)
+        | CrawlError::NoThread(_)
+        | CrawlError::Panicked => Failure::Failed(format!("{error}{and_on}")),
     }
 }
 
