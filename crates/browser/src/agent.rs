@@ -58,7 +58,11 @@ pub struct Blank {
 
 impl AgentSettings {
     /// The usual, for an application at an origin and a host.
-    pub fn new(secret: impl Into<String>, origin: impl Into<String>, site: impl Into<String>) -> Self {
+    pub fn new(
+        secret: impl Into<String>,
+        origin: impl Into<String>,
+        site: impl Into<String>,
+    ) -> Self {
         Self {
             secret: secret.into(),
             origin: origin.into(),

@@ -136,12 +136,14 @@ impl Browser {
     /// runtime with I/O and time.
     pub async fn launch(settings: &LaunchSettings) -> Result<Self, LaunchError> {
         let swept = sweep(&settings.profiles);
-        let profile = Profile::create(&settings.profiles)
-            .map_err(|error| LaunchError::Profile { directory: settings.profiles.clone(), error })?;
+        let profile = Profile::create(&settings.profiles).map_err(|error| {
+            LaunchError::Profile { directory: settings.profiles.clone(), error }
+        })?;
         let program = settings.executable.path.clone();
         // As root Chromium refuses to start with its sandbox.
         let root = rustix::process::geteuid().is_root();
-        let sandboxed = !root && !settings.extra.iter().any(|argument| argument == flags::NO_SANDBOX);
+        let sandboxed =
+            !root && !settings.extra.iter().any(|argument| argument == flags::NO_SANDBOX);
         let arguments = flags::arguments(&FlagSettings {
             headless_shell: settings.executable.is_headless_shell(),
             profile: profile.path(),
@@ -151,8 +153,10 @@ impl Browser {
             extra: &settings.extra,
         });
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
-        let (process, pipes) = Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
-        let connection = Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
+        let (process, pipes) =
+            Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
+        let connection =
+            Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
         let mut browser = Self {
             connection,
             process,
@@ -187,7 +191,8 @@ impl Browser {
     async fn failed_start(mut self, program: PathBuf, error: CallError) -> LaunchError {
         if matches!(error, CallError::ConnectionClosed(_)) {
             let status = self.wait(PATIENCE).await;
-            let status = status.map_or_else(|| "still running".to_owned(), |status| status.to_string());
+            let status =
+                status.map_or_else(|| "still running".to_owned(), |status| status.to_string());
             self.process.heard_out(PATIENCE).await;
             return LaunchError::Ended { program, status, words: self.process.last_words() };
         }

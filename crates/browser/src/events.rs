@@ -52,7 +52,9 @@ impl Queue {
         let mut waiting = self.waiting();
         waiting.bytes += event.params.get().len();
         waiting.events.push_back(event);
-        while waiting.events.len() > MAX_EVENTS || (waiting.bytes > MAX_BYTES && waiting.events.len() > 1) {
+        while waiting.events.len() > MAX_EVENTS
+            || (waiting.bytes > MAX_BYTES && waiting.events.len() > 1)
+        {
             if let Some(oldest) = waiting.events.pop_front() {
                 waiting.bytes -= oldest.params.get().len();
                 waiting.dropped += 1;

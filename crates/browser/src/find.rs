@@ -14,8 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// The oldest major version that will do.
 pub const OLDEST: u32 = 120;
 /// What to type where there is no browser.
-pub const INSTALL: &str =
-    "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
+pub const INSTALL: &str = "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
 /// The names that are looked for, the cheapest browser first.
 pub const NAMES: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"];
 
@@ -75,21 +74,28 @@ pub fn find(
     let path = match asked {
         Some(path) if path.components().count() == 1 => {
             // A bare name is meant as a shell would take it.
-            path.to_str().and_then(|name| on_path(name, search_path)).unwrap_or_else(|| path.to_owned())
+            path.to_str()
+                .and_then(|name| on_path(name, search_path))
+                .unwrap_or_else(|| path.to_owned())
         }
         Some(path) => path.to_owned(),
-        None => NAMES.iter().find_map(|name| on_path(name, search_path)).ok_or(FindError::Missing)?,
+        None => {
+            NAMES.iter().find_map(|name| on_path(name, search_path)).ok_or(FindError::Missing)?
+        }
     };
     let version = version_of(&path)?;
     Ok(Executable { path, version })
 }
 
 fn on_path(name: &str, search_path: Option<&OsStr>) -> Option<PathBuf> {
-    std::env::split_paths(search_path?).map(|directory| directory.join(name)).find(|path| is_executable(path))
+    std::env::split_paths(search_path?)
+        .map(|directory| directory.join(name))
+        .find(|path| is_executable(path))
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn version_of(path: &Path) -> Result<String, FindError> {
@@ -142,7 +148,9 @@ fn sentence(error: &io::Error) -> String {
 fn parse_version(said: &str) -> Option<&str> {
     said.split_whitespace().find(|word| {
         word.contains('.')
-            && word.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+            && word
+                .split('.')
+                .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     })
 }
 
@@ -153,7 +161,10 @@ mod tests {
     #[test]
     fn versions_are_read_whatever_stands_around_them() {
         for (said, version) in [
-            ("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)\n", Some("156.0.8078.79")),
+            (
+                "Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)\n",
+                Some("156.0.8078.79"),
+            ),
             ("Google Chrome 120.0.6099.71 \n", Some("120.0.6099.71")),
             ("HeadlessChrome 80.0", Some("80.0")),
             ("GNU bash, version five", None),

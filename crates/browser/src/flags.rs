@@ -65,8 +65,14 @@ const ALWAYS: &[&str] = &[
 /// navigations take about twice the processor time); `--disable-gpu-vsync`, `--num-raster-threads=1` and
 /// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` (pages hung);
 /// frames to order (decision 8; decision 21 says when there are none at all).
-const DISABLED: &[&str] =
-    &["RenderDocument", "BackForwardCache", "PaintHolding", "Translate", "MediaRouter", "OptimizationHints"];
+const DISABLED: &[&str] = &[
+    "RenderDocument",
+    "BackForwardCache",
+    "PaintHolding",
+    "Translate",
+    "MediaRouter",
+    "OptimizationHints",
+];
 
 /// The arguments to start the browser with.
 pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
@@ -128,7 +134,8 @@ mod tests {
     #[test]
     fn features_that_the_user_disables_join_ours() {
         let arguments = with(true, true, &["--disable-features=Mine", "--other"]);
-        let lists: Vec<&String> = arguments.iter().filter(|a| a.starts_with(DISABLE_FEATURES)).collect();
+        let lists: Vec<&String> =
+            arguments.iter().filter(|a| a.starts_with(DISABLE_FEATURES)).collect();
         assert_eq!(lists.len(), 1);
         assert!(lists[0].contains("RenderDocument") && lists[0].ends_with(",Mine"), "{lists:?}");
         assert!(arguments.contains(&"--other".to_owned()));

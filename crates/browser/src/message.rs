@@ -63,7 +63,10 @@ mod tests {
     #[test]
     fn a_call_is_written_as_the_protocol_wants_it() {
         let bytes = encode(7, Some("S"), "A.b", &serde_json::json!({"c": 1})).unwrap();
-        assert_eq!(bytes, b"{\"id\":7,\"method\":\"A.b\",\"sessionId\":\"S\",\"params\":{\"c\":1}}\0");
+        assert_eq!(
+            bytes,
+            b"{\"id\":7,\"method\":\"A.b\",\"sessionId\":\"S\",\"params\":{\"c\":1}}\0"
+        );
     }
 
     #[test]

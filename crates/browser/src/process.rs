@@ -59,7 +59,11 @@ pub struct Pipes {
 
 impl Process {
     /// Starts the browser. Must be called on a tokio runtime, where its standard error is read.
-    pub fn start(program: &Path, arguments: &[OsString], profile: &Path) -> io::Result<(Self, Pipes)> {
+    pub fn start(
+        program: &Path,
+        arguments: &[OsString],
+        profile: &Path,
+    ) -> io::Result<(Self, Pipes)> {
         let (waits, alive) = io::pipe()?;
         let guard = Command::new("/bin/sh")
             .args(["-c", "read -r _; kill -KILL 0"])
@@ -100,7 +104,8 @@ impl Process {
             None => None,
         };
         let guard = starting.0.take().ok_or_else(|| io::Error::other("the guard was lost"))?;
-        let process = Self { guard, browser, group, _alive: alive, words, listening, killed: false };
+        let process =
+            Self { guard, browser, group, _alive: alive, words, listening, killed: false };
         Ok((process, Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() }))
     }
 
@@ -130,7 +135,8 @@ impl Process {
     /// The ids of all its processes, the guard too.
     pub fn members(&self) -> Vec<u32> {
         let group = self.group.as_raw_nonzero().get().cast_unsigned();
-        let of_group = |pid: &u32| procfs::stat(*pid).is_some_and(|stat| stat.group == group && !stat.zombie);
+        let of_group =
+            |pid: &u32| procfs::stat(*pid).is_some_and(|stat| stat.group == group && !stat.zombie);
         procfs::processes().into_iter().filter(of_group).collect()
     }
 

@@ -36,7 +36,9 @@ fn stale(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
         .flatten()
-        .filter(|entry| entry.file_name().to_str().and_then(Owner::of).is_some_and(|owner| !owner.lives()))
+        .filter(|entry| {
+            entry.file_name().to_str().and_then(Owner::of).is_some_and(|owner| !owner.lives())
+        })
         .map(|entry| entry.path())
         .filter(|path| is_own_directory(path) && !profile::is_locked(path))
         .collect();
@@ -45,14 +47,16 @@ fn stale(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn is_own_directory(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == geteuid().as_raw())
+    fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == geteuid().as_raw())
 }
 
 /// Kills the processes that name the profile, and what they have started: a browser's children do not all
 /// name it.
 fn kill_users(profile: &Path) -> usize {
     let processes = procfs::processes();
-    let named = |pid: &u32| *pid != std::process::id() && names(&procfs::own_command_line(*pid), profile);
+    let named =
+        |pid: &u32| *pid != std::process::id() && names(&procfs::own_command_line(*pid), profile);
     let mut users: BTreeSet<u32> = processes.iter().copied().filter(named).collect();
     if users.is_empty() {
         return 0;
@@ -81,11 +85,13 @@ fn names(command_line: &[u8], profile: &Path) -> bool {
     let wanted = profile.as_os_str().as_bytes();
     let ends = |byte: u8| byte == 0 || byte == b' ';
     (0..command_line.len()).any(|at| {
-        let Some(rest) = command_line[at..].strip_prefix(b"=").and_then(|rest| rest.strip_prefix(wanted))
+        let Some(rest) =
+            command_line[at..].strip_prefix(b"=").and_then(|rest| rest.strip_prefix(wanted))
         else {
             return false;
         };
-        let start = command_line[..at].iter().rposition(|byte| ends(*byte)).map_or(0, |space| space + 1);
+        let start =
+            command_line[..at].iter().rposition(|byte| ends(*byte)).map_or(0, |space| space + 1);
         command_line[start..].starts_with(b"--")
             && rest.first().is_none_or(|byte| ends(*byte) || *byte == b'/')
     })
@@ -105,7 +111,8 @@ mod tests {
 
     impl Place {
         fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("argiope-sweep-{name}-{}", std::process::id()));
+            let path =
+                std::env::temp_dir().join(format!("argiope-sweep-{name}-{}", std::process::id()));
             fs::create_dir(&path).unwrap();
             Self(path)
         }
@@ -132,7 +139,12 @@ mod tests {
         let place = Place::new("dead");
         let stale = place.stale();
         let mut user = Command::new("/bin/sh")
-            .args(["-c", "echo there; cat; true", "sh", &format!("--user-data-dir={}", stale.display())])
+            .args([
+                "-c",
+                "echo there; cat; true",
+                "sh",
+                &format!("--user-data-dir={}", stale.display()),
+            ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -151,7 +151,16 @@ impl Tab {
             outside: outside.clone(),
         };
         let events = tokio::spawn(watch.run(events));
-        Ok(Self { browser, opened, settings, outside, events, pointed: false, lacks_frames: false, script })
+        Ok(Self {
+            browser,
+            opened,
+            settings,
+            outside,
+            events,
+            pointed: false,
+            lacks_frames: false,
+            script,
+        })
     }
 
     /// Whether a page waited for a frame that was not made.
@@ -200,8 +209,11 @@ impl Tab {
         let connection = self.browser.connection();
         let clear = format!("window[{:?}]?.clear()", self.settings.secret);
         let in_page = connection.call(session, "Runtime.evaluate", &json!({"expression": clear}));
-        let cookies =
-            connection.call(None, "Storage.clearCookies", &json!({"browserContextId": self.opened.context}));
+        let cookies = connection.call(
+            None,
+            "Storage.clearCookies",
+            &json!({"browserContextId": self.opened.context}),
+        );
         let kinds = "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql";
         let stored = json!({"origin": self.settings.origin, "storageTypes": kinds});
         let stored = connection.call(session, "Storage.clearDataForOrigin", &stored);
@@ -222,8 +234,11 @@ impl Tab {
             error_text: Option<String>,
         }
         let limit = Duration::from_millis(self.settings.cap.into()) + ANSWER;
-        let call =
-            self.browser.connection().call(Some(&self.opened.session), "Page.navigate", &json!({"url": url}));
+        let call = self.browser.connection().call(
+            Some(&self.opened.session),
+            "Page.navigate",
+            &json!({"url": url}),
+        );
         match call.read_within::<Navigated>(limit).await {
             Ok(Navigated { error_text: None }) => Ok(()),
             Ok(Navigated { error_text: Some(reason) }) if watch::is_disturbance(&reason) => {
@@ -253,7 +268,9 @@ impl Tab {
             return Err(TabError::Disturbed);
         }
         self.learn(&answered);
-        let read = |notes: &Vec<Vec<String>>| notes.iter().filter_map(|words| Noted::read(words)).collect();
+        let read = |notes: &Vec<Vec<String>>| {
+            notes.iter().filter_map(|words| Noted::read(words)).collect()
+        };
         let mut notes: Vec<Noted> = read(&answered.notes);
         notes.append(&mut self.outside().notes);
         Ok(Arrival {
@@ -290,7 +307,8 @@ impl Tab {
             let last = total.done + part.done;
             let passed = [total.passed, part.passed].concat();
             total = Arrival { done: last, settled: total.settled && part.settled, passed, ..part };
-            let strayed = last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
+            let strayed =
+                last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
             // What happened in the last step is told of that step alone.
             if total.missing || strayed || part.done == 0 || steps[last - 1].first {
                 break;
@@ -311,7 +329,8 @@ impl Tab {
                 first: step.first,
             })
             .collect();
-        let text = serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
+        let text =
+            serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
         let answered: Answered = match self.ask_once(&format!("run({text})"), asked.len()).await? {
             Some(answered) => answered,
             // The document went before it could answer, and a new page is there.
@@ -371,8 +390,11 @@ impl Tab {
             data: String,
         }
         let wanted = json!({"format": "png", "optimizeForSpeed": true});
-        let call =
-            self.browser.connection().call(Some(&self.opened.session), "Page.captureScreenshot", &wanted);
+        let call = self.browser.connection().call(
+            Some(&self.opened.session),
+            "Page.captureScreenshot",
+            &wanted,
+        );
         let shot: Shot = call.read_within(ANSWER).await?;
         base64::engine::general_purpose::STANDARD
             .decode(shot.data)
@@ -395,11 +417,16 @@ impl Tab {
 
     fn patience(&self, steps: usize) -> Duration {
         let cap = Duration::from_millis(self.settings.cap.into());
-        cap + GRACE + Duration::from_millis(100) * u32::try_from(steps).unwrap_or(u32::MAX).min(1000)
+        cap + GRACE
+            + Duration::from_millis(100) * u32::try_from(steps).unwrap_or(u32::MAX).min(1000)
     }
 
     /// Calls the agent; nothing if the document went before it answered.
-    async fn ask_once<T: DeserializeOwned>(&self, call: &str, steps: usize) -> Result<Option<T>, TabError> {
+    async fn ask_once<T: DeserializeOwned>(
+        &self,
+        call: &str,
+        steps: usize,
+    ) -> Result<Option<T>, TabError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Evaluated<T> {
@@ -421,7 +448,8 @@ impl Tab {
         }
         let expression = format!("window[{:?}].{call}", self.settings.secret);
         let wanted = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let call = self.browser.connection().call(Some(&self.opened.session), "Runtime.evaluate", &wanted);
+        let call =
+            self.browser.connection().call(Some(&self.opened.session), "Runtime.evaluate", &wanted);
         match call.within(self.patience(steps)).await {
             Err(CallError::Protocol { message, .. }) if is_gone(&message) => Ok(None),
             Err(error) => Err(error.into()),

@@ -10,8 +10,8 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::RESET_COSTS;
 
 use crate::commands::{
-    bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities, local_cluster,
-    model, simulate, sites, states, status, strategies as list, testbeds,
+    bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities,
+    local_cluster, model, simulate, sites, states, status, strategies as list, testbeds,
 };
 use crate::failure::Failure;
 
@@ -34,7 +34,11 @@ NO_COLOR=1 in the environment turns colours off.";
 /// A crawler for web applications that live behind one URL.
 #[derive(Parser)]
 #[command(name = "argiope", version, about, after_help = AFTER_HELP)]
-#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

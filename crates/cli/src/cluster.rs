@@ -29,8 +29,8 @@ impl Security {
         }
         let net = match &self.certs {
             Some(directory) => {
-                let credentials =
-                    Credentials::load(directory).map_err(|error| Failure::Input(error.to_string()))?;
+                let credentials = Credentials::load(directory)
+                    .map_err(|error| Failure::Input(error.to_string()))?;
                 Net::secured(credentials)
             }
             None => Net::plain(),
@@ -40,7 +40,11 @@ impl Security {
             Some(address) => hello.at(address),
             None => hello,
         };
-        Ok(Switch { transport: Transport::Net(net), me: Arc::new(hello), limits: Limits::default() })
+        Ok(Switch {
+            transport: Transport::Net(net),
+            me: Arc::new(hello),
+            limits: Limits::default(),
+        })
     }
 }
 
@@ -65,7 +69,11 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 /// One line for whoever looks after a process that goes on by itself.
 pub fn log(what: &str) {
     // If nobody reads it, nobody wants to know.
-    let _ = writeln!(std::io::stderr().lock(), "argiope: {}", argiope_sim::report::text::harmless(what));
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "argiope: {}",
+        argiope_sim::report::text::harmless(what)
+    );
 }
 
 /// Tells the process to leave when its standard input ends: whoever started it is gone.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+const UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// A time that can be waited for: numbers with units, the largest unit first.
 pub fn duration(text: &str) -> Result<Duration, String> {
@@ -13,7 +14,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|one: char| one.is_ascii_digit()).len();
         let (number, after) = rest.split_at(digits);
-        let letters = after.len() - after.trim_start_matches(|one: char| one.is_ascii_alphabetic()).len();
+        let letters =
+            after.len() - after.trim_start_matches(|one: char| one.is_ascii_alphabetic()).len();
         let (unit, after) = after.split_at(letters);
         let &(_, unit) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -21,7 +23,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
             return Err(wrong());
         }
         last = unit;
-        total = number.checked_mul(unit).and_then(|more| total.checked_add(more)).ok_or_else(wrong)?;
+        total =
+            number.checked_mul(unit).and_then(|more| total.checked_add(more)).ok_or_else(wrong)?;
         rest = after;
     }
     // More than this is no limit, and clocks cannot add it.
@@ -86,9 +89,19 @@ mod tests {
         assert_eq!(ms("90s"), Ok(90_000));
         assert_eq!(ms("1h30m"), Ok(5_400_000));
         assert_eq!(ms("250ms"), Ok(250));
-        for bad in
-            ["", "5", "s", "0s", "5x", "1m1h", "-3s", "1.5h", "99999999999999999999s", "9999999d", "1s1s"]
-        {
+        for bad in [
+            "",
+            "5",
+            "s",
+            "0s",
+            "5x",
+            "1m1h",
+            "-3s",
+            "1.5h",
+            "99999999999999999999s",
+            "9999999d",
+            "1s1s",
+        ] {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }
@@ -100,7 +113,9 @@ mod tests {
         assert_eq!(moment("2000-02-29T00:00"), Ok(951_782_400_000));
         assert_eq!(moment("1969-12-31T23:59:59"), Ok(-1000));
         assert_eq!(moment("1234"), Ok(1234));
-        for bad in ["", "now", "2024-13-01", "2024-01-15 10:30", "2024-01-15T25:00", "http://x/", "T"] {
+        for bad in
+            ["", "now", "2024-13-01", "2024-01-15 10:30", "2024-01-15T25:00", "http://x/", "T"]
+        {
             assert!(moment(bad).is_err(), "{bad}");
         }
     }

@@ -13,10 +13,13 @@ use crate::failure::Failure;
 /// Serves `/metrics` and `/health` until the process ends.
 pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
-        return Err(Failure::Input(format!("--metrics {address}: metrics are served on loopback only")));
+        return Err(Failure::Input(format!(
+            "--metrics {address}: metrics are served on loopback only"
+        )));
     }
     let listener = tokio::net::TcpListener::bind(address).await;
-    let listener = listener.map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))?;
+    let listener =
+        listener.map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))?;
     let numbers = metrics.clone();
     let health = move || async move {
         if metrics.is_well() {

@@ -30,7 +30,8 @@ pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a 
 /// The number of letters to insert, delete or replace (Levenshtein), row by row.
 fn edits(a: &str, b: &str) -> usize {
     // No known name is longer; the rest of a long one cannot bring it nearer.
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
         let mut diagonal = row[0];

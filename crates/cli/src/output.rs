@@ -14,14 +14,18 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints bytes to standard output.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| Failure::of_output(&error))
+    stdout
+        .write_all(bytes)
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::of_output(&error))
 }
 
 /// Makes a folder that results are to be written to. Done before the work, so that a bad path is
 /// known before an hour has been spent.
 pub fn folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path)
-        .map_err(|error| Failure::Input(format!("cannot make the folder {}: {error}", path.display())))
+    fs::create_dir_all(path).map_err(|error| {
+        Failure::Input(format!("cannot make the folder {}: {error}", path.display()))
+    })
 }
 
 /// Writes a file under another name first, so that nobody ever sees half of it.

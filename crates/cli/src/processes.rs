@@ -117,14 +117,21 @@ impl<'a> Processes<'a> {
             }
             false
         })?;
-        if ready { Ok(()) } else { Err(Failure::Failed("the ring does not come together".to_owned())) }
+        if ready {
+            Ok(())
+        } else {
+            Err(Failure::Failed("the ring does not come together".to_owned()))
+        }
     }
 
     /// They leave when their standard input ends, that is when this process ends, however it does.
     fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, Failure> {
         let err = if self.how.verbose { Stdio::inherit() } else { Stdio::null() };
-        let child = command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
-        child.map_err(|error| Failure::Failed(format!("{:?} does not start: {error}", command.get_program())))
+        let child =
+            command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
+        child.map_err(|error| {
+            Failure::Failed(format!("{:?} does not start: {error}", command.get_program()))
+        })
     }
 }
 

@@ -25,7 +25,8 @@ impl Progress {
     /// At zero of `total`.
     pub fn new(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  about {eta} left  {msg}");
+        let style =
+            ProgressStyle::with_template("{bar:40} {percent:>3} %  about {eta} left  {msg}");
         bar.set_style(style.expect("the template is valid"));
         let now = Instant::now();
         Self { bar, started: now, shown: Once::new(), line: Mutex::new(now) }

@@ -27,8 +27,8 @@ const SITE: &str = "site";
 /// What a refusal of the store means: most of them are about the directory that was given.
 pub fn refused(error: &StoreError) -> Failure {
     use StoreError::{
-        Damaged, DiskFull, HoldsRun, InUse, Io, NoRun, NotADirectory, NotAStore, Occupied, OtherVersion,
-        ReadOnly, Stopped, Unfinished,
+        Damaged, DiskFull, HoldsRun, InUse, Io, NoRun, NotADirectory, NotAStore, Occupied,
+        OtherVersion, ReadOnly, Stopped, Unfinished,
     };
     match error {
         Occupied(_)
@@ -85,7 +85,11 @@ pub fn set_site(store: &Store, name: &str) -> Result<(), StoreError> {
 }
 
 /// The controller that wrote the records of a run.
-pub fn controller(store: &Store, settings: &CrawlSettings, reset_cost: f64) -> Result<Controller, Failure> {
+pub fn controller(
+    store: &Store,
+    settings: &CrawlSettings,
+    reset_cost: f64,
+) -> Result<Controller, Failure> {
     crawl::restore(store, settings, reset_cost).map_err(|error| match error {
         CrawlError::Store(error) => refused(&error),
         other => Failure::Failed(other.to_string()),
@@ -162,7 +166,8 @@ impl Recorded {
         }
         let beginning = text.to_ascii_lowercase();
         let hex = !beginning.is_empty() && beginning.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let fits = |state: &StateIndex| hex && format!("{:?}", graph.key(*state)).starts_with(&beginning);
+        let fits =
+            |state: &StateIndex| hex && format!("{:?}", graph.key(*state)).starts_with(&beginning);
         let mut found = self.states().filter(fits);
         match (found.next(), found.next()) {
             (Some(state), None) => Ok(state),
@@ -180,8 +185,11 @@ impl Recorded {
     pub fn describe(&self, state: StateIndex) -> Result<String, Failure> {
         let detail = self.detail(state)?;
         let key = short(self.graph()?.key(state));
-        let title =
-            if detail.title.is_empty() { String::new() } else { format!("{} ", Quoted(&detail.title)) };
+        let title = if detail.title.is_empty() {
+            String::new()
+        } else {
+            format!("{} ", Quoted(&detail.title))
+        };
         Ok(format!("state {} ({key}) {title}{}", state.0, Escaped(&detail.url, 100)))
     }
 
@@ -190,7 +198,9 @@ impl Recorded {
         let mut labels = BTreeMap::new();
         for state in self.states() {
             for offer in self.detail(state)?.offers {
-                labels.entry(offer.signature).or_insert_with(|| Escaped(&offer.label, 160).to_string());
+                labels
+                    .entry(offer.signature)
+                    .or_insert_with(|| Escaped(&offer.label, 160).to_string());
             }
         }
         Ok(labels)

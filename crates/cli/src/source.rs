@@ -51,7 +51,9 @@ impl Source {
         let model = match (&self.origin.model, &self.origin.testbed) {
             (Some(path), _) => read(path, self.allow_unreachable)?,
             (None, Some(name)) => testbed(name)?,
-            (None, None) => return Err(Failure::Input("--model or --testbed is needed".to_owned())),
+            (None, None) => {
+                return Err(Failure::Input("--model or --testbed is needed".to_owned()));
+            }
         };
         Ok(Application { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
     }
@@ -87,7 +89,8 @@ pub fn testbed(name: &str) -> Result<Model, Failure> {
 fn shape(path: &Path) -> Result<Model, Failure> {
     let bytes = bytes_of(path)?;
     let text = String::from_utf8_lossy(&bytes);
-    filetree::from_shape(&text).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+    filetree::from_shape(&text)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
 
 /// Reads a model file. Says on standard error which states no crawl can reach, if that is allowed.
@@ -98,14 +101,18 @@ fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
     let unreachable = model.unreachable();
     if let Some(first) = unreachable.first() {
         let count = text::count(unreachable.len() as u64, "state");
-        eprintln!("argiope: {count} of {} cannot be reached, the first is states[{first}]", model.states());
+        eprintln!(
+            "argiope: {count} of {} cannot be reached, the first is states[{first}]",
+            model.states()
+        );
     }
     Ok(model)
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
-    let unreadable =
-        |why: &dyn std::fmt::Display| Failure::Input(format!("cannot read {}: {why}", path.display()));
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Failure::Input(format!("cannot read {}: {why}", path.display()))
+    };
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     if metadata.is_dir() {

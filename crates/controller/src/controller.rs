@@ -184,7 +184,8 @@ impl Controller {
             return None;
         }
         let state = self.known.state(at.key);
-        let as_before = state.is_some_and(|state| state == INITIAL || self.known.landings().contains(&state));
+        let as_before =
+            state.is_some_and(|state| state == INITIAL || self.known.landings().contains(&state));
         if !as_before {
             self.keep(Record::Appeared { at: at.key, loaded: true }, effects);
         }
@@ -253,7 +254,8 @@ impl Controller {
     /// Says that the crawl is over, if it is: nobody is working, and nobody can be given anything.
     fn end(&mut self, effects: &mut Vec<Effect>) {
         let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
-        let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty()) else {
+        let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty())
+        else {
             // Before there is a state a stop has nothing to wait for.
             if left.is_none()
                 && !self.finished

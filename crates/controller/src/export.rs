@@ -47,7 +47,11 @@ impl Controller {
     /// The model as far as it is known: states in the order of discovery, the initial one first, and of
     /// each transition its first destination. Candidates that were not executed or were given up are not
     /// in it. `label` names the actions.
-    pub fn model(&self, name: impl Into<String>, mut label: impl FnMut(ActionSignature) -> String) -> Model {
+    pub fn model(
+        &self,
+        name: impl Into<String>,
+        mut label: impl FnMut(ActionSignature) -> String,
+    ) -> Model {
         let mut numbers: BTreeMap<ActionIndex, u32> = BTreeMap::new();
         let mut labels = Vec::new();
         let mut states = Vec::new();

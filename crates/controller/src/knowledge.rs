@@ -200,7 +200,8 @@ impl Knowledge {
         for state in (0..explorer.graph().states() as u32).map(StateIndex) {
             let graph = explorer.graph();
             let Some(slot) = graph.slot_of(state, action) else { continue };
-            let spared = graph.claimed().contains(&slot) || self.spared.contains(&(graph.key(state), link));
+            let spared =
+                graph.claimed().contains(&slot) || self.spared.contains(&(graph.key(state), link));
             if graph.target(slot).is_none() && !spared {
                 explorer.closed(slot);
             }

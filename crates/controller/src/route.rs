@@ -31,10 +31,12 @@ impl Routes<'_> {
     pub fn hops(&self, state: StateIndex) -> impl Iterator<Item = Hop> {
         let usual = (0..).zip(self.graph.targets(state.at()));
         let usual = usual.filter(move |&(_, &to)| to != UNEXPLORED && to != state.0);
-        let usual = usual.map(move |(index, &to)| Hop { slot: Slot { state, index }, to: StateIndex(to) });
+        let usual =
+            usual.map(move |(index, &to)| Hop { slot: Slot { state, index }, to: StateIndex(to) });
         let slots = Slot { state, index: 0 }..=Slot { state, index: u32::MAX };
         let strays = self.strays.range(slots);
-        let strays = strays.flat_map(|(&slot, others)| others.iter().map(move |&to| Hop { slot, to }));
+        let strays =
+            strays.flat_map(|(&slot, others)| others.iter().map(move |&to| Hop { slot, to }));
         usual.chain(strays).filter(|hop| !self.avoid.contains(&hop.slot))
     }
 
@@ -60,7 +62,11 @@ pub struct Tree {
 }
 
 impl Tree {
-    fn grow(&mut self, routes: &Routes<'_>, wanted: impl Fn(StateIndex) -> bool) -> Option<StateIndex> {
+    fn grow(
+        &mut self,
+        routes: &Routes<'_>,
+        wanted: impl Fn(StateIndex) -> bool,
+    ) -> Option<StateIndex> {
         let mut queue = VecDeque::from([self.from]);
         while let Some(state) = queue.pop_front() {
             if wanted(state) {

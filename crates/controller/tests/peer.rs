@@ -5,7 +5,8 @@ use argiope_controller::outcome::{Failure, Offered, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::{Remarks, StateRecord};
 use argiope_controller::peer::message::{
-    Answer, Collect, Effect, Envelope, InVain, Input, Marker, Message, Part, Report, Task, Timer, ToCrawler,
+    Answer, Collect, Effect, Envelope, InVain, Input, Marker, Message, Part, Report, Task, Timer,
+    ToCrawler,
 };
 use argiope_controller::peer::schemes;
 use argiope_controller::peer::settings::{Recovery, Settings, Times};
@@ -58,10 +59,14 @@ fn task_of(crawler: CrawlerId, effects: &[Effect]) -> Option<&Task> {
 fn load(peer: &mut Peer, actions: &[u64]) -> Vec<Effect> {
     let effects = tell(peer, Input::Report(Report::new(ONE, 1)));
     let load = task_of(ONE, &effects).expect("nothing is known").id;
-    let offers = actions.iter().map(|&action| Offered { action: ActionSignature(action), once: false });
+    let offers =
+        actions.iter().map(|&action| Offered { action: ActionSignature(action), once: false });
     let at = Sighting { key: StateKey(7), offers: Some(offers.collect()) };
     let route = Some([].as_slice().into());
-    tell(peer, Input::Report(Report { task: Some(load), at: Some(at), route, ..Report::new(ONE, 2) }))
+    tell(
+        peer,
+        Input::Report(Report { task: Some(load), at: Some(at), route, ..Report::new(ONE, 2) }),
+    )
 }
 
 fn sent(effects: &[Effect], to: Key) -> impl Iterator<Item = &Message> {
@@ -98,7 +103,9 @@ fn copies(effects: &[Effect], to: Key) -> Vec<(u64, Part)> {
         Message::Copy(number, parts) => Some((*number, parts)),
         _ => None,
     });
-    copies.flat_map(|(number, parts)| parts.iter().map(move |part| (number, part.clone()))).collect()
+    copies
+        .flat_map(|(number, parts)| parts.iter().map(move |part| (number, part.clone())))
+        .collect()
 }
 
 /// A state that offers some actions, of which some were executed.
@@ -178,7 +185,8 @@ fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_look
     assert!(second.number > first.number);
     // If there was only something to do, another one goes off at once.
     let back = Marker { in_vain: Some(InVain::Busy), ..second.clone() };
-    let effects = tell(&mut peer, Input::Received(OTHER, Envelope::new(None, Message::Marker(back))));
+    let effects =
+        tell(&mut peer, Input::Received(OTHER, Envelope::new(None, Message::Marker(back))));
     assert_eq!(markers(&effects).len(), 1);
 }
 
@@ -192,7 +200,8 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     // It leads back to where it began; that is about to be copied.
     let at = Sighting { key: StateKey(7), offers: None };
     let done = Some((StateKey(7), ActionSignature(5)));
-    let report = Report { task: Some(task.id), at: Some(at), executed: done, ..Report::new(ONE, 3) };
+    let report =
+        Report { task: Some(task.id), at: Some(at), executed: done, ..Report::new(ONE, 3) };
     let effects = tell(&mut peer, Input::Report(report));
     let step = Step { from: StateKey(7), action: ActionSignature(5), to: StateKey(7) };
     let [(first, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
@@ -201,11 +210,16 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
     let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
     let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
-    let second = copies(&effects, NEW).into_iter().find(|(_, part)| *part == Part::Step(step, None));
-    let (second, _) = second.unwrap_or_else(|| panic!("it is not copied to the newcomer: {effects:?}"));
+    let second =
+        copies(&effects, NEW).into_iter().find(|(_, part)| *part == Part::Step(step, None));
+    let (second, _) =
+        second.unwrap_or_else(|| panic!("it is not copied to the newcomer: {effects:?}"));
 
     let counts = |effects: &[Effect]| effects.contains(&Effect::Executed(step));
-    assert!(!counts(&hear(&mut peer, OTHER, Message::Taken(first))), "the newcomer does not have it yet");
+    assert!(
+        !counts(&hear(&mut peer, OTHER, Message::Taken(first))),
+        "the newcomer does not have it yet"
+    );
     assert!(counts(&hear(&mut peer, NEW, Message::Taken(second))));
 }
 
@@ -234,7 +248,8 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
     let effects = hear(&mut peer, OTHER, round.expect("the others are asked for work").clone());
     assert_eq!(task_of(ONE, &effects), None);
     let known = record(4, &[5, 6], &[5]);
-    let effects = hear(&mut peer, OTHER, Message::Collect(Collect { records: vec![known], ..collect }));
+    let effects =
+        hear(&mut peer, OTHER, Message::Collect(Collect { records: vec![known], ..collect }));
     let task = task_of(ONE, &effects).expect("there is something to do");
     let job = task.job.as_ref().expect("it is to be executed");
     assert_eq!((job.state, job.action), (StateKey(4), ActionSignature(6)));
@@ -254,7 +269,8 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
         Message::Bequest { records, .. } => Some(records),
         _ => None,
     });
-    let left: Vec<StateKey> = left.expect("it is left to the next").iter().map(|record| record.key).collect();
+    let left: Vec<StateKey> =
+        left.expect("it is left to the next").iter().map(|record| record.key).collect();
     assert_eq!(left, [StateKey(7), StateKey(12)]);
 }
 
@@ -318,12 +334,15 @@ fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
     let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
     let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
     let collect = collection(&effects, OTHER).expect("it asks what was done meanwhile");
-    let report = || Report { at: Some(Sighting { key: StateKey(8), offers: None }), ..Report::new(ONE, 3) };
+    let report =
+        || Report { at: Some(Sighting { key: StateKey(8), offers: None }), ..Report::new(ONE, 3) };
     assert_eq!(task_of(ONE, &tell(&mut peer, Input::Report(report()))), None);
     let collect = Collect { records: vec![record(8, &[5, 6], &[5])], ..collect };
     hear(&mut peer, BEFORE, Message::Collect(collect));
     let effects = tell(&mut peer, Input::Report(Report { number: 4, ..report() }));
-    let job = task_of(ONE, &effects).and_then(|task| task.job.as_ref()).expect("there is something to do");
+    let job = task_of(ONE, &effects)
+        .and_then(|task| task.job.as_ref())
+        .expect("there is something to do");
     assert_eq!((job.state, job.action), (StateKey(8), ActionSignature(6)));
 }
 

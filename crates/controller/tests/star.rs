@@ -44,7 +44,8 @@ struct Middle {
 
 impl Middle {
     fn new(shares: usize) -> Self {
-        let mut middle = Self { coordinator: Coordinator::new(plan(shares), TIMES), effects: Vec::new() };
+        let mut middle =
+            Self { coordinator: Coordinator::new(plan(shares), TIMES), effects: Vec::new() };
         middle.hear(coordinator::Input::Start);
         middle
     }
@@ -107,13 +108,21 @@ fn what_was_said_before_something_was_answered_does_not_end_a_crawl() {
     middle.told(2, 1, hello());
     let heard = Heard { states: 1, plain: 0 };
     let one = Tell { heard, shares: vec![0], done: true, ..hello() };
-    middle.told(1, 2, Tell { found: vec![found(7, &[1, 2], None)], heard: Heard::default(), ..one.clone() });
+    middle.told(
+        1,
+        2,
+        Tell { found: vec![found(7, &[1, 2], None)], heard: Heard::default(), ..one.clone() },
+    );
     assert_eq!(middle.told(1, 3, one.clone()), None);
     let two = Tell { shares: vec![1], executed: vec![executed(7, 2, 8)], ..hello() };
     let two = Tell { found: vec![found(8, &[3], Some((7, 2)))], ..two };
     middle.told(2, 2, two);
     assert_eq!(middle.news(1).expect("there is a new state").states.len(), 1);
-    middle.told(2, 3, Tell { heard: Heard { states: 2, plain: 0 }, shares: vec![1], done: true, ..hello() });
+    middle.told(
+        2,
+        3,
+        Tell { heard: Heard { states: 2, plain: 0 }, shares: vec![1], done: true, ..hello() },
+    );
     assert!(!middle.is_over(), "the first one is at work");
     // An old word of the first one, that it has nothing to do, arrives once more.
     assert_eq!(middle.told(1, 3, one), None);
@@ -139,7 +148,11 @@ fn a_coordinator_that_comes_back_knows_what_it_kept_and_hears_who_works_on_what(
     middle.told(1, 1, hello());
     let found = vec![found(7, &[1, 2], None), found(8, &[], Some((7, 1)))];
     let tell = Tell { found, executed: vec![executed(7, 1, 8)], shares: vec![0], ..hello() };
-    middle.told(1, 2, Tell { closed: vec![(StateKey(7), ActionSignature(2), Failure::Hung)], ..tell });
+    middle.told(
+        1,
+        2,
+        Tell { closed: vec![(StateKey(7), ActionSignature(2), Failure::Hung)], ..tell },
+    );
     let kept = middle.effects.iter().filter_map(|effect| match effect {
         coordinator::Effect::Keep(part) => Some(part.clone()),
         _ => None,
@@ -161,7 +174,11 @@ fn one_does_not_get_there() -> (Middle, Tell) {
     middle.told(1, 1, hello());
     middle.told(2, 1, hello());
     let found = vec![found(7, &[1, 2], None)];
-    middle.told(1, 2, Tell { found, executed: vec![executed(7, 1, 7)], shares: vec![0], ..hello() });
+    middle.told(
+        1,
+        2,
+        Tell { found, executed: vec![executed(7, 1, 7)], shares: vec![0], ..hello() },
+    );
     let heard = Heard { states: 1, plain: 0 };
     let idle = Tell { heard, done: true, ..hello() };
     let closed = vec![(StateKey(7), ActionSignature(2), Failure::Unreachable)];
@@ -212,7 +229,8 @@ impl Outside {
     fn new() -> Self {
         let settings = Settings { reset_cost: 5.0, seed: 1 };
         let strategy = strategies::find("greedy").expect("it is there");
-        let mut outside = Self { node: Node::new(CrawlerId(1), strategy, settings), effects: Vec::new() };
+        let mut outside =
+            Self { node: Node::new(CrawlerId(1), strategy, settings), effects: Vec::new() };
         outside.hear(node::Input::Start);
         outside
     }
@@ -266,7 +284,8 @@ fn news(shares: &[usize]) -> News {
 
 /// A state as a crawler sees it; of the actions those are plain links that are said to be.
 fn sight(key: u128, actions: &[(u64, bool)]) -> Sighting {
-    let offers = actions.iter().map(|&(action, once)| Offered { action: ActionSignature(action), once });
+    let offers =
+        actions.iter().map(|&(action, once)| Offered { action: ActionSignature(action), once });
     Sighting { key: StateKey(key), offers: Some(offers.collect()) }
 }
 
@@ -304,7 +323,10 @@ fn one_that_goes_by_another_name_says_what_was_not_answered_and_goes_on() {
     let job = outside.job().expect("there is something to do").clone();
     outside.hear(node::Input::Renamed(CrawlerId(5)));
     let tell = outside.said().expect("it has a new home").clone();
-    assert_eq!((tell.crawler, tell.found.len(), tell.shares, tell.done), (CrawlerId(5), 1, vec![0], false));
+    assert_eq!(
+        (tell.crawler, tell.found.len(), tell.shares, tell.done),
+        (CrawlerId(5), 1, vec![0], false)
+    );
     let again = outside.job().expect("what it was doing was not done");
     assert_eq!((again.action, again.reset), (job.action, true));
 }
@@ -338,7 +360,8 @@ fn a_link_that_was_followed_stays_so_when_its_share_changes_hands() {
         Found { links: vec![link], ..found(7, &[1, 9], None) },
         Found { links: vec![link], ..found(8, &[9], Some((7, 9))) },
     ];
-    let share = Share { number: 0, executed: vec![step(7, 9, 8), step(7, 1, 7)], closed: Vec::new() };
+    let share =
+        Share { number: 0, executed: vec![step(7, 9, 8), step(7, 1, 7)], closed: Vec::new() };
     outside.news(1, News { states, shares: vec![share], ..news(&[]) });
     outside.loaded(sight(7, &[(1, false), (9, true)]));
     assert_eq!(outside.job(), None);
@@ -369,7 +392,8 @@ fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
     outside.hear(node::Input::Remind);
     let number = outside.said().expect("it is out of work").number;
     let heard = Heard { states: 1, plain: 0 };
-    let unreached = News { plan: plan(2), after: heard, unreached: vec![(StateKey(7), other)], ..news(&[]) };
+    let unreached =
+        News { plan: plan(2), after: heard, unreached: vec![(StateKey(7), other)], ..news(&[]) };
     outside.news(number, unreached.clone());
     assert_eq!(outside.job().map(|job| job.action), Some(other));
     // It tries as often as for its own.
@@ -384,7 +408,10 @@ fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
     let number = tell.number;
     outside.news(number, unreached);
     let closed = outside.said().map(|tell| tell.closed.clone());
-    assert_eq!((outside.job(), closed), (None, Some(vec![(StateKey(7), other, Failure::Unreachable)])));
+    assert_eq!(
+        (outside.job(), closed),
+        (None, Some(vec![(StateKey(7), other, Failure::Unreachable)]))
+    );
 }
 
 #[test]

@@ -72,7 +72,9 @@ impl Story {
                 Effect::Keep(Record::Spent { .. }) => {}
                 Effect::Keep(record) => self.records.push(record),
                 Effect::Rest { crawler } => self.resting.push(crawler),
-                Effect::Finished { complete, stopped_by } => self.finished = Some((complete, stopped_by)),
+                Effect::Finished { complete, stopped_by } => {
+                    self.finished = Some((complete, stopped_by))
+                }
             }
         }
     }
@@ -97,15 +99,28 @@ impl Story {
     }
 
     fn done(&mut self, crawler: CrawlerId, at: Sighting) -> Job {
-        let actions =
-            self.jobs.iter().find(|(other, _)| *other == crawler).expect("it has a job").1.walk.len();
+        let actions = self
+            .jobs
+            .iter()
+            .find(|(other, _)| *other == crawler)
+            .expect("it has a job")
+            .1
+            .walk
+            .len();
         self.ends(crawler, Outcome::Done { at, notes: Vec::new(), once: false }, actions as u64 + 1)
     }
 
     fn fails(&mut self, crawler: CrawlerId, reason: Failure) -> Job {
-        let went_right =
-            self.jobs.iter().find(|(other, _)| *other == crawler).expect("it has a job").1.walk.len() as u32;
-        let job = self.ends(crawler, Outcome::Failed { went_right, reason }, u64::from(went_right) + 1);
+        let went_right = self
+            .jobs
+            .iter()
+            .find(|(other, _)| *other == crawler)
+            .expect("it has a job")
+            .1
+            .walk
+            .len() as u32;
+        let job =
+            self.ends(crawler, Outcome::Failed { went_right, reason }, u64::from(went_right) + 1);
         assert!(!self.jobs.iter().any(|(other, _)| *other == crawler), "it is not ready yet");
         self.ready(crawler, None);
         job
@@ -149,7 +164,8 @@ fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
     let second = story.fails(ONE, Failure::Crashed);
     assert_eq!((first.action, second.action), (action(7), action(7)));
     assert!(second.reset, "a crawler that was replaced stands nowhere");
-    let given_up = Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Crashed };
+    let given_up =
+        Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Crashed };
     assert_eq!(story.records.last(), Some(&given_up));
     assert_eq!(story.finished, Some((true, None)));
     let progress = story.controller.progress();
@@ -232,7 +248,8 @@ fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
         assert_eq!(story.finished, None, "attempt {attempt}");
         story.ends(ONE, elsewhere(state(2, &[])), 1);
     }
-    let given_up = Record::Failed { from: StateKey(4), action: action(5), reason: Failure::Unreachable };
+    let given_up =
+        Record::Failed { from: StateKey(4), action: action(5), reason: Failure::Unreachable };
     assert!(story.records.contains(&given_up));
     assert_eq!(story.finished, Some((true, None)));
 }
@@ -263,7 +280,9 @@ fn links_belong_to_the_first_state_that_shows_them() {
     story.done(ONE, with_link(2, &[]));
     let Some(Record::State { links, actions, .. }) = story.records.first() else { panic!() };
     assert_eq!((links.as_slice(), actions.len()), (&[action(50)][..], 2));
-    let Some(Record::State { key: StateKey(2), links, actions }) = story.records.get(1) else { panic!() };
+    let Some(Record::State { key: StateKey(2), links, actions }) = story.records.get(1) else {
+        panic!()
+    };
     assert!(links.is_empty() && actions.is_empty());
 }
 
@@ -279,8 +298,11 @@ fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
     story.ends(ONE, Outcome::Done { at, notes: vec![Note::Unsettled], once: true }, 1);
     let progress = story.controller.progress();
     assert_eq!((progress.links, progress.unsettled, progress.unexplored), (1, 1, 2));
-    let Some(Record::State { actions, .. }) =
-        story.records.iter().rev().find(|record| matches!(record, Record::State { key: StateKey(3), .. }))
+    let Some(Record::State { actions, .. }) = story
+        .records
+        .iter()
+        .rev()
+        .find(|record| matches!(record, Record::State { key: StateKey(3), .. }))
     else {
         panic!("state 3 is kept")
     };
@@ -400,8 +422,12 @@ fn what_was_to_be_done_after_a_job_that_ended_otherwise_is_given_again() {
     // What is said of the one that was dropped says nothing any more.
     let outcome = |at| Outcome::Done { at, notes: Vec::new(), once: false };
     let kept = story.records.len();
-    let input =
-        Input::Finished { crawler: ONE, job: dropped.id, outcome: outcome(page(2)), spent: Spent::default() };
+    let input = Input::Finished {
+        crawler: ONE,
+        job: dropped.id,
+        outcome: outcome(page(2)),
+        spent: Spent::default(),
+    };
     story.tell(input);
     assert_eq!(story.records.len(), kept);
     let mut given = Vec::new();

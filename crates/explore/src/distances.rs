@@ -72,7 +72,13 @@ impl Distances {
 
     /// The cheaper way from a state to the nearest goal, walking or by a reset. A crawler that stands on a
     /// goal needs no distance, so nothing is repaired for it.
-    pub fn way(&mut self, field: usize, edges: &impl Edges, at: StateIndex, reset_cost: f64) -> Option<Way> {
+    pub fn way(
+        &mut self,
+        field: usize,
+        edges: &impl Edges,
+        at: StateIndex,
+        reset_cost: f64,
+    ) -> Option<Way> {
         if self.fields[field].goal[at.at()] {
             return Some(Way { reset: false, cost: 0.0 });
         }
@@ -119,7 +125,8 @@ impl Distances {
                 for (index, &to) in (0..).zip(edges.targets(state.at())) {
                     if to != UNEXPLORED
                         && distances[to as usize] == distance
-                        && std::mem::replace(&mut self.seen_in[to as usize], self.searches) != self.searches
+                        && std::mem::replace(&mut self.seen_in[to as usize], self.searches)
+                            != self.searches
                     {
                         entries.push((StateIndex(to), index, at));
                     }
@@ -140,7 +147,8 @@ impl Distances {
 
     /// Takes in an edge that `edges` has just gained.
     pub fn connect(&mut self, edges: &impl Edges, slot: Slot) {
-        let (from, to) = (slot.state.at(), edges.targets(slot.state.at())[slot.index as usize] as usize);
+        let (from, to) =
+            (slot.state.at(), edges.targets(slot.state.at())[slot.index as usize] as usize);
         if to == from {
             return;
         }
@@ -202,7 +210,13 @@ fn note_incoming(incoming: &mut Vec<u32>, from: u32) {
 }
 
 impl Field {
-    fn lower(&mut self, incoming: &[Vec<u32>], edges: &impl Edges, state: StateIndex, distance: u32) {
+    fn lower(
+        &mut self,
+        incoming: &[Vec<u32>],
+        edges: &impl Edges,
+        state: StateIndex,
+        distance: u32,
+    ) {
         self.distance[state.at()] = distance;
         let mut queue = VecDeque::from([state.0]);
         while let Some(state) = queue.pop_front() {
@@ -211,7 +225,9 @@ impl Field {
                 if next >= self.distance[before as usize] {
                     continue;
                 }
-                if let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state) {
+                if let Some(index) =
+                    edges.targets(before as usize).iter().position(|&to| to == state)
+                {
                     self.distance[before as usize] = next;
                     self.support[before as usize] = index as u32;
                     queue.push_back(before);
@@ -229,7 +245,8 @@ impl Field {
         }
         let mut heap = BinaryHeap::new();
         for &state in &affected {
-            let known = (0..).zip(edges.targets(state as usize)).filter(|&(_, &to)| to != UNEXPLORED);
+            let known =
+                (0..).zip(edges.targets(state as usize)).filter(|&(_, &to)| to != UNEXPLORED);
             let nearest = known.map(|(index, &to)| (self.distance[to as usize], index)).min();
             if let Some((distance, index)) = nearest.filter(|&(distance, _)| distance != FAR) {
                 heap.push(Reverse((distance + 1, state, index)));
@@ -247,7 +264,8 @@ impl Field {
             }
             for &before in &incoming[state as usize] {
                 if distance + 1 < self.distance[before as usize]
-                    && let Some(index) = edges.targets(before as usize).iter().position(|&to| to == state)
+                    && let Some(index) =
+                        edges.targets(before as usize).iter().position(|&to| to == state)
                 {
                     self.distance[before as usize] = distance + 1;
                     self.support[before as usize] = index as u32;
@@ -263,7 +281,9 @@ impl Field {
         // States come out of the heap in the order of their old distance, so when one is looked at, all
         // those nearer to the goal are known to stand or to fall.
         let mut heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
-        heap.extend(self.doubtful.drain(..).map(|state| Reverse((self.distance[state as usize], state))));
+        heap.extend(
+            self.doubtful.drain(..).map(|state| Reverse((self.distance[state as usize], state))),
+        );
         while let Some(Reverse((distance, state))) = heap.pop() {
             let at = state as usize;
             if self.affected[at] || self.goal[at] || distance == FAR {
@@ -306,7 +326,8 @@ mod tests {
         for _ in 0..edges.len() {
             for state in 0..edges.len() {
                 let nearest = edges[state].iter().filter(|&&to| to != UNEXPLORED);
-                let nearest = nearest.filter_map(|&to| distance[to as usize]).min().map(|near| near + 1);
+                let nearest =
+                    nearest.filter_map(|&to| distance[to as usize]).min().map(|near| near + 1);
                 distance[state] = distance[state].into_iter().chain(nearest).min();
             }
         }
@@ -375,9 +396,12 @@ mod tests {
                     assert_eq!([replayed(&edges, &walk), replayed(&edges, &to_best)], [goal, best]);
                     assert_eq!((walk.len(), to_best.len()), (distance as usize, distance as usize));
                     assert!(goals[goal.at()]);
-                    let nearest =
-                        (0..states).filter(|&goal| goals[goal] && steps(&edges, goal) == Some(distance));
-                    assert_eq!(nearest.max_by_key(|&goal| rank(StateIndex(goal as u32))), Some(best.at()));
+                    let nearest = (0..states)
+                        .filter(|&goal| goals[goal] && steps(&edges, goal) == Some(distance));
+                    assert_eq!(
+                        nearest.max_by_key(|&goal| rank(StateIndex(goal as u32))),
+                        Some(best.at())
+                    );
                 }
             }
         }

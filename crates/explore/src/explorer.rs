@@ -80,7 +80,8 @@ impl Explorer {
             if self.graph.unexplored_in(StateIndex(state)) > 0 {
                 return true;
             }
-            waiting.extend(self.graph.targets(state as usize).iter().filter(|&&to| to != UNEXPLORED));
+            waiting
+                .extend(self.graph.targets(state as usize).iter().filter(|&&to| to != UNEXPLORED));
         }
         false
     }
@@ -152,7 +153,13 @@ impl Explorer {
     }
 
     /// A state offers an action that it was not known to offer, and somebody has executed it: it never is a candidate.
-    pub fn extend_executed(&mut self, state: StateIndex, action: ActionSignature, key: StateKey, new: bool) {
+    pub fn extend_executed(
+        &mut self,
+        state: StateIndex,
+        action: ActionSignature,
+        key: StateKey,
+        new: bool,
+    ) {
         let destination = self.graph.find(key).expect("the destination is known");
         let slot = self.graph.extend(state, action);
         self.graph.record(slot, destination);

@@ -174,7 +174,8 @@ impl Residual {
                 if self.room[arc] == 0 {
                     continue;
                 }
-                let next = far + self.cost[arc] + self.potential[node as usize] - self.potential[to];
+                let next =
+                    far + self.cost[arc] + self.potential[node as usize] - self.potential[to];
                 if next < distance[to] {
                     distance[to] = next;
                     heap.push(Reverse((next, to as u32)));
@@ -238,7 +239,8 @@ impl Residual {
             let end = self.start[node + 1];
             let next = (self.cursor[node]..end).find(|&at| {
                 let arc = self.out[at as usize] as usize;
-                self.levels[self.to[arc] as usize] == self.levels[node] + 1 && self.is_free(node, arc)
+                self.levels[self.to[arc] as usize] == self.levels[node] + 1
+                    && self.is_free(node, arc)
             });
             self.cursor[node] = next.unwrap_or(end);
             if let Some(at) = next {

@@ -83,7 +83,8 @@ impl Graph {
         assert_eq!(self.by_key.get_or_insert(key, state), state, "state {key:?} is known already");
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
-        let mut indexes: Vec<ActionIndex> = sorted.iter().map(|&signature| self.action(signature)).collect();
+        let mut indexes: Vec<ActionIndex> =
+            sorted.iter().map(|&signature| self.action(signature)).collect();
         assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
         self.unexplored += indexes.len();
@@ -248,7 +249,9 @@ impl Graph {
     /// Whether a slot is a candidate that is neither claimed nor held back.
     pub fn is_free(&self, slot: Slot) -> bool {
         let record = &self.states[slot.state.at()];
-        record.targets[slot.index as usize] == UNEXPLORED && !record.held && !self.claimed.contains(&slot)
+        record.targets[slot.index as usize] == UNEXPLORED
+            && !record.held
+            && !self.claimed.contains(&slot)
     }
 
     /// How many free candidates a state has.
@@ -350,7 +353,10 @@ mod tests {
             seen.push(slot.index);
         }
         assert_eq!(seen, [0, 1, 2]);
-        assert_eq!((graph.transitions(), graph.unexplored(), graph.unexplored_in(state)), (3, 20, 0));
+        assert_eq!(
+            (graph.transitions(), graph.unexplored(), graph.unexplored_in(state)),
+            (3, 20, 0)
+        );
     }
 
     #[test]

@@ -42,7 +42,14 @@ pub struct Model {
 impl Model {
     /// A model without states yet.
     pub fn new(name: impl Into<String>, reset_cost: f64, actions: Vec<String>) -> Self {
-        Self { name: name.into(), initial: 0, reset_cost, actions, starts: vec![0], transitions: Vec::new() }
+        Self {
+            name: name.into(),
+            initial: 0,
+            reset_cost,
+            actions,
+            starts: vec![0],
+            transitions: Vec::new(),
+        }
     }
 
     /// Adds the next state with its transitions, each an action and a destination.

@@ -97,9 +97,11 @@ mod tests {
 
     #[test]
     fn small_names_differ_in_the_bits_that_tables_look_at() {
-        let hash = |number: u128| BuildHasherDefault::<NameHasher>::default().hash_one(StateKey(number));
+        let hash =
+            |number: u128| BuildHasherDefault::<NameHasher>::default().hash_one(StateKey(number));
         for shift in [0, 57] {
-            let places: HashSet<u64> = (0..128).map(|number| (hash(number) >> shift) & 127).collect();
+            let places: HashSet<u64> =
+                (0..128).map(|number| (hash(number) >> shift) & 127).collect();
             assert!(places.len() > 60, "{} places from bit {shift} on", places.len());
         }
         assert_ne!(hash(1), hash(1 << 64));

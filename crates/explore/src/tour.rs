@@ -92,8 +92,8 @@ impl<E: Edges> Task<'_, E> {
 
     fn read(&self, slots: &[Slot], flow: &Flow) -> Balance {
         let repeats = slots.iter().copied().zip(flow.amounts.iter().copied());
-        let resets =
-            (0..self.states).map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
+        let resets = (0..self.states)
+            .map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
         Balance {
             repeats: repeats.filter(|&(_, times)| times > 0).collect(),
             resets: resets.filter(|&(_, times)| times > 0).collect(),
@@ -152,7 +152,8 @@ impl<E: Edges> Task<'_, E> {
             }
         }
         // The tour ends where it enters once more than it leaves.
-        let mut queue: VecDeque<usize> = (0..self.states).filter(|&state| surplus[state] > 0).collect();
+        let mut queue: VecDeque<usize> =
+            (0..self.states).filter(|&state| surplus[state] > 0).collect();
         let mut seen = vec![false; self.states];
         for &end in &queue {
             seen[end] = true;

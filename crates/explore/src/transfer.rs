@@ -72,8 +72,11 @@ impl Transfer {
         while state != target {
             let next = self.distance[state.at()] - 1;
             let nearer = |&to: &u32| self.distance.get(to as usize) == Some(&next);
-            let index =
-                graph.targets(state.at()).iter().position(nearer).expect("a labelled state has a next");
+            let index = graph
+                .targets(state.at())
+                .iter()
+                .position(nearer)
+                .expect("a labelled state has a next");
             walk.push(Slot { state, index: index as u32 });
             state = StateIndex(graph.targets(state.at())[index]);
         }
@@ -105,16 +108,15 @@ impl Transfer {
             // Whatever is not labelled yet is at least this far away.
             let frontier = self.queue.front().map(|&state| self.distance[state as usize]);
             let (here, initial) = (self.known(at), self.known(INITIAL));
-            let decided = match (here, initial) {
-                (Some(_), Some(_)) => true,
-                (Some(here), None) => {
-                    frontier.is_none_or(|far| f64::from(here) <= self.reset_cost + f64::from(far))
-                }
-                (None, Some(initial)) => {
-                    frontier.is_none_or(|far| self.reset_cost + f64::from(initial) < f64::from(far))
-                }
-                (None, None) => frontier.is_none(),
-            };
+            let decided =
+                match (here, initial) {
+                    (Some(_), Some(_)) => true,
+                    (Some(here), None) => frontier
+                        .is_none_or(|far| f64::from(here) <= self.reset_cost + f64::from(far)),
+                    (None, Some(initial)) => frontier
+                        .is_none_or(|far| self.reset_cost + f64::from(initial) < f64::from(far)),
+                    (None, None) => frontier.is_none(),
+                };
             if decided {
                 return cheaper_way(here, initial, self.reset_cost).map(|way| way.reset);
             }

@@ -45,7 +45,8 @@ pub fn principals(members: &Members<'_>) -> Vec<Key> {
 /// The one ring that following the first live successor leads into, in its order.
 pub fn ring(members: &Members<'_>) -> Result<Vec<Key>, String> {
     let next = |key: Key| {
-        let live = members[&key].successors().iter().copied().find(|other| members.contains_key(other));
+        let live =
+            members[&key].successors().iter().copied().find(|other| members.contains_key(other));
         live.ok_or_else(|| format!("{key:?} has no live successor"))
     };
     let mut found: Option<Vec<Key>> = None;
@@ -67,7 +68,9 @@ pub fn ring(members: &Members<'_>) -> Result<Vec<Key>, String> {
             return Err(format!("a ring out of order: {cycle:?}"));
         }
         match &found {
-            Some(other) if *other != cycle => return Err(format!("two rings: {other:?} and {cycle:?}")),
+            Some(other) if *other != cycle => {
+                return Err(format!("two rings: {other:?} and {cycle:?}"));
+            }
             _ => found = Some(cycle),
         }
     }
@@ -79,5 +82,6 @@ fn disorder(member: &Member) -> Option<String> {
     let distances: Vec<u128> =
         member.successors().iter().map(|&other| member.key().distance(other)).collect();
     let ordered = distances.windows(2).all(|pair| pair[0] < pair[1]);
-    (!ordered || distances.contains(&0)).then(|| format!("is out of order: {:?}", member.successors()))
+    (!ordered || distances.contains(&0))
+        .then(|| format!("is out of order: {:?}", member.successors()))
 }

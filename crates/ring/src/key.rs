@@ -34,7 +34,8 @@ impl Key {
         members.dedup();
         let nexts = members.iter().cycle().skip(1);
         // From one that is alone it is all round to itself.
-        let gaps = members.iter().zip(nexts).map(|(&from, &to)| (from.distance(to).wrapping_sub(1), from));
+        let gaps =
+            members.iter().zip(nexts).map(|(&from, &to)| (from.distance(to).wrapping_sub(1), from));
         match gaps.max() {
             Some((gap, from)) => from.ahead(gap / 4 + chance % (gap / 2).max(1)),
             None => Self(chance),
@@ -75,7 +76,8 @@ mod tests {
         for seed in 1..100_u128 {
             let mut members: Vec<Key> = Vec::new();
             for number in 1..40_u128 {
-                let chance = (seed << 64 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                let chance =
+                    (seed << 64 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
                 let newcomer = Key::in_widest_gap(&members, chance);
                 assert!(!members.contains(&newcomer));
                 members.push(newcomer);
@@ -91,7 +93,8 @@ mod tests {
     fn every_key_belongs_to_exactly_one_of_the_members_round_the_circle() {
         let members = [Key(10), Key(20), Key(u128::MAX)];
         for key in [0, 1, 10, 11, 20, 21, u128::MAX - 1, u128::MAX] {
-            let owners = (0..3).filter(|&at| Key(key).belongs_to(members[(at + 2) % 3], members[at]));
+            let owners =
+                (0..3).filter(|&at| Key(key).belongs_to(members[(at + 2) % 3], members[at]));
             assert_eq!(owners.count(), 1, "{key}");
         }
         assert!(Key(7).belongs_to(Key(3), Key(3)), "a lone member owns everything");

@@ -93,7 +93,12 @@ impl Member {
         others.dedup();
         let predecessor = others.last().copied();
         others.truncate(length);
-        Self { standing: Standing::Inside, successors: others, predecessor, ..Self::outside(me, length) }
+        Self {
+            standing: Standing::Inside,
+            successors: others,
+            predecessor,
+            ..Self::outside(me, length)
+        }
     }
 
     /// Where it is.
@@ -152,7 +157,10 @@ impl Member {
         match message {
             Message::Ask(question) if self.is_inside() => {
                 let (predecessor, successors) = (self.predecessor, self.successors.clone());
-                effects.push(Effect::Send(from, Message::Around { question, predecessor, successors }));
+                effects.push(Effect::Send(
+                    from,
+                    Message::Around { question, predecessor, successors },
+                ));
             }
             // One that is not in the ring must not be taken for a part of it.
             Message::Ask(_) => {}
@@ -169,14 +177,19 @@ impl Member {
             Message::Join { question, newcomer, hops } => {
                 self.show_place(question, newcomer, hops, effects);
             }
-            Message::Place { question, successors } => self.placed(question, from, successors, effects),
+            Message::Place { question, successors } => {
+                self.placed(question, from, successors, effects)
+            }
             Message::Farewell { predecessor } => {
                 if self.predecessor == Some(from) {
                     self.predecessor = predecessor.filter(|&before| before != self.me);
                 }
                 let had_others = !self.successors.is_empty();
                 self.bury(from, effects);
-                if self.is_inside() && had_others && self.successors.is_empty() && self.predecessor.is_none()
+                if self.is_inside()
+                    && had_others
+                    && self.successors.is_empty()
+                    && self.predecessor.is_none()
                 {
                     effects.push(Effect::Stranded);
                 }
@@ -211,11 +224,19 @@ impl Member {
     }
 
     /// A member has said who is around it.
-    fn around(&mut self, open: Open, predecessor: Option<Key>, after: &[Key], effects: &mut Vec<Effect>) {
+    fn around(
+        &mut self,
+        open: Open,
+        predecessor: Option<Key>,
+        after: &[Key],
+        effects: &mut Vec<Effect>,
+    ) {
         match open {
             Open::Successor(head) if self.successors.first() == Some(&head) => {
                 self.follow(head, after);
-                if predecessor.is_some_and(|before| before != self.me && self.me.is_between(before, head)) {
+                if predecessor
+                    .is_some_and(|before| before != self.me && self.me.is_between(before, head))
+                {
                     effects.push(Effect::PassedOver);
                 }
                 // One that did not answer just now need not be asked again before the one after it hears of it.
@@ -256,7 +277,9 @@ impl Member {
         match self.predecessor {
             None => self.predecessor = Some(claimant),
             Some(present) if claimant == present => {}
-            Some(present) if claimant.is_between(present, self.me) => self.predecessor = Some(claimant),
+            Some(present) if claimant.is_between(present, self.me) => {
+                self.predecessor = Some(claimant)
+            }
             Some(present) => {
                 let asked = self.open.values().any(|open| matches!(open, Open::Predecessor { .. }));
                 if !asked {
@@ -302,7 +325,9 @@ impl Member {
                 effects.push(Effect::NotFound { tag });
             }
             Some(Open::Owner { wanted: Wanted::ForFinger(_), .. }) => {}
-            Some(Open::Owner { key, wanted, tries }) => self.look_up(key, wanted, tries + 1, effects),
+            Some(Open::Owner { key, wanted, tries }) => {
+                self.look_up(key, wanted, tries + 1, effects)
+            }
         }
     }
 
@@ -362,7 +387,8 @@ impl Member {
             return;
         }
         self.standing = Standing::Left;
-        let mut neighbours: Vec<Key> = self.successors.iter().copied().chain(self.predecessor).collect();
+        let mut neighbours: Vec<Key> =
+            self.successors.iter().copied().chain(self.predecessor).collect();
         neighbours.sort();
         neighbours.dedup();
         let farewell = Message::Farewell { predecessor: self.predecessor };

@@ -257,7 +257,8 @@ fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
     let first = asked(&tell(Input::Woken(Timer::Stabilise)), dead);
     let second = asked(&tell(Input::Silent(first)), next);
     // It has not heard yet, and takes the dead one for its predecessor. That one is not asked once more.
-    let around = Message::Around { question: second, predecessor: Some(dead), successors: vec![me] };
+    let around =
+        Message::Around { question: second, predecessor: Some(dead), successors: vec![me] };
     assert_eq!(tell(Input::Received(next, around)), [Effect::Send(next, Message::Notify)]);
 }
 

@@ -35,22 +35,39 @@ fn main() {
 fn transition(chance: &mut Chance) -> Record {
     let mut key = || StateKey(u128::from(chance.word()) << 64 | u128::from(chance.word()));
     let (from, to) = (key(), key());
-    Record::Transition { from, action: ActionSignature(chance.word()), to, notes: vec![], once: false }
+    Record::Transition {
+        from,
+        action: ActionSignature(chance.word()),
+        to,
+        notes: vec![],
+        once: false,
+    }
 }
 
 /// A state as a middling application has it: 400 nodes, 60 actions, all pages alike but for a list.
 fn found(number: u64) -> (StateKey, Found) {
     let mut chance = Chance::new(&[number]);
-    let mut source = String::from("<!doctype html><html><head><title>App</title></head><body><div id=app>");
+    let mut source =
+        String::from("<!doctype html><html><head><title>App</title></head><body><div id=app>");
     let (mut nodes, mut offers, mut details) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..200_u32 {
-        let word =
-            if index < 150 { u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15) } else { chance.word() };
+        let word = if index < 150 {
+            u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        } else {
+            chance.word()
+        };
         let text = format!("entry {word:x} of the list");
         let class = format!("item item--{} js-{:x}", index % 7, word >> 40);
-        source += &format!("<li class=\"{class}\"><button data-id=\"{word}\">{text}</button></li>\n");
+        source +=
+            &format!("<li class=\"{class}\"><button data-id=\"{word}\">{text}</button></li>\n");
         let attributes = vec![("class".into(), class), ("data-id".into(), word.to_string())];
-        nodes.push(Node { depth: 4, tag: "li".into(), text: String::new(), attributes, visible: true });
+        nodes.push(Node {
+            depth: 4,
+            tag: "li".into(),
+            text: String::new(),
+            attributes,
+            visible: true,
+        });
         nodes.push(Node {
             depth: 5,
             tag: "#text".into(),
@@ -156,7 +173,8 @@ fn whole(directory: &Path) {
     let mut chance = Chance::new(&[3]);
     let write = |batches: &mut dyn Iterator<Item = Batch>| {
         let (start, cpu) = (Instant::now(), processor());
-        let writer = store.writer(|progress| assert!(matches!(progress, Progress::Durable(_)))).unwrap();
+        let writer =
+            store.writer(|progress| assert!(matches!(progress, Progress::Durable(_)))).unwrap();
         for batch in batches {
             writer.append(batch).unwrap();
         }
@@ -164,12 +182,14 @@ fn whole(directory: &Path) {
         (start.elapsed(), processor() - cpu)
     };
     let empty = size(&file);
-    let mut transitions = (0..TRANSITIONS).map(|_| Batch::of_records(vec![transition(&mut chance)]));
+    let mut transitions =
+        (0..TRANSITIONS).map(|_| Batch::of_records(vec![transition(&mut chance)]));
     let (wall, cpu) = write(&mut transitions);
     let with_transitions = size(&file);
     println!("{TRANSITIONS} transitions as fast as they go: {wall:.2?}, processor {cpu:.2?}");
     let plain: usize = (0..100).map(|number| found(number).1.source.len()).sum::<usize>() / 100;
-    let mut states = (0..STATES).map(|number| Batch { states: vec![found(number)], ..Batch::default() });
+    let mut states =
+        (0..STATES).map(|number| Batch { states: vec![found(number)], ..Batch::default() });
     let (wall, cpu) = write(&mut states);
     let with_states = size(&file);
     println!("{STATES} states with sources of {plain} bytes: {wall:.2?}, processor {cpu:.2?}");

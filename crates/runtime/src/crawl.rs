@@ -145,8 +145,9 @@ impl Shared {
 /// Crawls until there is nothing left, a limit is reached or somebody stops it. Must run in a `LocalSet`.
 pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summary, CrawlError> {
     let Plan { store, settings, browser, secret, interrupt, deadline } = plan;
-    let identity = identity::find(&settings.identity)
-        .ok_or_else(|| CrawlError::Settings(format!("there is no identity {:?}", settings.identity)))?;
+    let identity = identity::find(&settings.identity).ok_or_else(|| {
+        CrawlError::Settings(format!("there is no identity {:?}", settings.identity))
+    })?;
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = remembered::load(&store)?;
     let fleet = Arc::new(Fleet::new(browser, u64::from(settings.browser_mb) << 20));
@@ -232,18 +233,25 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
 }
 
 /// The controller that wrote the store's records; one that has not begun if there are none.
-pub fn restore(store: &Store, settings: &CrawlSettings, reset_cost: f64) -> Result<Controller, CrawlError> {
-    let strategy = strategies::find(&settings.strategy)
-        .ok_or_else(|| CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy)))?;
+pub fn restore(
+    store: &Store,
+    settings: &CrawlSettings,
+    reset_cost: f64,
+) -> Result<Controller, CrawlError> {
+    let strategy = strategies::find(&settings.strategy).ok_or_else(|| {
+        CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy))
+    })?;
     let exploring = Exploring { reset_cost, seed: settings.seed };
     let controlling = Controlling { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
-    let records = store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
+    let records =
+        store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
     let controller = Controller::restore(controlling, records);
     if let Some(error) = unread {
         return Err(error.into());
     }
-    controller.map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)).into())
+    controller
+        .map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)).into())
 }
 
 fn far() -> tokio::time::Instant {
@@ -266,7 +274,8 @@ impl Driver {
         browsers: &Browsers,
         office: &mut Office,
     ) -> Result<(Crawler, Sighting, Vec<(StateKey, Found)>), CrawlError> {
-        let (first, second, mut tab) = probe::looks(browsers, &mut office.agent, &office.url).await?;
+        let (first, second, mut tab) =
+            probe::looks(browsers, &mut office.agent, &office.url).await?;
         let masks = probe::volatile(self.knowledge.lock().identity(), &first, &second);
         if !masks.is_empty() {
             office.agent.masks = probe::blanks(&masks);
@@ -299,7 +308,10 @@ impl Driver {
     fn told(&mut self, telling: Told) {
         match telling {
             Told::Ready(crawler) => {
-                self.handle(Input::Ready { crawler, at: None, spent: Spent::default() }, Vec::new());
+                self.handle(
+                    Input::Ready { crawler, at: None, spent: Spent::default() },
+                    Vec::new(),
+                );
             }
             Told::Done(crawler, reports) => {
                 for (job, report) in reports {
@@ -333,7 +345,12 @@ impl Driver {
     }
 
     /// Hands an input to the controller and carries out what it asks for: first what is to be kept.
-    fn carry_out(&mut self, crawler: Option<CrawlerId>, input: Input, mut found: Vec<(StateKey, Found)>) {
+    fn carry_out(
+        &mut self,
+        crawler: Option<CrawlerId>,
+        input: Input,
+        mut found: Vec<(StateKey, Found)>,
+    ) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for (state, _) in found.iter().filter(|(state, _)| self.controller.knows(*state)) {
@@ -358,14 +375,18 @@ impl Driver {
         }
         if batch != Batch::default() {
             let ticket = self.append(batch);
-            if let (Some(hand), Some(ticket)) = (crawler.and_then(|id| self.hands.get_mut(&id)), ticket) {
+            if let (Some(hand), Some(ticket)) =
+                (crawler.and_then(|id| self.hands.get_mut(&id)), ticket)
+            {
                 hand.unwritten.push(ticket);
             }
         }
         for effect in rest {
             match effect {
                 Effect::Assign { crawler, job, ahead } => self.assign(crawler, (job, ahead)),
-                Effect::Finished { complete, stopped_by } => self.over = Some((complete, stopped_by)),
+                Effect::Finished { complete, stopped_by } => {
+                    self.over = Some((complete, stopped_by))
+                }
                 // A crawler without a job waits by itself.
                 Effect::Rest { .. } | Effect::Keep(_) => {}
             }

@@ -258,7 +258,12 @@ impl Crawler {
     }
 
     /// As much of a job as goes into one call.
-    async fn next_part(&mut self, job: &Job, done: usize, went_right: &mut u32) -> Result<Part, Stop> {
+    async fn next_part(
+        &mut self,
+        job: &Job,
+        done: usize,
+        went_right: &mut u32,
+    ) -> Result<Part, Stop> {
         let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
         let mut steps = self.steps(&before, job, done)?;
         if self.knowledge.lock().risky.contains(&(job.state, job.action)) {
@@ -291,7 +296,12 @@ impl Crawler {
         Ok(steps)
     }
 
-    fn step(&self, sheet: &Sheet, action: ActionSignature, next: Option<&Sheet>) -> Result<Step, Stop> {
+    fn step(
+        &self,
+        sheet: &Sheet,
+        action: ActionSignature,
+        next: Option<&Sheet>,
+    ) -> Result<Step, Stop> {
         let spot = sheet.spot(action).ok_or(Stop::Failed(Failure::Missing))?;
         Ok(Step {
             kind: spot.kind,
@@ -362,7 +372,8 @@ impl Crawler {
         if !self.is_undecided(action) {
             return Ok(arrival);
         }
-        let nothing = raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
+        let nothing =
+            raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
         if !nothing {
             self.knowledge.lock().trusted.insert(action, false);
             return Ok(arrival);

@@ -59,7 +59,10 @@ impl Sheet {
 
     /// Where an action is on this page.
     pub fn spot(&self, action: ActionSignature) -> Option<&Spot> {
-        self.places.binary_search_by_key(&action, |spot| spot.action).ok().map(|at| &self.places[at])
+        self.places
+            .binary_search_by_key(&action, |spot| spot.action)
+            .ok()
+            .map(|at| &self.places[at])
     }
 }
 
@@ -186,8 +189,10 @@ impl Knowledge {
             self.untold.insert(known.key);
         }
         self.remember(known.clone());
-        let offered =
-            |offer: &OfferDetail| Offered { action: offer.signature, once: offer.kind == Kind::Link };
+        let offered = |offer: &OfferDetail| Offered {
+            action: offer.signature,
+            once: offer.kind == Kind::Link,
+        };
         Sight {
             known,
             offers: offers.iter().map(offered).collect(),

@@ -31,7 +31,11 @@ fn named(page: &Page, node: u32) -> String {
     } else {
         text
     };
-    if name.is_empty() { element.tag.clone() } else { format!("{} {:?}", element.tag, short(&name)) }
+    if name.is_empty() {
+        element.tag.clone()
+    } else {
+        format!("{} {:?}", element.tag, short(&name))
+    }
 }
 
 fn text_of(page: &Page, node: usize) -> String {

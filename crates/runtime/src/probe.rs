@@ -85,7 +85,9 @@ fn in_words(reason: &str) -> String {
         "ERR_SSL_PROTOCOL_ERROR" => "it does not speak https",
         "ERR_UNSAFE_PORT" => "browsers refuse this port",
         "ERR_ABORTED" => return code.to_owned(),
-        _ if code.starts_with("ERR_CERT") => return format!("its certificate is not valid ({code})"),
+        _ if code.starts_with("ERR_CERT") => {
+            return format!("its certificate is not valid ({code})");
+        }
         _ => return Escaped(code, 80).to_string(),
     };
     words.to_owned()
@@ -101,7 +103,10 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
         return Err(NoPage::Status { url: shown(), status: look.status });
     }
     if !look.content_type.contains("html") {
-        return Err(NoPage::NotAPage { url: shown(), kind: Escaped(&look.content_type, 80).to_string() });
+        return Err(NoPage::NotAPage {
+            url: shown(),
+            kind: Escaped(&look.content_type, 80).to_string(),
+        });
     }
     let bare = |tag: &str| ["html", "body", "head", "#text"].contains(&tag);
     let nothing = look.page.nodes.iter().all(|node| bare(&node.tag) && node.text.trim().is_empty());
@@ -148,13 +153,19 @@ async fn look_at(
 
 /// What changed between two loads.
 pub fn volatile(identity: &Described, first: &Look, second: &Look) -> Masks {
-    if first.raw == second.raw { Masks::default() } else { learn(identity, &first.page, &second.page) }
+    if first.raw == second.raw {
+        Masks::default()
+    } else {
+        learn(identity, &first.page, &second.page)
+    }
 }
 
 /// The masks that the agent can leave out of the raw hash by itself: those of elements with an id. The others
 /// cost a look each time.
 pub fn blanks(masks: &Masks) -> Vec<Blank> {
-    let plain = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || one == '-' || one == '_');
+    let plain = |text: &str| {
+        text.chars().all(|one| one.is_ascii_alphanumeric() || one == '-' || one == '_')
+    };
     let blank = |mask: &argiope_explore::identity::Mask| {
         let steps = &mask.place.steps;
         let what = match &mask.part {

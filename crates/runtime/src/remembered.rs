@@ -51,7 +51,8 @@ pub fn load(store: &Store) -> Result<Remembered, StoreError> {
 fn named<T: DeserializeOwned>(store: &Store, name: &str) -> Result<Option<T>, StoreError> {
     let bytes = store.named(name)?;
     let read = |bytes: Vec<u8>| {
-        serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged(format!("{name}: {error}")))
+        serde_json::from_slice(&bytes)
+            .map_err(|error| StoreError::Damaged(format!("{name}: {error}")))
     };
     bytes.map(read).transpose()
 }
@@ -63,8 +64,12 @@ pub fn first(knowledge: &Knowledge, origin: &str) -> Vec<(String, Vec<u8>)> {
 
 /// What is learned later.
 pub fn learned(knowledge: &Knowledge, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
-    let trusted: Vec<_> =
-        knowledge.trusted.iter().filter(|&(_, &trusted)| trusted).map(|(action, _)| action).collect();
+    let trusted: Vec<_> = knowledge
+        .trusted
+        .iter()
+        .filter(|&(_, &trusted)| trusted)
+        .map(|(action, _)| action)
+        .collect();
     vec![
         entry("trusted", &trusted),
         entry("state-masks", &knowledge.state_masks),

@@ -63,7 +63,11 @@ impl CrawlSettings {
 
     /// For the controller.
     pub fn limits(&self) -> Limits {
-        Limits { max_states: self.max_states, max_actions: self.max_actions, max_depth: self.max_depth }
+        Limits {
+            max_states: self.max_states,
+            max_actions: self.max_actions,
+            max_depth: self.max_depth,
+        }
     }
 
     /// How long a page may take to settle.
@@ -100,7 +104,8 @@ impl Scope {
             return Err(format!("{url:?} is not a web address"));
         }
         let host = host.to_ascii_lowercase();
-        let origin = format!("{}://{}", scheme.to_ascii_lowercase(), host_and_port.to_ascii_lowercase());
+        let origin =
+            format!("{}://{}", scheme.to_ascii_lowercase(), host_and_port.to_ascii_lowercase());
         let usual = if scheme.eq_ignore_ascii_case("http") { ":80" } else { ":443" };
         Ok(Self {
             origin: origin.strip_suffix(usual).unwrap_or(&origin).to_owned(),
@@ -117,12 +122,26 @@ mod tests {
     fn an_address_has_an_origin_and_a_site() {
         let scope = |url| Scope::of(url).map(|scope| (scope.origin, scope.site));
         let both = |origin: &str, site: &str| Ok((origin.to_owned(), site.to_owned()));
-        assert_eq!(scope("http://127.0.0.1:8080/a?b#c"), both("http://127.0.0.1:8080", "127.0.0.1"));
-        assert_eq!(scope("HTTPS://WWW.Example.com:443"), both("https://www.example.com", "example.com"));
-        assert_eq!(scope("http://user:secret@example.com/"), both("http://example.com", "example.com"));
-        for bad in
-            ["example.com", "ftp://example.com/", "http:///x", "http://", "http://a b/", "javascript://x"]
-        {
+        assert_eq!(
+            scope("http://127.0.0.1:8080/a?b#c"),
+            both("http://127.0.0.1:8080", "127.0.0.1")
+        );
+        assert_eq!(
+            scope("HTTPS://WWW.Example.com:443"),
+            both("https://www.example.com", "example.com")
+        );
+        assert_eq!(
+            scope("http://user:secret@example.com/"),
+            both("http://example.com", "example.com")
+        );
+        for bad in [
+            "example.com",
+            "ftp://example.com/",
+            "http:///x",
+            "http://",
+            "http://a b/",
+            "javascript://x",
+        ] {
             assert!(Scope::of(bad).is_err(), "{bad}");
         }
     }

@@ -62,7 +62,12 @@ impl Office {
 }
 
 /// How pages of an application are looked at.
-pub fn agent(settings: &CrawlSettings, secret: String, scope: Scope, masks: Vec<Blank>) -> AgentSettings {
+pub fn agent(
+    settings: &CrawlSettings,
+    secret: String,
+    scope: Scope,
+    masks: Vec<Blank>,
+) -> AgentSettings {
     AgentSettings {
         seed: settings.seed as u32,
         cap: settings.settle_ms,
@@ -88,9 +93,11 @@ pub struct Crew {
 impl Crew {
     /// This thread has its browser; those of the others are started meanwhile.
     pub fn gather(browsers: Rc<Browsers>, tabs: u32) -> std::io::Result<Self> {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(tabs as usize);
-        let desk =
-            |number| Desk::open(browsers.fleet().clone(), share(tabs as usize, threads, number) as u32);
+        let threads =
+            std::thread::available_parallelism().map_or(1, NonZero::get).min(tabs as usize);
+        let desk = |number| {
+            Desk::open(browsers.fleet().clone(), share(tabs as usize, threads, number) as u32)
+        };
         let desks = (1..threads).map(desk).collect::<Result<_, _>>()?;
         Ok(Self { browsers, desks, tabs })
     }
@@ -172,7 +179,14 @@ async fn work_all(browsers: Rc<Browsers>, mut first: Option<Crawler>, start: Sta
     let Start { office, tell, hired, mut over } = start;
     let mut tasks = JoinSet::new();
     for (id, jobs) in hired {
-        tasks.spawn_local(work(id, first.take(), browsers.clone(), office.clone(), jobs, tell.clone()));
+        tasks.spawn_local(work(
+            id,
+            first.take(),
+            browsers.clone(),
+            office.clone(),
+            jobs,
+            tell.clone(),
+        ));
     }
     let mut weighing = tokio::time::interval_at(tokio::time::Instant::now() + WEIGHING, WEIGHING);
     loop {
@@ -218,7 +232,8 @@ async fn work(
                 // The browser was replaced; it ends with its last tab, and the job is given again.
                 vec![Report::lost()]
             };
-            let failed = reports.iter().any(|report| matches!(report.outcome, Outcome::Failed { .. }));
+            let failed =
+                reports.iter().any(|report| matches!(report.outcome, Outcome::Failed { .. }));
             let ids = [job.id].into_iter().chain(ahead.iter().map(|ahead| ahead.job.id));
             tell(Told::Done(id, ids.zip(reports).collect()));
             if failed {
@@ -262,7 +277,12 @@ impl Drop for Desk {
     }
 }
 
-async fn sit(fleet: Arc<Fleet>, tabs: u32, ready: oneshot::Sender<()>, begun: oneshot::Receiver<Start>) {
+async fn sit(
+    fleet: Arc<Fleet>,
+    tabs: u32,
+    ready: oneshot::Sender<()>,
+    begun: oneshot::Receiver<Start>,
+) {
     let browsers = Browsers::launch(fleet).await.map(Rc::new);
     if let Ok(browsers) = &browsers {
         browsers.clone().open_ahead(tabs).await;
@@ -286,7 +306,8 @@ mod tests {
     #[test]
     fn every_tab_is_on_one_thread() {
         for (tabs, threads) in [(1, 1), (2, 2), (8, 2), (7, 3), (5, 4)] {
-            let shares: Vec<usize> = (0..threads).map(|number| share(tabs, threads, number)).collect();
+            let shares: Vec<usize> =
+                (0..threads).map(|number| share(tabs, threads, number)).collect();
             let taken = |number: usize| (0..tabs).filter(|tab| tab % threads == number).count();
             assert_eq!(shares, (0..threads).map(taken).collect::<Vec<_>>());
         }

@@ -35,8 +35,11 @@ fn source(number: u64) -> Vec<u8> {
 
 /// The other process: appends without end, and says on standard output how many records are on disk.
 fn write_without_end(directory: &Path) {
-    let store =
-        if directory.exists() { Store::open(directory) } else { Store::create(directory, &json!({})) };
+    let store = if directory.exists() {
+        Store::open(directory)
+    } else {
+        Store::create(directory, &json!({}))
+    };
     let store = store.unwrap();
     let before = store.length().unwrap();
     let (tell, told) = mpsc::channel();

@@ -14,7 +14,9 @@ use serde_json::json;
 /// Everything in a directory, to be compared.
 fn content(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+    entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect()
 }
 
 /// What creating, opening and reading say, none of which may change the directory.
@@ -49,7 +51,10 @@ fn a_file_of_that_name_that_is_something_else_is_left_alone() {
     for text in ["dear", "a longer letter, of more than the first few bytes that are looked at"] {
         fs::write(scratch.path(FILE), text).unwrap();
         let expected = format!("DIR/{FILE} is not a store of argiope");
-        assert_eq!(refusals(&scratch.path(".")), [&expected, &expected, &expected].map(String::as_str));
+        assert_eq!(
+            refusals(&scratch.path(".")),
+            [&expected, &expected, &expected].map(String::as_str)
+        );
     }
 }
 

@@ -11,7 +11,9 @@ use argiope_controller::record::Record;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::page::{Kind, Node, Page};
-use argiope_runtime::store::{Batch, ContentHash, FILE, Found, OfferDetail, Progress, Store, StoreError};
+use argiope_runtime::store::{
+    Batch, ContentHash, FILE, Found, OfferDetail, Progress, Store, StoreError,
+};
 use scratch::Scratch;
 use serde_json::json;
 
@@ -140,7 +142,9 @@ fn one_who_reads_beside_the_writer_sees_what_was_acknowledged() {
     let (tell, told) = mpsc::channel();
     let writer = store.writer(move |progress| tell.send(progress).unwrap()).unwrap();
     for count in 1..=20 {
-        writer.append(Batch::of_records(vec![Record::Spent { actions: count, resets: 0 }])).unwrap();
+        writer
+            .append(Batch::of_records(vec![Record::Spent { actions: count, resets: 0 }]))
+            .unwrap();
         let Progress::Durable(ticket) = told.recv().unwrap() else { panic!() };
         assert_eq!(ticket, count);
         assert_eq!(read_back(&store).len() as u64, count);

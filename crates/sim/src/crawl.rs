@@ -62,7 +62,8 @@ pub fn signature_of(action: u32) -> ActionSignature {
 impl<'a> Crawl<'a> {
     /// Loads the initial state.
     pub fn new(app: &'a Model, described: &'static Described, settings: Settings) -> Self {
-        let signatures: Vec<ActionSignature> = (0..app.actions.len() as u32).map(signature_of).collect();
+        let signatures: Vec<ActionSignature> =
+            (0..app.actions.len() as u32).map(signature_of).collect();
         let offered: Vec<_> =
             app.from(app.initial).iter().map(|&(action, _)| signatures[action as usize]).collect();
         let explorer = Explorer::new(described, settings, key_of(app.initial), &offered);
@@ -107,8 +108,9 @@ impl<'a> Crawl<'a> {
         assert_eq!(job.candidate.state, self.at, "the walk does not lead to the candidate");
         let destination = self.destination(job);
         let (app, signatures) = (self.app, &self.signatures);
-        let offered =
-            || app.from(destination).iter().map(|&(action, _)| signatures[action as usize]).collect();
+        let offered = || {
+            app.from(destination).iter().map(|&(action, _)| signatures[action as usize]).collect()
+        };
         let landing = self.explorer.executed(job.candidate, key_of(destination), offered);
         self.at = landing.state;
         if landing.new {
@@ -122,18 +124,21 @@ impl<'a> Crawl<'a> {
         let graph = self.explorer.graph();
         let signature = graph.signature(graph.action_of(job.candidate));
         let transitions = self.app.from(self.behind[job.candidate.state.at()]);
-        let found = transitions.iter().find(|&&(action, _)| self.signatures[action as usize] == signature);
+        let found =
+            transitions.iter().find(|&&(action, _)| self.signatures[action as usize] == signature);
         found.expect("the state offers the action").1
     }
 
     /// What the crawl has found, with the application's own numbers: its model once it is complete. A
     /// state that was not found has no transitions.
     pub fn found(&self) -> Model {
-        let mut model = Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
+        let mut model =
+            Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
         model.initial = self.app.initial;
         let mut transitions: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.app.states()];
         let graph = self.graph();
-        let number: BTreeMap<ActionSignature, u32> = self.signatures.iter().copied().zip(0..).collect();
+        let number: BTreeMap<ActionSignature, u32> =
+            self.signatures.iter().copied().zip(0..).collect();
         for (state, &behind) in (0..).map(StateIndex).zip(&self.behind) {
             for (index, &action) in (0..).zip(graph.actions(state)) {
                 if let Some(target) = graph.target(Slot { state, index }) {

@@ -52,7 +52,9 @@ impl<'a> World<'a> {
         Self {
             app,
             states: (0..app.states() as u32).map(|state| (key_of(state), state)).collect(),
-            actions: (0..app.actions.len() as u32).map(|action| (signature_of(action), action)).collect(),
+            actions: (0..app.actions.len() as u32)
+                .map(|action| (signature_of(action), action))
+                .collect(),
             faults,
         }
     }
@@ -92,7 +94,10 @@ impl<'a> World<'a> {
             action: signature_of(action),
             once: self.faults.links.get(&action).is_some_and(|&looks_like_it| looks_like_it),
         };
-        Sighting { key: key_of(state), offers: Some(self.app.from(state).iter().map(offered).collect()) }
+        Sighting {
+            key: key_of(state),
+            offers: Some(self.app.from(state).iter().map(offered).collect()),
+        }
     }
 }
 
@@ -169,7 +174,11 @@ impl SimulatedCrawler {
 
     fn somewhere_near(&mut self, world: &World<'_>, state: u32) -> u32 {
         let transitions = world.app.from(state);
-        if transitions.is_empty() { state } else { transitions[self.chance.below(transitions.len())].1 }
+        if transitions.is_empty() {
+            state
+        } else {
+            transitions[self.chance.below(transitions.len())].1
+        }
     }
 
     fn reset(&mut self, world: &World<'_>) -> Step {

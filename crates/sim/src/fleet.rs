@@ -72,7 +72,8 @@ impl<'a> Fleet<'a> {
         if self.finished.is_some() {
             return false;
         }
-        let Reverse((now, number)) = self.clock.pop().expect("somebody is busy until the crawl is over");
+        let Reverse((now, number)) =
+            self.clock.pop().expect("somebody is busy until the crawl is over");
         self.now = now;
         let crawler = CrawlerId(number);
         let (simulated, doing) = &mut self.crawlers[number as usize];
@@ -114,15 +115,17 @@ impl<'a> Fleet<'a> {
                 }
                 Effect::Keep(record) => self.records.push(record),
                 Effect::Rest { .. } => {}
-                Effect::Finished { complete, stopped_by } => self.finished = Some((complete, stopped_by)),
+                Effect::Finished { complete, stopped_by } => {
+                    self.finished = Some((complete, stopped_by))
+                }
             }
         }
     }
 
     fn begin(&mut self, number: u64, job: Job, ahead: VecDeque<Ahead>) {
         let resets = f64::from(u8::from(job.reset)) * self.reset_cost;
-        let ticks =
-            (resets * TICKS_PER_ACTION as f64) as u64 + (job.walk.len() as u64 + 1) * TICKS_PER_ACTION;
+        let ticks = (resets * TICKS_PER_ACTION as f64) as u64
+            + (job.walk.len() as u64 + 1) * TICKS_PER_ACTION;
         let ticks = ticks / 2 + self.chance.below(ticks as usize + 1) as u64;
         self.clock.push(Reverse((self.now + ticks, number)));
         self.crawlers[number as usize].1 = Doing::Working(job, ahead);
@@ -186,7 +189,12 @@ impl<'a> Fleet<'a> {
 }
 
 /// Crawls a whole application with so many crawlers.
-pub fn crawl_together<'a>(world: &'a World<'a>, settings: Settings, crawlers: u64, seed: u64) -> Fleet<'a> {
+pub fn crawl_together<'a>(
+    world: &'a World<'a>,
+    settings: Settings,
+    crawlers: u64,
+    seed: u64,
+) -> Fleet<'a> {
     let mut fleet = Fleet::new(world, Controller::new(settings), crawlers, seed);
     while fleet.step() {}
     fleet

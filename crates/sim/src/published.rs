@@ -151,7 +151,13 @@ pub const ALL: &[Published] = &[
 mod tests {
     use super::*;
 
-    fn check(testbed: &str, strategy: &str, reset_cost: f64, all_states: f64, complete: Option<f64>) {
+    fn check(
+        testbed: &str,
+        strategy: &str,
+        reset_cost: f64,
+        all_states: f64,
+        complete: Option<f64>,
+    ) {
         let row = published(testbed, strategy).expect("it was published");
         let cost = |figure: Option<Figure>| figure.and_then(|figure| figure.cost(reset_cost));
         assert_eq!(cost(row.all_states), Some(all_states), "{testbed} {strategy}");
@@ -188,8 +194,9 @@ mod tests {
     #[test]
     fn nothing_is_listed_twice() {
         for (at, row) in ALL.iter().enumerate() {
-            let same =
-                |other: &&Published| (other.application, other.strategy) == (row.application, row.strategy);
+            let same = |other: &&Published| {
+                (other.application, other.strategy) == (row.application, row.strategy)
+            };
             assert_eq!(ALL[..at].iter().find(same), None);
         }
     }

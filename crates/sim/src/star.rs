@@ -215,11 +215,18 @@ impl<'a> Star<'a> {
                         crawling.network += time;
                     }
                     for copy in 0..self.arrivals() {
-                        self.clock.after(time + copy * LATE * time, Event::Received(crawler, told.clone()));
+                        self.clock.after(
+                            time + copy * LATE * time,
+                            Event::Received(crawler, told.clone()),
+                        );
                     }
                 }
-                coordinator::Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(timer)),
-                coordinator::Effect::Keep(part) if !self.troubles.restarts.is_empty() => self.kept.push(part),
+                coordinator::Effect::Wake(timer, time) => {
+                    self.clock.after(time, Event::Woken(timer))
+                }
+                coordinator::Effect::Keep(part) if !self.troubles.restarts.is_empty() => {
+                    self.kept.push(part)
+                }
                 coordinator::Effect::Keep(_) => {}
                 coordinator::Effect::Finished => {
                     self.finished = true;
@@ -377,7 +384,8 @@ impl<'a> Star<'a> {
         for found in self.coordinator.states() {
             for &(action, _) in self.world.from(self.world.state(found.key)) {
                 if self.world.is_link(action) {
-                    let target = self.coordinator.target(found.key, crate::crawl::signature_of(action));
+                    let target =
+                        self.coordinator.target(found.key, crate::crawl::signature_of(action));
                     *links.entry(action).or_default() += usize::from(target.is_some());
                 }
             }
@@ -400,7 +408,10 @@ impl<'a> Star<'a> {
                 let (action, to) = (crate::crawl::signature_of(action), crate::crawl::key_of(to));
                 let target = self.coordinator.target(found.key, action);
                 if target != Some(to) && !(link && target.is_none()) {
-                    return Some(format!("{action:?} of {:?} leads to {target:?}, not to {to:?}", found.key));
+                    return Some(format!(
+                        "{action:?} of {:?} leads to {target:?}, not to {to:?}",
+                        found.key
+                    ));
                 }
             }
         }

@@ -23,7 +23,11 @@ impl Spread {
         sorted.sort_by(f64::total_cmp);
         assert!(!sorted.is_empty(), "there is no median of nothing");
         let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
-        Self { median: (sorted[low] + sorted[high]) / 2.0, min: sorted[0], max: sorted[sorted.len() - 1] }
+        Self {
+            median: (sorted[low] + sorted[high]) / 2.0,
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+        }
     }
 }
 
@@ -71,7 +75,9 @@ impl Summary {
     pub fn of(runs: &[Run], reset_cost: f64, bound: &Bound) -> Self {
         let complete = |run: &Run| run.complete.cost(reset_cost);
         let mut order: Vec<&Run> = runs.iter().collect();
-        order.sort_by(|a, b| a.all_states.cost(reset_cost).total_cmp(&b.all_states.cost(reset_cost)));
+        order.sort_by(|a, b| {
+            a.all_states.cost(reset_cost).total_cmp(&b.all_states.cost(reset_cost))
+        });
         let middle = order[(order.len() - 1) / 2].clone();
         Self {
             strategy: middle.strategy,
@@ -86,7 +92,9 @@ impl Summary {
 
 /// Runs, grouped by strategy as they come, condensed strategy by strategy.
 pub fn by_strategy(runs: &[Run], reset_cost: f64, bound: &Bound) -> Vec<Summary> {
-    runs.chunk_by(|a, b| a.strategy == b.strategy).map(|runs| Summary::of(runs, reset_cost, bound)).collect()
+    runs.chunk_by(|a, b| a.strategy == b.strategy)
+        .map(|runs| Summary::of(runs, reset_cost, bound))
+        .collect()
 }
 
 /// How many times as much; an application with nothing to do in it costs exactly its bound.

@@ -143,7 +143,12 @@ impl Visits {
             }
             let Some(way) = distances.way(0, &self.edges, at, self.reset_cost) else { break };
             walk.clear();
-            at = distances.walk(0, &self.edges, if way.reset { StateIndex(0) } else { at }, &mut walk);
+            at = distances.walk(
+                0,
+                &self.edges,
+                if way.reset { StateIndex(0) } else { at },
+                &mut walk,
+            );
             resets += u64::from(way.reset);
             actions += walk.len() as u64;
         }
@@ -244,8 +249,9 @@ impl Ways {
                 let opened = self.cost(last, first);
                 for at in 1..=order.len() {
                     let (before, after) = (order[at - 1], order.get(at).copied());
-                    let extra =
-                        self.cost(before, first) + self.gap(last, after) - self.gap(before, after) - opened;
+                    let extra = self.cost(before, first) + self.gap(last, after)
+                        - self.gap(before, after)
+                        - opened;
                     if extra < best.0 {
                         best = (extra, turn, at);
                     }
@@ -265,13 +271,14 @@ impl Ways {
             while start + length <= order.len() {
                 let (first, last) = (order[start], order[start + length - 1]);
                 let (before, after) = (order[start - 1], order.get(start + length).copied());
-                let saved = self.cost(before, first) + self.gap(last, after) - self.gap(before, after);
+                let saved =
+                    self.cost(before, first) + self.gap(last, after) - self.gap(before, after);
                 let mut best = (1e-9, 0);
                 if saved > 0.0 {
                     for at in (1..=order.len()).filter(|&at| at < start || at > start + length) {
                         let (left, right) = (order[at - 1], order.get(at).copied());
-                        let gain =
-                            saved - self.cost(left, first) - self.gap(last, right) + self.gap(left, right);
+                        let gain = saved - self.cost(left, first) - self.gap(last, right)
+                            + self.gap(left, right);
                         if gain > best.0 {
                             best = (gain, at);
                         }

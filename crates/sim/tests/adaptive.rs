@@ -18,11 +18,22 @@ const SLACK_COMPLETE: f64 = 1.03;
 fn median(mut costs: Vec<f64>) -> f64 {
     costs.sort_by(f64::total_cmp);
     let middle = costs.len() / 2;
-    if costs.len().is_multiple_of(2) { (costs[middle - 1] + costs[middle]) / 2.0 } else { costs[middle] }
+    if costs.len().is_multiple_of(2) {
+        (costs[middle - 1] + costs[middle]) / 2.0
+    } else {
+        costs[middle]
+    }
 }
 
-const OTHERS: &[&str] =
-    &["breadth-first", "depth-first", "random-breadth-first", "greedy", "hypercube", "menu", "probability"];
+const OTHERS: &[&str] = &[
+    "breadth-first",
+    "depth-first",
+    "random-breadth-first",
+    "greedy",
+    "hypercube",
+    "menu",
+    "probability",
+];
 
 fn check(testbed: &str, rivals: &[&str], seeds: u64) {
     let Ok(Spec::Made(recipe)) = find(testbed) else { panic!("{testbed} is a test-bed") };
@@ -31,15 +42,21 @@ fn check(testbed: &str, rivals: &[&str], seeds: u64) {
         let runs: Vec<_> = (1..=seeds)
             .map(|seed| crawl(&app, described, Settings { reset_cost: app.reset_cost, seed }))
             .collect();
-        let all_states = median(runs.iter().map(|run| run.all_states.cost(app.reset_cost)).collect());
+        let all_states =
+            median(runs.iter().map(|run| run.all_states.cost(app.reset_cost)).collect());
         (all_states, median(runs.iter().map(|run| run.complete.cost(app.reset_cost)).collect()))
     };
     assert!(rivals.iter().all(|rival| ALL.iter().any(|described| described.name == *rival)));
-    let adaptive = ALL.iter().find(|described| described.name == "adaptive").expect("it is registered");
+    let adaptive =
+        ALL.iter().find(|described| described.name == "adaptive").expect("it is registered");
     let (all_states, complete) = medians(adaptive);
     for rival in ALL.iter().filter(|described| rivals.contains(&described.name)) {
         let (best, _) = medians(rival);
-        assert!(all_states <= SLACK_ALL_STATES * best, "{testbed}: {all_states}, {} {best}", rival.name);
+        assert!(
+            all_states <= SLACK_ALL_STATES * best,
+            "{testbed}: {all_states}, {} {best}",
+            rival.name
+        );
     }
     let bound = bound::complete(&app, app.reset_cost).cost;
     assert!(complete <= SLACK_COMPLETE * bound, "{testbed}: {complete}, the bound is {bound}");

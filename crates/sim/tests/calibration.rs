@@ -17,7 +17,8 @@ fn check(testbed: &str, ours: Spent) {
     let greedy = strategies::find("greedy").expect("there is greedy");
     let settings = Settings { reset_cost: model.reset_cost, seed: 1 };
     let run = crawl(&model, greedy, settings);
-    let near = |found: u64, expected: u64, part: u64| found.abs_diff(expected) * part <= expected + part;
+    let near =
+        |found: u64, expected: u64, part: u64| found.abs_diff(expected) * part <= expected + part;
     assert!(
         near(run.complete.actions, ours.actions, 50) && near(run.complete.resets, ours.resets, 50),
         "{testbed} took {:?}, its help says {ours:?}",

@@ -17,9 +17,10 @@ use argiope_sim::fleet::{Fleet, crawl_together};
 use argiope_sim::testbeds::{filetree, hypercube};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 
-mod any;
+#[path = "shared/applications.rs"]
+mod applications;
 
-use crate::any::any_application;
+use crate::applications::any_application;
 
 fn settings(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
     let exploring = Exploring { reset_cost: app.reset_cost, seed };
@@ -55,7 +56,8 @@ fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), Failure
 fn within(app: &Model, depth: usize) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([app.initial]);
     for _ in 0..depth {
-        let next: Vec<u32> = reached.iter().flat_map(|&state| app.from(state)).map(|&(_, to)| to).collect();
+        let next: Vec<u32> =
+            reached.iter().flat_map(|&state| app.from(state)).map(|&(_, to)| to).collect();
         reached.extend(next);
     }
     reached
@@ -250,8 +252,9 @@ fn every_state_has_a_shortest_path_that_leads_there() {
         });
         assert_eq!(end, key_of(state));
     }
-    let model =
-        fleet.controller().model("tree", |signature| app.actions[world.action(signature) as usize].clone());
+    let model = fleet
+        .controller()
+        .model("tree", |signature| app.actions[world.action(signature) as usize].clone());
     assert_eq!((model.states(), model.transitions(), model.initial), (163, 4_816, 0));
 }
 

@@ -90,18 +90,25 @@ impl Seen {
                         jobs.map(|job| (job.state, job.action)).collect::<Vec<_>>()
                     };
                     let new = (job, ahead.into());
-                    let mut all: Vec<_> = self.jobs.values().chain([&new]).flat_map(given).collect();
+                    let mut all: Vec<_> =
+                        self.jobs.values().chain([&new]).flat_map(given).collect();
                     let many = all.len();
                     all.sort_unstable();
                     all.dedup();
                     assert_eq!(all.len(), many, "a candidate was given twice");
                     for job in std::iter::once(&new.0).chain(new.1.iter().map(|ahead| &ahead.job)) {
                         for steps in job.walk.windows(2) {
-                            assert_eq!(steps[0].to, steps[1].from, "the steps of a walk follow each other");
+                            assert_eq!(
+                                steps[0].to, steps[1].from,
+                                "the steps of a walk follow each other"
+                            );
                         }
                         assert!(job.walk.last().is_none_or(|last| last.to == job.state));
                     }
-                    assert!(self.jobs.insert(crawler, new).is_none(), "{crawler:?} has a job already");
+                    assert!(
+                        self.jobs.insert(crawler, new).is_none(),
+                        "{crawler:?} has a job already"
+                    );
                 }
                 Effect::Keep(record) => self.records.push(record),
                 Effect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),

@@ -131,17 +131,36 @@ fn place(at: usize, many: usize) -> Key {
 }
 
 impl Checked {
-    fn new(app: Application, scheme: &str, recovery: Recovery, controllers: usize, crawlers: usize) -> Self {
+    fn new(
+        app: Application,
+        scheme: &str,
+        recovery: Recovery,
+        controllers: usize,
+        crawlers: usize,
+    ) -> Self {
         let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, 1);
         scenario.scheme = schemes::find(scheme).expect("it is there");
         scenario.recovery = recovery;
         let settings = scenario.settings();
-        Self { app, settings, controllers, crawlers, crashes: 0, joins: 0, crawler_crashes: 0, hasty: false }
+        Self {
+            app,
+            settings,
+            controllers,
+            crawlers,
+            crashes: 0,
+            joins: 0,
+            crawler_crashes: 0,
+            hasty: false,
+        }
     }
 
     fn see(&self, state: u32) -> Sighting {
-        let offered = |&(action, _): &(u32, u32)| Offered { action: signature_of(action), once: false };
-        Sighting { key: key_of(state), offers: Some(self.app.from(state).iter().map(offered).collect()) }
+        let offered =
+            |&(action, _): &(u32, u32)| Offered { action: signature_of(action), once: false };
+        Sighting {
+            key: key_of(state),
+            offers: Some(self.app.from(state).iter().map(offered).collect()),
+        }
     }
 
     fn tell(&self, snapshot: &mut Snapshot, at: usize, input: Input) {
@@ -199,7 +218,8 @@ impl Checked {
         crawler.owes_report = false;
         crawler.report.number += 1;
         let report = crawler.report.clone();
-        let up: Vec<usize> = (0..self.controllers).filter(|&peer| snapshot.peers[peer].is_some()).collect();
+        let up: Vec<usize> =
+            (0..self.controllers).filter(|&peer| snapshot.peers[peer].is_some()).collect();
         let home = up[at % up.len()];
         snapshot.patience.retain(|&(_, who, _)| who != at);
         snapshot.patience.insert((snapshot.now + PATIENCE, at, report.number));
@@ -225,7 +245,11 @@ impl Checked {
                 let actions = job.walk.iter().map(|step| step.action).chain([job.action]);
                 for action in actions {
                     let here = crawler.at.expect("it stands somewhere");
-                    let found = self.app.from(here).iter().find(|&&(other, _)| signature_of(other) == action);
+                    let found = self
+                        .app
+                        .from(here)
+                        .iter()
+                        .find(|&&(other, _)| signature_of(other) == action);
                     let &(number, to) = found.expect("the state offers the action");
                     route.push(Step { from: key_of(here), action, to: key_of(to) });
                     executed = Some((here, number));
@@ -251,8 +275,14 @@ impl Checked {
         {
             crawler.owes_report = true;
             let step = Step { from, action, to: sighting.key };
-            let done =
-                Done { task: task.id, step, once: false, notes: None, new: false, kept_by: task.id.by };
+            let done = Done {
+                task: task.id,
+                step,
+                once: false,
+                notes: None,
+                new: false,
+                kept_by: task.id.by,
+            };
             let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == task.id.by);
             let envelope = Envelope::new(None, Message::Done(done));
             if let Some(to) = to {
@@ -274,7 +304,9 @@ impl Checked {
             (Party::Controller(at), Letter::Peer(from, envelope)) => {
                 self.tell(snapshot, at, Input::Received(from, envelope));
             }
-            (Party::Controller(at), Letter::Report(report)) => self.tell(snapshot, at, Input::Report(report)),
+            (Party::Controller(at), Letter::Report(report)) => {
+                self.tell(snapshot, at, Input::Report(report))
+            }
             (Party::Controller(at), Letter::Returned(answer)) => {
                 self.tell(snapshot, at, Input::Returned(answer));
             }
@@ -313,7 +345,8 @@ impl Checked {
     }
 
     fn is_quiet(&self, snapshot: &Snapshot) -> bool {
-        let works = |crawler: &Crawler| !crawler.dead && (crawler.task.is_some() || crawler.owes_report);
+        let works =
+            |crawler: &Crawler| !crawler.dead && (crawler.task.is_some() || crawler.owes_report);
         snapshot.letters.is_empty() && !snapshot.crawlers.iter().any(works)
     }
 }
@@ -321,7 +354,8 @@ impl Checked {
 /// Whether somebody keeps every state that a recorded transition leads to.
 fn is_nothing_lost(snapshot: &Snapshot) -> bool {
     let peers = || snapshot.peers.iter().flatten().filter(|peer| peer.atlas().initial().is_some());
-    let kept: BTreeSet<_> = peers().flat_map(|peer| peer.atlas().full().map(|(key, _)| key)).collect();
+    let kept: BTreeSet<_> =
+        peers().flat_map(|peer| peer.atlas().full().map(|(key, _)| key)).collect();
     peers().all(|peer| {
         let own = peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key));
         own.flat_map(|(_, state)| peer.atlas().leads(state)).all(|(_, to)| kept.contains(&to))
@@ -332,7 +366,9 @@ fn is_one_ring(snapshot: &Snapshot) -> bool {
     let inside = snapshot.peers.iter().flatten().filter(|peer| peer.member().is_inside());
     let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
     // One that is left alone, or a pair of which one has just gone, has nobody to be in a ring with.
-    let live = |peer: &&argiope_ring::Member| peer.successors().iter().any(|key| members.contains_key(key));
+    let live = |peer: &&argiope_ring::Member| {
+        peer.successors().iter().any(|key| members.contains_key(key))
+    };
     members.len() < 2 || !members.values().all(live) || ring(&members).is_ok()
 }
 
@@ -378,7 +414,9 @@ impl Model for Checked {
             return;
         }
         actions.extend(snapshot.letters.keys().map(|&(from, to)| Act::Deliver(from, to)));
-        for (at, crawler) in snapshot.crawlers.iter().enumerate().filter(|(_, crawler)| !crawler.dead) {
+        for (at, crawler) in
+            snapshot.crawlers.iter().enumerate().filter(|(_, crawler)| !crawler.dead)
+        {
             if crawler.task.is_some() {
                 actions.push(Act::Perform(at));
             }
@@ -392,7 +430,8 @@ impl Model for Checked {
         if self.is_quiet(snapshot) {
             actions.push(Act::Tick);
         }
-        let up: Vec<usize> = (0..snapshot.peers.len()).filter(|&at| snapshot.peers[at].is_some()).collect();
+        let up: Vec<usize> =
+            (0..snapshot.peers.len()).filter(|&at| snapshot.peers[at].is_some()).collect();
         if snapshot.crashes > 0 && up.len() > 1 {
             actions.extend(up.iter().flat_map(|&at| [Act::Crash(at, false), Act::Crash(at, true)]));
         }
@@ -439,9 +478,12 @@ impl Model for Checked {
             }),
             Property::always("it finishes", |_, snapshot: &Snapshot| snapshot.ticks < MOST_TICKS),
             Property::always("one ring", |_, snapshot: &Snapshot| is_one_ring(snapshot)),
-            Property::always("what is acknowledged is kept", |checked: &Self, snapshot: &Snapshot| {
-                checked.settings.recovery != Recovery::Redundancy || is_nothing_lost(snapshot)
-            }),
+            Property::always(
+                "what is acknowledged is kept",
+                |checked: &Self, snapshot: &Snapshot| {
+                    checked.settings.recovery != Recovery::Redundancy || is_nothing_lost(snapshot)
+                },
+            ),
             Property::sometimes("it finishes at all", |_, snapshot: &Snapshot| snapshot.finished),
         ]
     }
@@ -499,7 +541,8 @@ fn three_controllers_survive_a_crash() {
 /// forever, if it fails in between) nobody knows of the state.
 #[test]
 fn a_state_is_lost_if_its_task_is_said_to_be_done_before_it_is_kept() {
-    let crash = |hasty| Checked { crawler_crashes: 1, hasty, ..with("shared", Recovery::Retry, 2, 2) };
+    let crash =
+        |hasty| Checked { crawler_crashes: 1, hasty, ..with("shared", Recovery::Retry, 2, 2) };
     assert_eq!(situations(crash(false)), 12_460);
     let checker = crash(true).checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     let path = checker.discovery("never finished early").expect("the checker notices");

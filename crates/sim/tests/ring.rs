@@ -45,7 +45,8 @@ fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> 
     scenario.recovery = spec::recovery(recovery).expect("it is there");
     scenario.backups = backups;
     scenario.pace(None, Some(Latency::Uniform(300, 3_000)));
-    (scenario.happenings, scenario.failures_per_hour) = spec::failures(plan).expect("it is well written");
+    (scenario.happenings, scenario.failures_per_hour) =
+        spec::failures(plan).expect("it is well written");
     scenario.checked = true;
     scenario
 }
@@ -157,7 +158,11 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                 cluster.run();
                 assert_eq!(checks::in_the_end(&cluster), None, "{context}");
                 let often = |link: u32| {
-                    cluster.executed().iter().filter(|&&(_, action)| action == signature_of(link)).count()
+                    cluster
+                        .executed()
+                        .iter()
+                        .filter(|&&(_, action)| action == signature_of(link))
+                        .count()
                 };
                 for (&link, &looks_like_it) in &links {
                     // One that does not look like it may be tried by every crawler until one of them has come back.
@@ -168,7 +173,10 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                         (false, _) => 12,
                     };
                     let often = often(link);
-                    assert!((1..=most).contains(&often), "{link} was followed {often} times: {context}");
+                    assert!(
+                        (1..=most).contains(&often),
+                        "{link} was followed {often} times: {context}"
+                    );
                 }
             }
         }
@@ -191,7 +199,12 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
             while cluster.step() {
                 steps += 1;
                 if steps % 200 == 0 {
-                    assert_eq!(checks::no_loss::wrong(&cluster), None, "{} seed {seed}", scheme.name);
+                    assert_eq!(
+                        checks::no_loss::wrong(&cluster),
+                        None,
+                        "{} seed {seed}",
+                        scheme.name
+                    );
                 }
             }
             let counts = cluster.counts();
@@ -233,7 +246,12 @@ fn what_was_acknowledged_is_not_given_out_again() {
                 (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
                 let mut cluster = Cluster::new(&world, scenario);
                 cluster.run();
-                assert_eq!(checks::in_the_end(&cluster), None, "{} {plan} seed {seed}", scheme.name);
+                assert_eq!(
+                    checks::in_the_end(&cluster),
+                    None,
+                    "{} {plan} seed {seed}",
+                    scheme.name
+                );
                 assert_eq!(cluster.counts().needless, 0, "{} {plan} seed {seed}", scheme.name);
             }
         }
@@ -263,7 +281,8 @@ fn saying_that_a_task_is_done_before_its_state_is_kept_loses_states() {
             let mut scenario = Scenario::new(2, 3, app.reset_cost, seed);
             scenario.scheme = scheme;
             scenario.hasty = hasty;
-            (scenario.happenings, _) = spec::failures("crawlers:at:10%,20%").expect("it is well written");
+            (scenario.happenings, _) =
+                spec::failures("crawlers:at:10%,20%").expect("it is well written");
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
             checks::in_the_end(&cluster)

@@ -48,7 +48,11 @@ fn messages_and_cost_are_within_what_is_promised() {
     for (scheme, most) in [("forward-global", 5.3), ("gossip", 3.5)] {
         let run = crawl(&app, scheme, 5, 100);
         assert!(run.cost() < 1.01 * global, "{scheme}: {} against {global}", run.cost());
-        assert!(run.messages_per_transition() < most, "{scheme}: {}", run.messages_per_transition());
+        assert!(
+            run.messages_per_transition() < most,
+            "{scheme}: {}",
+            run.messages_per_transition()
+        );
         let alone = crawl(&app, scheme, 1, 20);
         assert!(run.speed_up(&alone) > 4.7, "{scheme}: {}", run.speed_up(&alone));
     }
@@ -78,10 +82,14 @@ fn the_best_time_between_copies_is_about_what_the_thesis_computes() {
         .map(|factor| {
             let period = factor * computed;
             let recovery = Recovery::Combined { period: Some(period as u64) };
-            let runs: Vec<Measured> = (0..seeds).map(|seed| run(recovery, failures, seed)).collect();
+            let runs: Vec<Measured> =
+                (0..seeds).map(|seed| run(recovery, failures, seed)).collect();
             Overhead::new("combined", period, 0.0, &runs, &calm)
         })
         .collect();
     let best = best_period(&points).expect("there is one");
-    assert!((computed / 1.5..computed * 1.5).contains(&best), "{best} instead of {computed}: {points:#?}");
+    assert!(
+        (computed / 1.5..computed * 1.5).contains(&best),
+        "{best} instead of {computed}: {points:#?}"
+    );
 }

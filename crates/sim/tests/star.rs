@@ -112,7 +112,8 @@ fn messages_that_are_lost_or_come_twice_cost_time_alone() {
         let mut scenario = scenario(5, division, seed);
         let plan = "crawlers:at:20%,60%+add-crawler@30%";
         (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
-        let troubles = Troubles { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
+        let troubles =
+            Troubles { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
         let mut star = Star::with_troubles(&world, scenario, troubles);
         star.run();
         assert_eq!(star.wrong(), None, "seed {seed}");

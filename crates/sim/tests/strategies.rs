@@ -12,9 +12,10 @@ use argiope_sim::crawl::{Crawl, Run, Spent, crawl};
 use argiope_sim::testbeds::{Spec, filetree, find, hypercube};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-mod any;
+#[path = "shared/applications.rs"]
+mod applications;
 
-use crate::any::any_application;
+use crate::applications::any_application;
 
 fn named(name: &str) -> &'static Described {
     strategies::find(name).expect("the strategy is registered")
@@ -62,7 +63,11 @@ fn hypercube_is_optimal_on_hypercubes() {
         for seed in 0..3 {
             for strategy in ["hypercube", "adaptive"] {
                 let run = run(&app, strategy, seed);
-                assert_eq!(run.complete, spent(actions, resets), "{strategy}, dimension {n}, seed {seed}");
+                assert_eq!(
+                    run.complete,
+                    spent(actions, resets),
+                    "{strategy}, dimension {n}, seed {seed}"
+                );
             }
         }
         let bound = bound::complete(&app, 3.0);
@@ -90,7 +95,10 @@ fn greedy_on_a_hypercube_depends_on_ties_as_published() {
     let app = hypercube(10);
     for seed in 0..10 {
         let run = run(&app, "greedy", seed);
-        assert!((8_860..=8_870).contains(&run.complete.actions) && run.complete.resets == 1_260, "{run:?}");
+        assert!(
+            (8_860..=8_870).contains(&run.complete.actions) && run.complete.resets == 1_260,
+            "{run:?}"
+        );
         assert!((6_000..=9_000).contains(&run.all_states.actions), "{run:?}");
     }
 }

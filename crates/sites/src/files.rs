@@ -82,8 +82,9 @@ mod tests {
         let mut embedded: BTreeSet<_> =
             expectations.map(|files| format!("{}/expected.toml", files.site)).collect();
         let own = ALL.iter().filter(|files| files.site != "filetree-cassandra");
-        embedded
-            .extend(own.flat_map(|site| site.files.iter().map(|(file, _)| format!("{}/{file}", site.site))));
+        embedded.extend(
+            own.flat_map(|site| site.files.iter().map(|(file, _)| format!("{}/{file}", site.site))),
+        );
         // The routes of the file tree have it.
         embedded.insert("filetree/tree.json".into());
         assert_eq!(found, embedded);

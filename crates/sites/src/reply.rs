@@ -116,7 +116,11 @@ mod tests {
 
     #[test]
     fn parameters_and_cookies_are_found_by_their_whole_name() {
-        let ask = Ask { query: "pages=9&page=2".into(), cookies: "a=1; seen=yes".into(), ..Ask::default() };
+        let ask = Ask {
+            query: "pages=9&page=2".into(),
+            cookies: "a=1; seen=yes".into(),
+            ..Ask::default()
+        };
         assert_eq!(ask.parameter("page"), Some("2"));
         assert_eq!(ask.parameter("pag"), None);
         assert_eq!(ask.cookie("seen"), Some("yes"));

@@ -52,7 +52,8 @@ impl Site {
         let own = || routes::answer(self.name(), ask, memory, self);
         let library = || libraries::answer(self.name(), &ask.path);
         let file = || self.file(ask.path.strip_prefix('/')?);
-        let nothing = || Reply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
+        let nothing =
+            || Reply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
         own().or_else(library).or_else(file).unwrap_or_else(nothing)
     }
 
@@ -94,7 +95,8 @@ mod tests {
     #[test]
     fn every_first_page_is_html_in_utf_8() {
         for site in Site::names().filter_map(Site::find).filter(|site| site.name() != "broken") {
-            let reply = site.answer(&Ask { path: "/".into(), ..Ask::default() }, &Memory::default());
+            let reply =
+                site.answer(&Ask { path: "/".into(), ..Ask::default() }, &Memory::default());
             assert_eq!(reply.status, 200, "{}", site.name());
             let text = String::from_utf8(reply.body.into_owned()).unwrap();
             assert!(text.starts_with("<!doctype html>"), "{}", site.name());
@@ -106,7 +108,8 @@ mod tests {
     fn what_is_not_there_is_not_found() {
         let site = Site::find("toggles").unwrap();
         for path in ["/missing", "/../toggles/index.html", "//index.html", "/expected.toml"] {
-            let reply = site.answer(&Ask { path: path.into(), ..Ask::default() }, &Memory::default());
+            let reply =
+                site.answer(&Ask { path: path.into(), ..Ask::default() }, &Memory::default());
             assert_eq!(reply.status, 404, "{path}");
         }
     }
@@ -121,14 +124,21 @@ mod tests {
             .skip(2)
             .collect();
         let sites: Vec<_> = Site::names().filter_map(Site::find).collect();
-        let expected: Vec<_> =
-            sites.iter().filter_map(|site| site.expected().map(|found| (site.name(), found))).collect();
+        let expected: Vec<_> = sites
+            .iter()
+            .filter_map(|site| site.expected().map(|found| (site.name(), found)))
+            .collect();
         assert_eq!(rows.len(), expected.len());
         for (row, (name, expected)) in rows.iter().zip(&expected) {
-            let number =
-                |cell: &str| cell.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+            let number = |cell: &str| {
+                cell.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap()
+            };
             assert_eq!(&row[..2], [*name, expected.difficulty.as_str()]);
-            assert_eq!((number(row[2]), number(row[3])), (expected.states, expected.transitions), "{name}");
+            assert_eq!(
+                (number(row[2]), number(row[3])),
+                (expected.states, expected.transitions),
+                "{name}"
+            );
         }
     }
 }

@@ -8,7 +8,8 @@ use argiope_sites::{Server, Site, StartError};
 /// The whole answer to one request, as it came.
 fn get(address: SocketAddr, target: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -69,7 +70,9 @@ fn servers_of_the_same_site_do_not_share_their_counters() {
 
 #[test]
 fn an_unknown_fixture_is_an_error() {
-    assert!(matches!(Server::start("nothing"), Err(StartError::Unknown(name)) if name == "nothing"));
+    assert!(
+        matches!(Server::start("nothing"), Err(StartError::Unknown(name)) if name == "nothing")
+    );
     assert!(Site::find("nothing").is_none());
 }
 

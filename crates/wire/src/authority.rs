@@ -20,7 +20,9 @@ use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::{CertificateDer, UnixTime};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 
-use crate::credentials::{self, AUTHORITY_FILE, CERTIFICATE_FILE, COMMON_HOST, CredentialsError, KEY_FILE};
+use crate::credentials::{
+    self, AUTHORITY_FILE, CERTIFICATE_FILE, COMMON_HOST, CredentialsError, KEY_FILE,
+};
 
 /// The key of the authority. Who has it can make members of the cluster.
 pub const AUTHORITY_KEY_FILE: &str = "ca.key";
@@ -103,9 +105,15 @@ pub fn init(directory: &Path) -> Result<(), AuthorityError> {
 
 /// Makes a certificate for a process: `node.pem`, `node.key` and a copy of the authority's `ca.pem` in
 /// `out`. Files that are there are exchanged; a running process takes the new ones for its next connection.
-pub fn issue(authority: &Path, name: &str, hosts: &[String], out: &Path) -> Result<(), AuthorityError> {
+pub fn issue(
+    authority: &Path,
+    name: &str,
+    hosts: &[String],
+    out: &Path,
+) -> Result<(), AuthorityError> {
     check_name(name)?;
-    let mut hosts: Vec<String> = hosts.iter().map(|host| checked_host(host)).collect::<Result<_, _>>()?;
+    let mut hosts: Vec<String> =
+        hosts.iter().map(|host| checked_host(host)).collect::<Result<_, _>>()?;
     hosts.insert(0, COMMON_HOST.to_owned());
 
     let root = credentials::certificates(&authority.join(AUTHORITY_FILE))?;
@@ -162,7 +170,11 @@ fn verify(root: &[CertificateDer<'static>], made: &CertificateDer<'static>) -> R
 }
 
 fn check_name(name: &str) -> Result<(), AuthorityError> {
-    if fits(name, LONGEST_NAME) { Ok(()) } else { Err(AuthorityError::Name { name: name.to_owned() }) }
+    if fits(name, LONGEST_NAME) {
+        Ok(())
+    } else {
+        Err(AuthorityError::Name { name: name.to_owned() })
+    }
 }
 
 fn checked_host(host: &str) -> Result<String, AuthorityError> {
@@ -194,7 +206,8 @@ fn pem(label: &str, der: &[u8]) -> String {
 }
 
 fn make_directory(directory: &Path) -> Result<(), AuthorityError> {
-    fs::create_dir_all(directory).map_err(|error| AuthorityError::Write { file: directory.to_owned(), error })
+    fs::create_dir_all(directory)
+        .map_err(|error| AuthorityError::Write { file: directory.to_owned(), error })
 }
 
 /// Writes a file that must not be there, with its mode from the first moment.

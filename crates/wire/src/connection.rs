@@ -101,12 +101,18 @@ pub struct Connection {
 
 impl Connection {
     /// Starts the task that writes; what was read of the frames already stays.
-    pub(crate) fn begin(peer: Hello, mut frames: Frames<Reader>, writer: Writer, limits: &Limits) -> Self {
+    pub(crate) fn begin(
+        peer: Hello,
+        mut frames: Frames<Reader>,
+        writer: Writer,
+        limits: &Limits,
+    ) -> Self {
         let (queue, queued) = mpsc::channel(limits.queue.clamp(1, Semaphore::MAX_PERMITS));
         let all_room = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let (progress, watched) = watch::channel(Progress::Open);
         let largest = limits.largest_frame();
-        let shared = Arc::new(Shared { room: Semaphore::new(all_room), all_room, largest, progress });
+        let shared =
+            Arc::new(Shared { room: Semaphore::new(all_room), all_room, largest, progress });
         frames.set_limit(largest);
         tokio::spawn(writer::run(writer, queued, Arc::clone(&shared), limits.stall));
         let receiver = Receiver { frames: Some(frames), watched, shared: Arc::clone(&shared) };
@@ -156,7 +162,8 @@ impl Sender {
     pub async fn send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
         let room = self.shared.room_of(&frame);
-        let taken = self.shared.room.acquire_many(permits(room)).await.map_err(|_| SendError::Closed)?;
+        let taken =
+            self.shared.room.acquire_many(permits(room)).await.map_err(|_| SendError::Closed)?;
         let place = self.queue.reserve().await.map_err(|_| SendError::Closed)?;
         taken.forget();
         place.send(frame);

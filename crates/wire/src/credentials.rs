@@ -83,7 +83,10 @@ pub struct Credentials {
 
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Credentials").field("directory", &self.directory).finish_non_exhaustive()
+        formatter
+            .debug_struct("Credentials")
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
     }
 }
 
@@ -183,9 +186,10 @@ fn configs(
     }
     let roots = Arc::new(roots);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
-        .build()
-        .map_err(|error: VerifierBuilderError| error.to_string())?;
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
+            .build()
+            .map_err(|error: VerifierBuilderError| error.to_string())?;
     let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&TLS13])
         .map_err(said)?

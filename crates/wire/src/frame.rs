@@ -91,7 +91,10 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             // TLS says the first of a stream that was cut off, TCP the second of a process that died with
             // something unread.
             Err(error)
-                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+                ) =>
             {
                 0
             }
@@ -272,6 +275,8 @@ mod tests {
     fn a_length_over_the_limit_is_refused_before_its_bytes() {
         let bytes = u32::try_from(LIMIT + 1).expect("small").to_be_bytes();
         let (_, end) = read_all(&bytes, vec![4]);
-        assert!(matches!(end, Err(RecvError::TooLarge { size, limit: LIMIT }) if size == LIMIT + 1));
+        assert!(
+            matches!(end, Err(RecvError::TooLarge { size, limit: LIMIT }) if size == LIMIT + 1)
+        );
     }
 }

@@ -75,9 +75,9 @@ impl From<io::Error> for HandshakeError {
             return Self::NotAuthenticated(tls.to_string());
         }
         match error.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-                Self::Closed
-            }
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset => Self::Closed,
             _ => Self::Io(error),
         }
     }

@@ -81,23 +81,23 @@ impl Hello {
         };
         let protocol = u32::from_be_bytes(*number);
         type Rest = (String, Role, u128, Option<String>);
-        let hello = postcard::from_bytes::<Rest>(rest).ok().map(|(cluster, role, name, address)| Self {
-            protocol,
-            cluster,
-            role,
-            name,
-            address,
-        });
+        let hello = postcard::from_bytes::<Rest>(rest)
+            .ok()
+            .map(|(cluster, role, name, address)| Self { protocol, cluster, role, name, address });
         Heard { protocol: Some(protocol), hello }
     }
 
     fn check_texts(&self) -> Result<(), String> {
-        for (what, text) in [("name of the cluster", Some(&self.cluster)), ("address", self.address.as_ref())]
+        for (what, text) in
+            [("name of the cluster", Some(&self.cluster)), ("address", self.address.as_ref())]
         {
             if let Some(text) = text
                 && text.len() > LONGEST_TEXT
             {
-                return Err(format!("the {what} has {} bytes, {LONGEST_TEXT} are allowed", text.len()));
+                return Err(format!(
+                    "the {what} has {} bytes, {LONGEST_TEXT} are allowed",
+                    text.len()
+                ));
             }
         }
         Ok(())
@@ -110,7 +110,10 @@ impl Hello {
         // First, since nothing else is sure to be readable when the versions differ.
         let protocol = heard.protocol.ok_or_else(unreadable)?;
         if protocol != self.protocol {
-            return Err(format!("it speaks protocol {protocol}, this side speaks {}", self.protocol));
+            return Err(format!(
+                "it speaks protocol {protocol}, this side speaks {}",
+                self.protocol
+            ));
         }
         let other = heard.hello.ok_or_else(unreadable)?;
         other.check_texts()?;
@@ -201,14 +204,19 @@ mod tests {
     fn texts_that_are_too_long_are_refused() {
         let long = "x".repeat(LONGEST_TEXT + 1);
         assert!(Hello::new(&long, Role::Client, 1).encode().is_err());
-        let heard = Heard { protocol: Some(PROTOCOL), hello: Some(Hello { name: 8, ..hello().at(&long) }) };
-        assert_eq!(hello().fits(heard), Err("the address has 257 bytes, 256 are allowed".to_owned()));
+        let heard =
+            Heard { protocol: Some(PROTOCOL), hello: Some(Hello { name: 8, ..hello().at(&long) }) };
+        assert_eq!(
+            hello().fits(heard),
+            Err("the address has 257 bytes, 256 are allowed".to_owned())
+        );
     }
 
     #[test]
     fn a_reason_is_bounded_and_fit_to_be_printed() {
         let reason = format!("\u{1b}[2J{}", "ä".repeat(LONGEST_REASON));
-        let Some(Verdict::Refused(read)) = Verdict::decode(&Verdict::Refused(reason).encode()) else {
+        let Some(Verdict::Refused(read)) = Verdict::decode(&Verdict::Refused(reason).encode())
+        else {
             panic!("it was refused");
         };
         assert!(read.starts_with("\u{fffd}[2Jä") && read.len() < LONGEST_REASON + 4);

@@ -49,7 +49,9 @@ impl Net {
 
     async fn resolve(&self, address: &str) -> Result<Vec<SocketAddr>, AddressError> {
         let found: Vec<_> = lookup_host(address).await?.collect();
-        if self.credentials.is_none() && !found.iter().all(|found| found.ip().to_canonical().is_loopback()) {
+        if self.credentials.is_none()
+            && !found.iter().all(|found| found.ip().to_canonical().is_loopback())
+        {
             return Err(AddressError::NotLoopback);
         }
         Ok(found)

@@ -96,7 +96,12 @@ pub enum Transport {
 
 impl Transport {
     /// Connects to who listens at the address, if both want it.
-    pub async fn dial(&self, address: &str, me: &Hello, limits: &Limits) -> Result<Connection, DialError> {
+    pub async fn dial(
+        &self,
+        address: &str,
+        me: &Hello,
+        limits: &Limits,
+    ) -> Result<Connection, DialError> {
         let deadline = Instant::now() + limits.hello;
         let stream = match timeout_at(deadline, self.open(address)).await {
             Ok(stream) => stream?,
@@ -111,7 +116,9 @@ impl Transport {
         match self {
             Self::Net(net) => {
                 let socket = net.connect(address).await.map_err(|error| match error {
-                    AddressError::NotLoopback => DialError::Unprotected { address: address.to_owned() },
+                    AddressError::NotLoopback => {
+                        DialError::Unprotected { address: address.to_owned() }
+                    }
                     AddressError::Io(error) => DialError::unreachable(address, &error),
                 })?;
                 net.secure_dialed(socket).await.map_err(|error| DialError::of(address, error))
@@ -129,15 +136,18 @@ impl Transport {
         match self {
             Self::Net(net) => {
                 let listener = net.listen(address).await.map_err(|error| match error {
-                    AddressError::NotLoopback => ListenError::Unprotected { address: address.to_owned() },
+                    AddressError::NotLoopback => {
+                        ListenError::Unprotected { address: address.to_owned() }
+                    }
                     AddressError::Io(error) => failed(error),
                 })?;
                 let address = listener.local_addr().map_err(failed)?.to_string();
                 Ok(Listener { address, source: Source::Net(listener, net.clone()) })
             }
             Self::Memory(memory) => {
-                let listener =
-                    memory.listen(address).ok_or_else(|| failed(io::ErrorKind::AddrInUse.into()))?;
+                let listener = memory
+                    .listen(address)
+                    .ok_or_else(|| failed(io::ErrorKind::AddrInUse.into()))?;
                 Ok(Listener { address: listener.address.clone(), source: Source::Memory(listener) })
             }
         }
@@ -167,7 +177,10 @@ impl Listener {
             Source::Net(listener, net) => loop {
                 match listener.accept().await {
                     Ok((socket, from)) => {
-                        return Incoming { from: from.to_string(), raw: Raw::Net(socket, net.clone()) };
+                        return Incoming {
+                            from: from.to_string(),
+                            raw: Raw::Net(socket, net.clone()),
+                        };
                     }
                     // Either this dialer is gone already, or the system is short of something for a while.
                     Err(_) => tokio::time::sleep(PAUSE).await,

@@ -134,7 +134,8 @@ impl State {
     }
 
     fn fail_calls(&mut self, session: &str, error: &CallError) {
-        let of_session = |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
+        let of_session =
+            |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
         for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
             let _ = call.answer.send(Err(error.clone()));
         }

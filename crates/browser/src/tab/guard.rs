@@ -29,11 +29,11 @@ impl Tab {
     pub(super) async fn guard(&mut self) -> Result<(), TabError> {
         self.settings.guarded = true;
         let (connection, session) = (self.browser.connection(), &self.opened.session);
-        let documents =
-            json!({"patterns": [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]});
+        let documents = json!({"patterns": [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]});
         let watched = connection.call(Some(session), "Fetch.enable", &documents);
         let old = json!({"identifier": self.script});
-        let removed = connection.call(Some(session), "Page.removeScriptToEvaluateOnNewDocument", &old);
+        let removed =
+            connection.call(Some(session), "Page.removeScriptToEvaluateOnNewDocument", &old);
         let script = install(connection, session, &self.settings);
         watched.within(ANSWER).await?;
         removed.within(ANSWER).await?;

@@ -12,8 +12,8 @@ impl Tab {
         if !self.settings.frames && step.kind == Kind::Hover {
             return Err(self.needs_frames());
         }
-        let place =
-            serde_json::to_string(&step.place).map_err(|error| TabError::Confused(error.to_string()))?;
+        let place = serde_json::to_string(&step.place)
+            .map_err(|error| TabError::Confused(error.to_string()))?;
         let point: Option<Point> = self.ask(&format!("aim({place})"), 1).await?;
         let Some(Point { x, y }) = point else {
             return Ok(Arrival { missing: true, ..self.settle().await? });
@@ -26,8 +26,9 @@ impl Tab {
             )
         };
         let moved = mouse("mouseMoved", "none", 0);
-        let clicked =
-            |button, count| [mouse("mousePressed", button, count), mouse("mouseReleased", button, count)];
+        let clicked = |button, count| {
+            [mouse("mousePressed", button, count), mouse("mouseReleased", button, count)]
+        };
         let mut calls = vec![moved];
         match step.kind {
             Kind::DoubleClick => {
@@ -58,7 +59,11 @@ impl Tab {
     /// The pointer leaves the window, so that the next page is not under it.
     pub(super) fn point_away(&self) {
         let away = json!({"type": "mouseMoved", "x": -10, "y": -10});
-        drop(self.browser.connection().call(Some(&self.opened.session), "Input.dispatchMouseEvent", &away));
+        drop(self.browser.connection().call(
+            Some(&self.opened.session),
+            "Input.dispatchMouseEvent",
+            &away,
+        ));
     }
 }
 

@@ -123,9 +123,13 @@ impl Entry {
     /// Whether a request of the application itself failed for the machine's network. That outside hosts cannot be reached
     /// may well be how things are: a machine without a network crawls what it serves itself.
     fn disturbs(&self, site: &str) -> bool {
-        let host = self.url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
-        let inside =
-            |host: &str| host == site || host.strip_suffix(site).is_some_and(|sub| sub.ends_with('.'));
+        let host = self
+            .url
+            .split_once("://")
+            .and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
+        let inside = |host: &str| {
+            host == site || host.strip_suffix(site).is_some_and(|sub| sub.ends_with('.'))
+        };
         self.source == "network" && is_disturbance(&self.text) && host.is_some_and(inside)
     }
 }
@@ -145,7 +149,8 @@ pub(super) fn is_disturbance(text: &str) -> bool {
 }
 
 fn same_origin(url: &str, origin: &str) -> bool {
-    url.strip_prefix(origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+    url.strip_prefix(origin)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
 }
 
 #[cfg(test)]
@@ -163,7 +168,11 @@ mod tests {
         assert!(disturbs("network", changed, "https://api.app.test/"));
         assert!(!disturbs("network", changed, "https://fonts.test/a.css"));
         assert!(!disturbs("network", changed, "https://notapp.test/"));
-        assert!(!disturbs("network", "the server responded with a status of 404", "http://app.test/"));
+        assert!(!disturbs(
+            "network",
+            "the server responded with a status of 404",
+            "http://app.test/"
+        ));
         assert!(!disturbs("javascript", changed, "http://app.test/"));
     }
 }

@@ -29,7 +29,9 @@ impl Peer {
     /// Attaches a session.
     fn attach(&mut self, session: &str) -> SessionId {
         let params = json!({"sessionId": session, "targetInfo": {"targetId": "T"}});
-        self.say(json!({"method": "Target.attachedToTarget", "params": params}).to_string().as_bytes());
+        self.say(
+            json!({"method": "Target.attachedToTarget", "params": params}).to_string().as_bytes(),
+        );
         SessionId::from(session.to_owned())
     }
 }
@@ -101,7 +103,10 @@ async fn a_session_that_ends_fails_its_calls_and_no_others() {
     peer.say(br#"{"id":2,"result":{},"sessionId":"stays"}"#);
     assert_eq!(fails.await.unwrap_err(), CallError::SessionGone);
     assert!(works.await.is_ok());
-    assert_eq!(events.next().await.map(|event| event.method.into_string()).as_deref(), Some("A.last"));
+    assert_eq!(
+        events.next().await.map(|event| event.method.into_string()).as_deref(),
+        Some("A.last")
+    );
     assert!(events.next().await.is_none());
     let after = connection.call(Some(&gone), "A.three", &json!({}));
     assert_eq!(after.await.unwrap_err(), CallError::SessionGone);

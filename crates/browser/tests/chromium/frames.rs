@@ -32,8 +32,14 @@ const PAGES: &[(Needs, &str)] = &[
     (AtOnce, "<button>0</button><img loading=lazy src=/image>"),
     (AtOnce, "<button>0</button><script>addEventListener('scroll', () => {})</script>"),
     (AtOnce, "<button>0</button><div onscroll='0'></div>"),
-    (AtOnce, "<button>0</button><script>new IntersectionObserver(() => {}).observe(document.body)</script>"),
-    (AtOnce, "<button>0</button><script>new ResizeObserver(() => {}).observe(document.body)</script>"),
+    (
+        AtOnce,
+        "<button>0</button><script>new IntersectionObserver(() => {}).observe(document.body)</script>",
+    ),
+    (
+        AtOnce,
+        "<button>0</button><script>new ResizeObserver(() => {}).observe(document.body)</script>",
+    ),
     (AtOnce, "<button>0</button><script>document.fonts.ready.then(() => {})</script>"),
     (
         AtOnce,
@@ -54,7 +60,10 @@ const PAGES: &[(Needs, &str)] = &[
         AfterClick,
         "<button onclick='document.querySelector(\"details\").open = true'>0</button><details>1</details>",
     ),
-    (AfterClick, "<button onclick='document.startViewTransition(() => this.textContent = 1)'>0</button>"),
+    (
+        AfterClick,
+        "<button onclick='document.startViewTransition(() => this.textContent = 1)'>0</button>",
+    ),
     (AfterClick, "<button onclick='new Image().decode().catch(() => {})'>0</button>"),
     (
         AfterClick,
@@ -88,7 +97,10 @@ async fn needs(browser: &Arc<Browser>, page: &'static str) -> Needs {
 async fn a_page_that_waits_to_be_drawn_says_so() {
     let place = Place::new("frames");
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
-    assert!(browser.can_do_without_frames(), "this wants the headless shell; other browsers always draw");
+    assert!(
+        browser.can_do_without_frames(),
+        "this wants the headless shell; other browsers always draw"
+    );
     for &(expected, page) in PAGES {
         assert_eq!(needs(&browser, page).await, expected, "{page}");
     }

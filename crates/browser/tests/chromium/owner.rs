@@ -47,11 +47,13 @@ fn kill_owner_and_check(test: &str, before: impl FnOnce(&Browser)) {
         .spawn()
         .unwrap();
     let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
-    let said = lines.map(Result::unwrap).find_map(|line| line.strip_prefix("owns ").map(str::to_owned));
+    let said =
+        lines.map(Result::unwrap).find_map(|line| line.strip_prefix("owns ").map(str::to_owned));
     let said = said.expect("the owner says what it owns");
     let (processes, profile) = said.split_once(' ').unwrap();
     let profile = PathBuf::from(profile);
-    let mut processes: BTreeSet<u32> = processes.split(',').map(|pid| pid.parse().unwrap()).collect();
+    let mut processes: BTreeSet<u32> =
+        processes.split(',').map(|pid| pid.parse().unwrap()).collect();
     processes.extend(processes_with(profile.to_str().unwrap()));
     assert!(processes.len() > 2, "{processes:?}");
 

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 /// Settings for the browser that argiope would find, with its profile in the given directory.
 pub fn settings(profiles: &Path) -> LaunchSettings {
     let variable = |name| std::env::var_os(name);
-    let executable = find(None, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref()).unwrap();
+    let executable =
+        find(None, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref()).unwrap();
     LaunchSettings::new(executable, profiles.to_owned())
 }
 

@@ -100,8 +100,7 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
     let url = serve(ASKS);
     let (browser, opened, mut tab) = open(&place, &url).await;
     let network = async |offline: bool| {
-        let conditions =
-            json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+        let conditions = json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
         for (method, parameters) in
             [("Network.enable", json!({})), ("Network.emulateNetworkConditions", conditions)]
         {
@@ -168,7 +167,11 @@ async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_ste
 
     tab.load(&url).await.unwrap();
     let known = tab.run(&[step(0, false), step(1, false)]).await.unwrap();
-    assert_eq!((known.done, known.notes.len(), known.passed.len()), (2, 0, 0), "what is known is not told");
+    assert_eq!(
+        (known.done, known.notes.len(), known.passed.len()),
+        (2, 0, 0),
+        "what is known is not told"
+    );
 
     tab.load(&url).await.unwrap();
     let arrival = tab.run(&[step(0, true), step(1, true)]).await.unwrap();

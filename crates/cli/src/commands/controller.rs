@@ -65,7 +65,8 @@ fn place(args: &Args) -> Result<Key, Failure> {
     let status = async { Client::dial_any(&switch, &args.join).await?.status().await };
     let status = block_on(async { tokio::time::timeout(ASKED, status).await })?;
     let members = status.ok().and_then(Result::ok).map(|status| status.members).unwrap_or_default();
-    let there = members.iter().filter(|member| member.silent_ms == 0).map(|member| member.member.key);
+    let there =
+        members.iter().filter(|member| member.silent_ms == 0).map(|member| member.member.key);
     Ok(Key::in_widest_gap(&there.collect::<Vec<_>>(), chance()?))
 }
 
@@ -81,8 +82,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let trace = trace.map_err(|error| Failure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
     let told = metrics.as_ref().map(|(_, metrics)| metrics.clone());
-    let plan =
-        Plan { data: args.data.clone(), me, switch, join: args.join.clone(), leave, metrics: told, trace };
+    let plan = Plan {
+        data: args.data.clone(),
+        me,
+        switch,
+        join: args.join.clone(),
+        leave,
+        metrics: told,
+        trace,
+    };
     let ready = |address: &str| {
         // Whoever reads it may have gone.
         let _ = output::print(&format!("{address}\n"));
@@ -100,8 +108,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
             Failure::Input(error.to_string())
         }
-        ControllerError::Store(_) => {
-            Failure::Failed(format!("{error}; what was kept before is in {}", crate::words::path(&args.data)))
-        }
+        ControllerError::Store(_) => Failure::Failed(format!(
+            "{error}; what was kept before is in {}",
+            crate::words::path(&args.data)
+        )),
     })
 }

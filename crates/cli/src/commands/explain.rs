@@ -51,7 +51,8 @@ fn compared(recorded: &Recorded, a: StateIndex, b: StateIndex) -> Result<String,
         return Ok(text + "They are the same state.\n");
     }
     // States have got their names through the masks of all pages; those of single states came later.
-    let found = difference(identity, &recorded.learned.masks, &recorded.page(a)?, &recorded.page(b)?);
+    let found =
+        difference(identity, &recorded.learned.masks, &recorded.page(a)?, &recorded.page(b)?);
     let headings = [
         (Verdict::Counts, format!("What makes them two states (identity {name}):")),
         (Verdict::Masked, "What differs and is masked:".to_owned()),
@@ -65,13 +66,18 @@ fn compared(recorded: &Recorded, a: StateIndex, b: StateIndex) -> Result<String,
         for line in lines {
             // The heading says it already.
             let line = line.to_string();
-            let plain = line.strip_suffix(" (masked)").or_else(|| line.strip_suffix(" (does not count)"));
+            let plain =
+                line.strip_suffix(" (masked)").or_else(|| line.strip_suffix(" (does not count)"));
             _ = writeln!(text, "  {}", plain.unwrap_or(&line));
         }
     }
     for (letter, state) in [("A", a), ("B", b)] {
         if let Some(masks) = recorded.learned.state_masks.of(recorded.graph()?.key(state)) {
-            _ = write!(text, "What was found later to change by itself in {letter}:\n{}", lines(masks));
+            _ = write!(
+                text,
+                "What was found later to change by itself in {letter}:\n{}",
+                lines(masks)
+            );
         }
     }
     Ok(text)

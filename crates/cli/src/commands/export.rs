@@ -57,7 +57,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Format::Source | Format::Screenshot => {
             let state = recorded.find(args.state.as_deref().unwrap_or_default())?;
             let detail = recorded.detail(state)?;
-            let none = || Failure::Input("the crawl took no pictures: crawl with --screenshots".to_owned());
+            let none = || {
+                Failure::Input("the crawl took no pictures: crawl with --screenshots".to_owned())
+            };
             let hash = match args.format {
                 Format::Screenshot => detail.screenshot.ok_or_else(none)?,
                 Format::Source | Format::Model => detail.source,
@@ -101,7 +103,8 @@ impl Names {
         let label = self.labels.get(&action).cloned().unwrap_or_else(|| format!("{action:?}"));
         let numbered = (2_u64..).map(|number| format!("{label} #{number}"));
         let mut names = std::iter::once(label.clone()).chain(numbered);
-        let free = names.find(|name| !self.given.contains(name)).expect("there is always a larger number");
+        let free =
+            names.find(|name| !self.given.contains(name)).expect("there is always a larger number");
         self.given.insert(free.clone());
         free
     }
@@ -114,9 +117,11 @@ mod tests {
     #[test]
     fn no_two_actions_get_the_same_name() {
         let labels = [(1, "go"), (2, "go"), (3, "go #2")];
-        let labels = labels.map(|(action, label)| (ActionSignature(action), label.to_owned())).into();
+        let labels =
+            labels.map(|(action, label)| (ActionSignature(action), label.to_owned())).into();
         let mut names = Names { labels, given: BTreeSet::new() };
-        let given: Vec<String> = (1..=4).map(|action| names.name(ActionSignature(action))).collect();
+        let given: Vec<String> =
+            (1..=4).map(|action| names.name(ActionSignature(action))).collect();
         assert_eq!(given, ["go", "go #2", "go #2 #2", "0000000000000004"]);
     }
 }

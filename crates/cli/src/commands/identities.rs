@@ -18,7 +18,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     match args.name.as_deref().and_then(identity::find) {
-        Some(described) => output::print(&explain(described.name, described.summary, described.help)),
+        Some(described) => {
+            output::print(&explain(described.name, described.summary, described.help))
+        }
         None => output::print(&list(identity::ALL.iter().map(|known| (known.name, known.summary)))),
     }
 }

@@ -40,7 +40,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
-        return Err(Failure::Input(format!("{name:?} is no command for a ring: crawl, status or attach is")));
+        return Err(Failure::Input(format!(
+            "{name:?} is no command for a ring: crawl, status or attach is"
+        )));
     }
     let (data, temporary) = match &args.data {
         Some(data) => (data.clone(), None),

@@ -21,7 +21,13 @@ pub struct Args {
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// The port to serve it at [default: any that is free]
-    #[arg(long, value_name = "N", requires = "name", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "name",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
     port: u16,
 }
 
@@ -44,6 +50,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::print(&format!("{}\n", server.url()))?;
     // Ctrl-C is how this is meant to end.
     let waiting = tokio::runtime::Builder::new_current_thread().build();
-    waiting.map_err(|error| Failure::Failed(format!("cannot wait: {error}")))?.block_on(heard.notified());
+    waiting
+        .map_err(|error| Failure::Failed(format!("cannot wait: {error}")))?
+        .block_on(heard.notified());
     Ok(())
 }

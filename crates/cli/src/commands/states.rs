@@ -47,7 +47,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn table(recorded: &Recorded) -> Result<String, Failure> {
     let graph = recorded.graph()?;
     let paths = recorded.controller.paths();
-    let mut text = format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "done/known");
+    let mut text =
+        format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "done/known");
     for state in recorded.states() {
         let detail = recorded.detail(state)?;
         let key = graph.key(state);
@@ -123,12 +124,18 @@ fn path(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<(),
         return Ok(());
     };
     let url = Escaped(&recorded.settings.url, 200);
-    _ = writeln!(text, "\nhow to get there ({}):\n  load {url}", count(path.len() as u64, "action"));
+    _ = writeln!(
+        text,
+        "\nhow to get there ({}):\n  load {url}",
+        count(path.len() as u64, "action")
+    );
     for step in path {
         let from = recorded.store.detail(step.from).map_err(|error| refused(&error))?;
         let offers = from.map(|detail| detail.offers).unwrap_or_default();
-        let label =
-            offers.iter().find(|offer| offer.signature == step.action).map(|offer| offer.label.as_str());
+        let label = offers
+            .iter()
+            .find(|offer| offer.signature == step.action)
+            .map(|offer| offer.label.as_str());
         let to = graph.find(step.to).map_or(0, |state| state.0);
         _ = writeln!(text, "  {} → state {to}", Escaped(label.unwrap_or("an unknown action"), 160));
     }
@@ -144,11 +151,14 @@ fn actions(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<
     _ = writeln!(text, "\n{}:", count(offers.len() as u64, "action"));
     for offer in offers {
         let name = (key, offer.signature);
-        let slot = graph.action_named(offer.signature).and_then(|action| graph.slot_of(state, action));
+        let slot =
+            graph.action_named(offer.signature).and_then(|action| graph.slot_of(state, action));
         let end = match slot {
             _ if remarks.failed.contains_key(&name) => in_words(remarks.failed[&name]).to_owned(),
             None => "belongs to the state that showed it first".to_owned(),
-            Some(slot) if graph.closed().contains(&slot) => "a plain link, followed elsewhere".to_owned(),
+            Some(slot) if graph.closed().contains(&slot) => {
+                "a plain link, followed elsewhere".to_owned()
+            }
             Some(slot) => match graph.target(slot) {
                 Some(to) => format!("→ {}", destinations(recorded, slot, to)),
                 None => "not tried yet".to_owned(),

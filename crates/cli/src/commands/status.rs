@@ -36,7 +36,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let switch = args.security.switch(Role::Client, chance()?, None)?;
-    let status = block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
+    let status =
+        block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
     let status = status.map_err(|error| Failure::Failed(error.to_string()))?;
     output::print(&if args.json { as_json(&status) } else { text(&status) })
 }
@@ -87,7 +88,8 @@ fn kind(order: &Order) -> String {
     if let Some(division) = order.division() {
         return format!("static, one coordinator, divided by {}", name(division));
     }
-    let copies = if order.backups == 1 { "1 copy".to_owned() } else { format!("{} copies", order.backups) };
+    let copies =
+        if order.backups == 1 { "1 copy".to_owned() } else { format!("{} copies", order.backups) };
     format!("{}, {}, {copies}", order.scheme, order.recovery)
 }
 

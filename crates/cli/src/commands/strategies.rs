@@ -18,9 +18,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     match args.name.as_deref().and_then(strategies::find) {
-        Some(described) => output::print(&explain(described.name, described.summary, described.help)),
-        None => {
-            output::print(&list(strategies::ALL.iter().map(|described| (described.name, described.summary))))
+        Some(described) => {
+            output::print(&explain(described.name, described.summary, described.help))
         }
+        None => output::print(&list(
+            strategies::ALL.iter().map(|described| (described.name, described.summary)),
+        )),
     }
 }

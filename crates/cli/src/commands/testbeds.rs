@@ -23,7 +23,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // What follows a colon or a bracket is a parameter.
     let family = |name: &str| name.split([':', '[']).next().unwrap_or_default().to_owned();
     match all.clone().find(|described| family(described.name) == family(name)) {
-        Some(described) => output::print(&explain(described.name, described.summary, described.help)),
-        None => Err(Failure::Input(names::unknown("test-bed", name, all.map(|described| described.name)))),
+        Some(described) => {
+            output::print(&explain(described.name, described.summary, described.help))
+        }
+        None => Err(Failure::Input(names::unknown(
+            "test-bed",
+            name,
+            all.map(|described| described.name),
+        ))),
     }
 }

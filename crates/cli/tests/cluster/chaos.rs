@@ -36,7 +36,8 @@ fn survives(seed: u64, url: &str, expected: &Model) {
     let recovery = recoveries[chance.below(recoveries.len())];
     let crawl = ring.crawl(&["--backups", "2", "--recovery", recovery]);
     let mut story = Vec::new();
-    let mut times: Vec<u64> = (0..2 + chance.below(3)).map(|_| 10 + chance.below(120) as u64).collect();
+    let mut times: Vec<u64> =
+        (0..2 + chance.below(3)).map(|_| 10 + chance.below(120) as u64).collect();
     times.sort_unstable();
     for when in times {
         ring.wait_until(when);

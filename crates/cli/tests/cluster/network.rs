@@ -32,7 +32,9 @@ impl Net {
             && ip(&format!("link set {mark}sw up"))
             && (1..=3).all(|one| {
                 ip(&format!("netns add {mark}n{one}"))
-                    && ip(&format!("link add {mark}v{one} type veth peer name e0 netns {mark}n{one}"))
+                    && ip(&format!(
+                        "link add {mark}v{one} type veth peer name e0 netns {mark}n{one}"
+                    ))
                     && ip(&format!("link set {mark}v{one} master {mark}sw up"))
                     && ip(&format!("netns exec {mark}n{one} ip addr add 10.213.7.{one}/24 dev e0"))
                     && ip(&format!("netns exec {mark}n{one} ip link set e0 up"))
@@ -50,7 +52,12 @@ impl Net {
     /// A command on a machine.
     fn on(&self, machine: u32, arguments: &[&str]) -> Command {
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}n{machine}", self.mark), env!("CARGO_BIN_EXE_argiope")]);
+        command.args([
+            "netns",
+            "exec",
+            &format!("{}n{machine}", self.mark),
+            env!("CARGO_BIN_EXE_argiope"),
+        ]);
         command.args(arguments).stdin(Stdio::null());
         command
     }
@@ -98,7 +105,15 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
         let mut child = net
             .on(
                 machine,
-                &["controller", "--listen", &listen, "--join", "10.213.7.1:7400", "--certs", &at(name)],
+                &[
+                    "controller",
+                    "--listen",
+                    &listen,
+                    "--join",
+                    "10.213.7.1:7400",
+                    "--certs",
+                    &at(name),
+                ],
             )
             .args(["--data", &at(&format!("data-{name}"))])
             .stdout(Stdio::piped())
@@ -117,14 +132,16 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
     let expected = alone(&url, &folder.join("alone"));
     let all = "10.213.7.1:7400,10.213.7.2:7400,10.213.7.3:7400";
     for _ in 0..2 {
-        let crawler = argiope(&["crawler", "--tabs", "1", "--controller", all, "--certs", &at("me")])
-            .stderr(Stdio::null())
-            .spawn();
+        let crawler =
+            argiope(&["crawler", "--tabs", "1", "--controller", all, "--certs", &at("me")])
+                .stderr(Stdio::null())
+                .spawn();
         net.children.push(crawler.expect("a crawler starts"));
     }
     let status = || {
         let out =
-            argiope(&["status", "--json", "--cluster", "10.213.7.1:7400", "--certs", &at("me")]).output();
+            argiope(&["status", "--json", "--cluster", "10.213.7.1:7400", "--certs", &at("me")])
+                .output();
         serde_json::from_slice::<serde_json::Value>(&out.expect("argiope can be run").stdout).ok()
     };
     let wait_for = |what: &str, is_so: &dyn Fn(&serde_json::Value) -> bool| {
@@ -137,12 +154,14 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
     wait_for("three controllers and two crawlers", &|status| {
         let controllers = status["controllers"].as_array();
         let tabs = |one: &serde_json::Value| one["tabs"].as_u64();
-        controllers.is_some_and(|all| all.len() == 3 && all.iter().filter_map(tabs).sum::<u64>() == 2)
+        controllers
+            .is_some_and(|all| all.len() == 3 && all.iter().filter_map(tabs).sum::<u64>() == 2)
     });
     // Whoever has no certificate of this authority is not let in.
     certs(&["init", &at("other-authority")]);
     certs(&["issue", "stranger", "--authority", &at("other-authority"), "--out", &at("stranger")]);
-    let stranger = argiope(&["status", "--cluster", "10.213.7.1:7400", "--certs", &at("stranger")]).output();
+    let stranger =
+        argiope(&["status", "--cluster", "10.213.7.1:7400", "--certs", &at("stranger")]).output();
     assert_eq!(stranger.expect("argiope can be run").status.code(), Some(1));
 
     let out = at("run");

@@ -40,7 +40,8 @@ pub fn model(directory: &Path) -> Model {
 /// The model of an undisturbed crawl on one machine.
 pub fn alone(url: &str, directory: &Path) -> Model {
     let out =
-        argiope(&["crawl", url, "--quiet", "--out", directory.to_str().expect("a plain path")]).output();
+        argiope(&["crawl", url, "--quiet", "--out", directory.to_str().expect("a plain path")])
+            .output();
     let out = out.expect("argiope can be run");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     model(directory)
@@ -183,15 +184,27 @@ impl Ring {
         let data = self.folder.join(format!("controller-{number}"));
         let trace = self.folder.join(format!("trace-{number}-{}", self.traces.len()));
         let mut command = Command::new("sh");
-        command.args(["-c", line, "sh", env!("CARGO_BIN_EXE_argiope"), "controller", "--listen", listen]);
+        command.args([
+            "-c",
+            line,
+            "sh",
+            env!("CARGO_BIN_EXE_argiope"),
+            "controller",
+            "--listen",
+            listen,
+        ]);
         command.arg("--data").arg(data).arg("--trace").arg(&trace);
         for other in &self.controllers {
             command.args(["--join", &other.address]);
         }
         self.traces.push(trace);
         let log = self.log(&format!("controller-{number}"));
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .expect("it starts");
         let mut address = String::new();
         let out = child.stdout.take().expect("there is an output");
         BufReader::new(out).read_line(&mut address).expect("it says where it listens");
@@ -205,7 +218,8 @@ impl Ring {
     }
 
     pub fn add_crawler(&mut self) {
-        let addresses: Vec<&str> = self.controllers.iter().map(|one| one.address.as_str()).collect();
+        let addresses: Vec<&str> =
+            self.controllers.iter().map(|one| one.address.as_str()).collect();
         let mut order = addresses.clone();
         order.rotate_left(self.crawlers.len() % addresses.len());
         self.next += 1;
@@ -252,16 +266,18 @@ impl Ring {
 
     /// Begins a crawl.
     pub fn crawl_of(&self, url: &str, name: &str, more: &[&str]) -> Crawl {
-        let addresses: Vec<&str> = self.controllers.iter().map(|one| one.address.as_str()).collect();
+        let addresses: Vec<&str> =
+            self.controllers.iter().map(|one| one.address.as_str()).collect();
         let out = self.folder.join(name);
-        let child = argiope(&["crawl", url, "--quiet", "--json", "--cluster", &addresses.join(",")])
-            .args(more)
-            .arg("--out")
-            .arg(&out)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a crawl starts");
+        let child =
+            argiope(&["crawl", url, "--quiet", "--json", "--cluster", &addresses.join(",")])
+                .args(more)
+                .arg("--out")
+                .arg(&out)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("a crawl starts");
         Crawl { child, out }
     }
 
@@ -296,8 +312,10 @@ impl Ring {
                 ("executed", None) => _ = executed.insert(which, time),
                 ("assigned", Some(done)) => {
                     let late = (time - done) / 1000;
-                    needless
-                        .push(format!("{which} at {time}, {late} ms late: see {}", self.folder.display()));
+                    needless.push(format!(
+                        "{which} at {time}, {late} ms late: see {}",
+                        self.folder.display()
+                    ));
                 }
                 _ => {}
             }

@@ -17,7 +17,8 @@ fn work_divided_in_advance_gives_what_one_machine_records() {
     }
     for site in ["links", "dialogs", "nondeterministic"] {
         let server = Server::start(site).expect("the fixture can be served");
-        let expected = Site::find(site).and_then(Site::expected).expect("it is known what is there");
+        let expected =
+            Site::find(site).and_then(Site::expected).expect("it is known what is there");
         let (summary, found) = ring.crawl_of(&server.url(), site, &["--scheme", "static"]).end();
         let count = |field: &str| summary[field].as_u64().expect("a number");
         let counted = ["states", "transitions", "failed", "urls"].map(count);

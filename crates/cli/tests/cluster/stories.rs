@@ -66,7 +66,8 @@ fn a_controller_says_whom_it_cannot_reach() {
     ring.controllers.push(lonely);
     let log = ring.folder.join("controller-9.log");
     ring.wait_for("it has said so", |_| {
-        std::fs::read_to_string(&log).is_ok_and(|text| text.contains("127.0.0.1:1 cannot be reached"))
+        std::fs::read_to_string(&log)
+            .is_ok_and(|text| text.contains("127.0.0.1:1 cannot be reached"))
     });
 }
 
@@ -122,7 +123,8 @@ fn a_controller_with_a_full_disk_ends_and_the_others_go_on() {
     // With copies on both others each of them has everything, wherever its place on the ring is.
     let crawl = ring.crawl(&["--backups", "2"]);
     let code = ring.controllers.remove(2).ends();
-    let log = std::fs::read_to_string(ring.folder.join("controller-9.log")).expect("it has said why");
+    let log =
+        std::fs::read_to_string(ring.folder.join("controller-9.log")).expect("it has said why");
     assert_eq!(code, Some(1), "{log}");
     assert!(log.contains("the disk is full"), "{log}");
     let (_, found) = crawl.end();
@@ -136,7 +138,8 @@ fn several_crawls_share_a_ring_and_do_not_meet() {
     let other = Server::start("demo").expect("the fixture can be served");
     let also = alone(&other.url(), &ring.folder.join("also-alone"));
     let first = ring.crawl(&[]);
-    let second = ring.crawl_of(&other.url(), "also", &["--scheme", "shared", "--recovery", "retry"]);
+    let second =
+        ring.crawl_of(&other.url(), "also", &["--scheme", "shared", "--recovery", "retry"]);
     let (_, found) = first.end();
     assert_equal(&found, &expected);
     let (_, found) = second.end();
@@ -157,10 +160,12 @@ fn a_ring_records_what_one_machine_does() {
     let ring = Ring::new("records", 3, 2, "");
     for site in ["links", "dialogs", "spinning"] {
         let server = Server::start(site).expect("the fixture can be served");
-        let expected = Site::find(site).and_then(Site::expected).expect("it is known what is there");
+        let expected =
+            Site::find(site).and_then(Site::expected).expect("it is known what is there");
         let (summary, found) = ring.crawl_of(&server.url(), site, &[]).end();
         let count = |field: &str| summary[field].as_u64().expect("a number");
-        let counted = ["states", "transitions", "failed", "nondeterministic", "unsettled", "urls"].map(count);
+        let counted =
+            ["states", "transitions", "failed", "nondeterministic", "unsettled", "urls"].map(count);
         let wanted = [
             expected.states,
             expected.transitions,

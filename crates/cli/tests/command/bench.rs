@@ -14,7 +14,8 @@ fn the_number_of_threads_does_not_show_in_the_results() {
             "bench strategies --testbed hypercube:4 --testbed hypercube:5 --seeds 4 --jobs {jobs} --out {}",
             out.display()
         ));
-        let files = FILES.map(|name| fs::read_to_string(out.join(name)).expect("the file was written"));
+        let files =
+            FILES.map(|name| fs::read_to_string(out.join(name)).expect("the file was written"));
         let written = fs::read_dir(&out).expect("the folder is there").count();
         assert_eq!(written, FILES.len(), "nothing else is left in the folder");
         (table, files)
@@ -51,7 +52,10 @@ fn a_bad_name_is_known_before_anything_is_written() {
 fn a_folder_that_cannot_be_made_is_bad_input() {
     let file = folder("bench-no-folder").join("file");
     fs::write(&file, "").expect("a file in the way");
-    let given = argiope(&format!("bench strategies --testbed hypercube:4 --out {}/results", file.display()));
+    let given = argiope(&format!(
+        "bench strategies --testbed hypercube:4 --out {}/results",
+        file.display()
+    ));
     assert_eq!((given.code, given.err.lines().count()), (Some(2), 1), "{}", given.err);
 }
 
@@ -72,10 +76,17 @@ fn every_scheme_is_compared_and_threads_do_not_show() {
     };
     let alone = run(1);
     assert_eq!(alone, run(3));
-    for scheme in ["global", "reset-only", "local", "shared", "forward", "forward-global", "gossip"] {
-        assert!(alone.0.lines().any(|line| line.split_whitespace().next() == Some(scheme)), "{scheme}");
+    for scheme in ["global", "reset-only", "local", "shared", "forward", "forward-global", "gossip"]
+    {
+        assert!(
+            alone.0.lines().any(|line| line.split_whitespace().next() == Some(scheme)),
+            "{scheme}"
+        );
     }
-    assert!(alone.0.contains("filetree:httpd, breadth-first by stride"), "the divided work is missing");
+    assert!(
+        alone.0.contains("filetree:httpd, breadth-first by stride"),
+        "the divided work is missing"
+    );
     assert!(alone.1[0].contains(",published,"), "what was printed is in the file");
     assert!(alone.1[1].ends_with("</svg>\n"));
 }
@@ -83,8 +94,12 @@ fn every_scheme_is_compared_and_threads_do_not_show() {
 #[test]
 fn more_controllers_are_faster() {
     let table = output("bench scale --quick --scheme gossip");
-    let last: Vec<&str> =
-        table.lines().rfind(|line| line.starts_with('5')).expect("a row").split_whitespace().collect();
+    let last: Vec<&str> = table
+        .lines()
+        .rfind(|line| line.starts_with('5'))
+        .expect("a row")
+        .split_whitespace()
+        .collect();
     let speed_up: f64 = last[3].parse().expect("a number");
     assert!(speed_up > 2.0, "{table}");
     let given = argiope("bench scale --quick --scheme gosip");

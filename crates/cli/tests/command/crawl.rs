@@ -61,7 +61,8 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
 
 /// Waits until the crawl has written to its store several times, so that something is found.
 fn under_way(child: &mut Child, run: &Path) {
-    let written = || std::fs::metadata(run.join("argiope.redb")).and_then(|found| found.modified()).ok();
+    let written =
+        || std::fs::metadata(run.join("argiope.redb")).and_then(|found| found.modified()).ok();
     let mut seen: BTreeSet<SystemTime> = BTreeSet::new();
     while seen.len() < 6 {
         assert!(child.try_wait().expect("it can be asked").is_none(), "it has ended already");
@@ -84,9 +85,11 @@ fn an_interrupted_crawl_goes_on_and_ends_as_if_nothing_had_happened() {
         .spawn()
         .expect("argiope can be run");
     under_way(&mut child, &run);
-    for second in
-        [format!("crawl --resume {shown}"), format!("crawl {url} --out {shown}"), format!("states {shown}")]
-    {
+    for second in [
+        format!("crawl --resume {shown}"),
+        format!("crawl {url} --out {shown}"),
+        format!("states {shown}"),
+    ] {
         let refused = argiope(&second);
         let expected = format!("argiope: {shown}/argiope.redb is in use by another argiope\n");
         assert_eq!((refused.code, refused.err), (Some(2), expected), "{second}");
@@ -112,7 +115,11 @@ fn an_interrupted_crawl_goes_on_and_ends_as_if_nothing_had_happened() {
 
     let end = argiope(&format!("crawl --resume {shown}"));
     assert_eq!((end.code, end.err.as_str()), (Some(0), ""));
-    assert!(end.out.starts_with(&format!("{url}: complete\n64 states, 384 transitions\n")), "{}", end.out);
+    assert!(
+        end.out.starts_with(&format!("{url}: complete\n64 states, 384 transitions\n")),
+        "{}",
+        end.out
+    );
 }
 
 #[test]
@@ -129,7 +136,9 @@ fn limits_are_exact_and_can_be_raised() {
     assert_eq!(keys(&run).len(), 10);
 
     // The demo is served again where it was.
-    let end = argiope(&format!("crawl --resume {shown} --max-states none --max-actions 60 --json --quiet"));
+    let end = argiope(&format!(
+        "crawl --resume {shown} --max-states none --max-actions 60 --json --quiet"
+    ));
     let found = summary(&end);
     assert_eq!((end.code, &found["stopped_by"]), (Some(4), &"max-actions".into()));
     let actions = found["actions_executed"].as_u64().expect("a number");
@@ -150,11 +159,13 @@ fn a_limit_of_depth_or_time_is_told_for_people() {
         "{url}: done but for what is deeper than the limit, 90 known actions not tried\n22 states, 42 transitions\n"
     );
     assert!(end.out.starts_with(&expected), "{}", end.out);
-    let resume = format!("to go on:\n  argiope crawl --resume {} --max-depth none\n", run.display());
+    let resume =
+        format!("to go on:\n  argiope crawl --resume {} --max-depth none\n", run.display());
     assert!(end.out.ends_with(&resume), "{}", end.out);
 
     let run = here.join("time");
-    let end = argiope(&format!("crawl {url} --out {} --max-time 1ms --quiet --json", run.display()));
+    let end =
+        argiope(&format!("crawl {url} --out {} --max-time 1ms --quiet --json", run.display()));
     assert_eq!((end.code, &summary(&end)["stopped_by"]), (Some(4), &"max-time".into()));
 }
 
@@ -163,7 +174,8 @@ fn without_a_directory_each_crawl_gets_a_new_one() {
     let here = folder("crawl-named");
     for number in 1..=2 {
         let arguments = ["crawl", "--demo", "--max-states", "1", "--quiet"];
-        let end = given(command(&arguments).current_dir(&here).output().expect("argiope can be run"));
+        let end =
+            given(command(&arguments).current_dir(&here).output().expect("argiope can be run"));
         assert_eq!(end.code, Some(4), "{}", end.err);
         assert!(end.out.contains(&format!("everything is in out/demo-{number}:\n")), "{}", end.out);
         assert!(here.join(format!("out/demo-{number}/argiope.redb")).is_file());

@@ -35,7 +35,10 @@ fn reset_costs_have_limits() {
 
 #[test]
 fn unknown_names_suggest_the_nearest() {
-    check("simulate --testbed hypercub:8", "no test-bed is called 'hypercub:8'; did you mean hypercube:N?");
+    check(
+        "simulate --testbed hypercub:8",
+        "no test-bed is called 'hypercub:8'; did you mean hypercube:N?",
+    );
     check("simulate --testbed hypercube:4 --strategy gredy", "a similar value exists: 'greedy'");
     check("strategies gredy", "a similar value exists: 'greedy'");
 }
@@ -79,8 +82,11 @@ fn unreachable_states_must_be_allowed() {
 
 #[test]
 fn text_from_outside_is_escaped() {
-    let end = command(&["simulate", "--testbed", "a\u{1b}[31m\nb"]).output().expect("argiope can be run");
+    let end =
+        command(&["simulate", "--testbed", "a\u{1b}[31m\nb"]).output().expect("argiope can be run");
     check_given(&given(end), "'a\\u{1b}[31m\\nb'");
-    let end = command(&["simulate", "--model", "no\u{7}file\n.json"]).output().expect("argiope can be run");
+    let end = command(&["simulate", "--model", "no\u{7}file\n.json"])
+        .output()
+        .expect("argiope can be run");
     check_given(&given(end), "no\\u{7}file\\n.json");
 }

@@ -47,8 +47,9 @@ impl Ring {
         let out = controller.stdout.take().expect("there is an output");
         BufReader::new(out).read_line(&mut address).expect("it says where it listens");
         let address = address.trim().to_owned();
-        let crawler =
-            command(&["crawler", "--tabs", "1", "--controller", &address]).stderr(Stdio::null()).spawn();
+        let crawler = command(&["crawler", "--tabs", "1", "--controller", &address])
+            .stderr(Stdio::null())
+            .spawn();
         let children = vec![controller, crawler.expect("a crawler starts")];
         let until = Instant::now() + Duration::from_secs(30);
         loop {
@@ -84,16 +85,21 @@ fn every_example_in_the_help_works() {
     fs::write(here.join("switch.json"), SWITCH).expect("the model of an example");
     let site = Server::start("details").expect("a fixture can be served");
     let mut ring: Option<Ring> = None;
-    let programs = Path::new(env!("CARGO_BIN_EXE_argiope")).parent().expect("a program is in a folder");
+    let programs =
+        Path::new(env!("CARGO_BIN_EXE_argiope")).parent().expect("a program is in a folder");
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     for (name, help) in all {
-        let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  argiope ")).collect();
+        let examples: Vec<&str> =
+            help.lines().filter(|line| line.starts_with("  argiope ")).collect();
         assert!(!examples.is_empty(), "'{name}' has no example");
         for example in examples {
             let mut line = example.replace(EXAMPLE, &site.url());
-            let endless =
-                ["argiope controller", "argiope crawler"].iter().any(|endless| line.contains(endless));
-            if RING.iter().any(|written| line.contains(written)) && !line.contains("controller --listen") {
+            let endless = ["argiope controller", "argiope crawler"]
+                .iter()
+                .any(|endless| line.contains(endless));
+            if RING.iter().any(|written| line.contains(written))
+                && !line.contains("controller --listen")
+            {
                 let (address, id) = ring.get_or_insert_with(|| Ring::start(&site.url())).names();
                 line = line.replace(RING[0], address).replace(RING[1], id);
             }
@@ -176,7 +182,8 @@ fn every_shell_has_completions() {
 fn the_manual_has_a_page_for_every_command() {
     let manual = output("man");
     let pages: Vec<&str> = manual.lines().filter(|line| line.starts_with(".TH ")).collect();
-    for command in ["argiope ", "argiope-crawl ", "argiope-simulate ", "argiope-bench-speed ", "argiope-man "]
+    for command in
+        ["argiope ", "argiope-crawl ", "argiope-simulate ", "argiope-bench-speed ", "argiope-man "]
     {
         assert!(pages.iter().any(|page| page.contains(command)), "{command}: {pages:?}");
     }

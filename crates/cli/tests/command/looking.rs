@@ -82,7 +82,8 @@ fn the_difference_of_two_states_is_told() {
 fn what_changes_by_itself_is_shown() {
     let run = folder("looking-volatile").join("run");
     let site = Server::start("volatile").expect("a fixture can be served");
-    let line = format!("crawl {} --out {} --max-states 2 --ignore nav --quiet", site.url(), run.display());
+    let line =
+        format!("crawl {} --out {} --max-states 2 --ignore nav --quiet", site.url(), run.display());
     let end = argiope(&line);
     assert_eq!(end.code, Some(4), "{}", end.err);
     assert!(end.out.contains(" volatile parts were masked:\n  "), "{}", end.out);
@@ -153,8 +154,13 @@ fn nothing_of_a_page_steers_the_terminal() {
     assert!(end.out.contains("\n2 states, 2 transitions\n"), "{}", end.out);
     let run = run.display();
     let mut all = end.out + &end.err;
-    for line in ["states RUN", "states RUN 0", "states RUN 1", "explain RUN 0 1", "export RUN --format model"]
-    {
+    for line in [
+        "states RUN",
+        "states RUN 0",
+        "states RUN 1",
+        "explain RUN 0 1",
+        "export RUN --format model",
+    ] {
         all += &output(&line.replace("RUN", &run.to_string()));
     }
     assert!(all.contains("\\u{202e}") && all.contains("\\u{1b}"), "{all}");

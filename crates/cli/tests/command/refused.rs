@@ -8,7 +8,8 @@ use crate::{argiope, command, folder, given};
 
 /// Crawls an address into a directory that does not exist, and expects that to be refused.
 fn refused(url: &str, more: &[&str], expected: &str) {
-    let here = folder(&format!("refused-{}", url.replace(|one: char| !one.is_ascii_alphanumeric(), "-")));
+    let here =
+        folder(&format!("refused-{}", url.replace(|one: char| !one.is_ascii_alphanumeric(), "-")));
     let mut arguments = vec!["crawl", url, "--out", "a/run"];
     arguments.extend(more);
     let end = given(command(&arguments).current_dir(&here).output().expect("argiope can be run"));
@@ -62,8 +63,14 @@ fn work_divided_in_advance_has_no_recovery_and_nothing_else_has_a_division() {
         &format!("{ring} --scheme static --recovery retry"),
         "--recovery means nothing with --scheme static",
     );
-    refused(&format!("{ring} --scheme static --backups 2"), "--backups means nothing with --scheme static");
-    refused(&format!("{ring} --scheme gossip --division hash"), "only the static scheme has a division");
+    refused(
+        &format!("{ring} --scheme static --backups 2"),
+        "--backups means nothing with --scheme static",
+    );
+    refused(
+        &format!("{ring} --scheme gossip --division hash"),
+        "only the static scheme has a division",
+    );
     refused("--division hash", "--division means nothing without --cluster");
 }
 
@@ -90,7 +97,11 @@ fn directories_without_a_run_are_refused() {
     let shown = here.display();
     for line in ["crawl --resume", "states", "explain", "export --format model"] {
         let end = argiope(&format!("{line} {shown}"));
-        assert_eq!((end.code, end.err), (Some(2), format!("argiope: {shown} holds no run\n")), "{line}");
+        assert_eq!(
+            (end.code, end.err),
+            (Some(2), format!("argiope: {shown} holds no run\n")),
+            "{line}"
+        );
     }
     fs::write(here.join("argiope.redb"), "something else altogether").expect("a file for the test");
     let end = argiope(&format!("states {shown}"));
@@ -110,7 +121,10 @@ fn arguments_that_make_no_sense_are_refused() {
         ("crawl --demo --identity contents", "a similar value exists: 'content'"),
         ("crawl --demo --strategy adaptiv", "a similar value exists: 'adaptive'"),
         ("crawl --resume x --seed 3", "cannot be used with"),
-        ("crawl --demo --browser /nonexistent/chromium", "/nonexistent/chromium cannot be run as a browser"),
+        (
+            "crawl --demo --browser /nonexistent/chromium",
+            "/nonexistent/chromium cannot be run as a browser",
+        ),
         ("sites dem", "did you mean demo?"),
         ("export x --format source", "--state <STATE>"),
     ] {

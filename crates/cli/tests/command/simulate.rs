@@ -47,14 +47,21 @@ fn json_has_exactly_the_promised_fields_in_their_order() {
         "lower_bound_complete",
         "wall_ms",
     ];
-    let found: Vec<&str> = lines.split('"').skip(1).step_by(2).filter(|&text| text != "greedy").collect();
+    let found: Vec<&str> =
+        lines.split('"').skip(1).step_by(2).filter(|&text| text != "greedy").collect();
     assert_eq!(found, fields);
     let run: Value = serde_json::from_str(&lines).expect("the line is JSON");
-    assert_eq!((&run["seed"], &run["states"], &run["transitions"]), (&7.into(), &16.into(), &32.into()));
+    assert_eq!(
+        (&run["seed"], &run["states"], &run["transitions"]),
+        (&7.into(), &16.into(), &32.into())
+    );
     assert_eq!(run["quartiles"].as_array().map(Vec::len), Some(4));
     let complete = &run["complete"];
     let number = |value: &Value| value.as_f64().expect("a number");
-    assert_eq!(number(&complete["cost"]), number(&complete["actions"]) + 3.0 * number(&complete["resets"]));
+    assert_eq!(
+        number(&complete["cost"]),
+        number(&complete["actions"]) + 3.0 * number(&complete["resets"])
+    );
 }
 
 #[test]
@@ -128,7 +135,10 @@ fn ctrl_c_ends_with_its_own_code_and_a_sentence() {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.expect("kill can be run").success());
     let end = given(child.wait_with_output().expect("argiope ends"));
-    assert_eq!((end.code, end.err.as_str()), (Some(3), "argiope: interrupted before it was done\n"));
+    assert_eq!(
+        (end.code, end.err.as_str()),
+        (Some(3), "argiope: interrupted before it was done\n")
+    );
 }
 
 #[test]
@@ -152,23 +162,36 @@ fn a_ring_gives_the_whole_model_and_the_same_bytes_every_time() {
     assert_eq!((run["controllers"].as_u64(), run["crawlers"].as_u64()), (Some(5), Some(8)));
     assert_eq!(run["failures"].as_u64(), Some(2));
     let messages = run["messages"].as_object().expect("by kind");
-    let counted = messages.iter().filter(|(kind, _)| *kind != "ring").filter_map(|(_, count)| count.as_u64());
+    let counted =
+        messages.iter().filter(|(kind, _)| *kind != "ring").filter_map(|(_, count)| count.as_u64());
     assert_eq!(Some(counted.sum()), run["messages_total"].as_u64());
 }
 
 #[test]
 fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
     for (line, part) in [
-        ("simulate --testbed site-like --scheme gossip", "--scheme means nothing without --controllers"),
-        ("simulate --testbed site-like --controllers 2 --failures at:200%", "is no list of failures"),
+        (
+            "simulate --testbed site-like --scheme gossip",
+            "--scheme means nothing without --controllers",
+        ),
+        (
+            "simulate --testbed site-like --controllers 2 --failures at:200%",
+            "is no list of failures",
+        ),
         ("simulate --testbed site-like --controllers 2 --latency soon", "is no latency"),
         ("simulate --testbed site-like --controllers 2 --strategy adaptive", "one of greedy"),
         ("simulate --testbed site-like --scenario /nowhere/plan.toml", "No such file"),
         ("simulate --testbed site-like --controllers 2 --scheme static", "one coordinator"),
         ("simulate --testbed site-like --controllers 2 --division hash", "only the static scheme"),
-        ("simulate --testbed site-like --controllers 1 --scheme static --failures at:50%", "no ring"),
+        (
+            "simulate --testbed site-like --controllers 1 --scheme static --failures at:50%",
+            "no ring",
+        ),
         ("simulate --testbed site-like --replay /nowhere/run.trace", "No such file"),
-        ("simulate --testbed site-like --controllers 2 --failures slow:0@5%", "is no list of failures"),
+        (
+            "simulate --testbed site-like --controllers 2 --failures slow:0@5%",
+            "is no list of failures",
+        ),
     ] {
         let given = argiope(line);
         assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{line}");
@@ -184,7 +207,11 @@ fn work_divided_in_advance_gives_the_whole_model_with_any_strategy() {
              --strategy breadth-first --failures crawlers:at:30% --json"
         );
         let run: Value = serde_json::from_str(&output(&line)).expect("it is JSON");
-        assert_eq!((&run["model_equal"], &run["scheme"]), (&true.into(), &"static".into()), "{division}");
+        assert_eq!(
+            (&run["model_equal"], &run["scheme"]),
+            (&true.into(), &"static".into()),
+            "{division}"
+        );
     }
 }
 
@@ -204,7 +231,9 @@ fn a_trace_is_stepped_through_and_a_change_in_it_is_noticed() {
     assert!(happened.contains("comes back with what its disk has kept"));
     fs::write(
         &trace,
-        written.replacen("crawler 1 reports", "crawler 1 sleeps", 1).replacen("is told", "is shown", 1),
+        written
+            .replacen("crawler 1 reports", "crawler 1 sleeps", 1)
+            .replacen("is told", "is shown", 1),
     )
     .expect("there is room");
     let given = argiope(&replay);

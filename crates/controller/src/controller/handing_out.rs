@@ -32,7 +32,8 @@ impl Controller {
         let graph = self.known.graph()?;
         let hop = |&slot: &Slot| graph.target(slot).map(|to| Hop { slot, to });
         let walk = job.walk.iter().map(hop).collect::<Option<Vec<Hop>>>().expect("walks are known");
-        let way = self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
+        let way =
+            self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
         if way.walk.len() as u64 >= self.actions_left() {
             self.release(job.candidate);
             return self.nearest_job(at);
@@ -60,7 +61,12 @@ impl Controller {
     }
 
     /// Gives a crawler a job, and what to do after it as far as that is foreseen.
-    pub(super) fn assign(&mut self, crawler: CrawlerId, assigned: Assigned, effects: &mut Vec<Effect>) {
+    pub(super) fn assign(
+        &mut self,
+        crawler: CrawlerId,
+        assigned: Assigned,
+        effects: &mut Vec<Effect>,
+    ) {
         self.idle.remove(&crawler);
         let job = self.spelled_out(&assigned);
         let mut last = assigned.candidate;
@@ -122,7 +128,8 @@ impl Controller {
         let left = self.actions_left();
         let at = self.idle.values().filter_map(|idle| idle.at);
         let starts: BTreeSet<StateIndex> = at.chain(self.landings()).collect();
-        let nearest = starts.into_iter().filter_map(|start| self.walk_to_any(start)).map(|walk| walk.len());
+        let nearest =
+            starts.into_iter().filter_map(|start| self.walk_to_any(start)).map(|walk| walk.len());
         nearest.min().is_some_and(|steps| steps as u64 >= left)
     }
 
@@ -130,9 +137,9 @@ impl Controller {
     fn nearest_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
         let here = at.into_iter().map(|at| (false, at));
         let starts: Vec<_> = here.chain(self.landings().map(|landing| (true, landing))).collect();
-        let ways = starts
-            .into_iter()
-            .filter_map(|(reset, start)| self.walk_to_any(start).map(|walk| (Way { reset, walk }, start)));
+        let ways = starts.into_iter().filter_map(|(reset, start)| {
+            self.walk_to_any(start).map(|walk| (Way { reset, walk }, start))
+        });
         let (way, start) = ways.min_by_key(|(way, _)| way.walk.len())?;
         if way.walk.len() as u64 >= self.actions_left() {
             return None;
@@ -163,7 +170,9 @@ impl Controller {
         let steps = |walk: &Option<Vec<Hop>>| walk.as_ref().map(|walk| walk.len() as u32);
         let reset_cost = self.known.settings().exploring.reset_cost;
         match cheaper_way(steps(&here), steps(&landed), reset_cost).map(|way| way.reset) {
-            Some(reset) => Way { reset, walk: if reset { landed } else { here }.unwrap_or_default() },
+            Some(reset) => {
+                Way { reset, walk: if reset { landed } else { here }.unwrap_or_default() }
+            }
             None => way,
         }
     }

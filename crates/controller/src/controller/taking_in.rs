@@ -130,7 +130,13 @@ impl Controller {
     /// A transition led elsewhere. That is recorded if the path began with a load (the second attempt
     /// does) or if it happens again in another job: before that the application may have been in a state
     /// that cannot be seen. But at once if the state is new, so that there is a way to every state.
-    fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>, effects: &mut Vec<Effect>) {
+    fn strayed(
+        &mut self,
+        step: Slot,
+        at: &Sighting,
+        strays: &mut Vec<Hop>,
+        effects: &mut Vec<Effect>,
+    ) {
         if !self.introduce(at, effects) {
             return;
         }
@@ -144,7 +150,8 @@ impl Controller {
         for hop in strays {
             let graph = self.known.graph().expect("a job was given, so there is a state");
             let others = self.known.strays().get(&hop.slot);
-            if graph.target(hop.slot) != Some(hop.to) && others.is_none_or(|others| !others.contains(&hop.to))
+            if graph.target(hop.slot) != Some(hop.to)
+                && others.is_none_or(|others| !others.contains(&hop.to))
             {
                 self.keep_stray(hop.slot, graph.key(hop.to), effects);
             }
@@ -167,7 +174,8 @@ impl Controller {
     ) {
         let candidate = assigned.candidate;
         let step = assigned.walk.get(went_right as usize);
-        let in_load = assigned.reset && spent.actions == 0 && went_right == 0 && reason != Failure::Missing;
+        let in_load =
+            assigned.reset && spent.actions == 0 && went_right == 0 && reason != Failure::Missing;
         if in_load && reason == Failure::NotLoaded {
             if self.troubles.not_loaded() {
                 self.stop(StoppedBy::NotLoaded);

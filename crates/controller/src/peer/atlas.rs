@@ -323,7 +323,11 @@ impl Atlas {
 
     /// Own states of which neither the actions nor a way there are known.
     pub fn awaited_without_route(&self) -> Vec<StateIndex> {
-        self.awaited.iter().copied().filter(|state| self.entries[state.at()].route.is_none()).collect()
+        self.awaited
+            .iter()
+            .copied()
+            .filter(|state| self.entries[state.at()].route.is_none())
+            .collect()
     }
 
     /// The own states.
@@ -466,8 +470,12 @@ impl Atlas {
             actions.sort_unstable();
             actions.dedup();
             actions.retain(|&action| action != ASK);
-            argiope_explore::chance::Chance::new(&[atlas.exploring.seed, key.0 as u64, (key.0 >> 64) as u64])
-                .shuffle(&mut actions);
+            argiope_explore::chance::Chance::new(&[
+                atlas.exploring.seed,
+                key.0 as u64,
+                (key.0 >> 64) as u64,
+            ])
+            .shuffle(&mut actions);
             for action in actions {
                 let known = atlas.graph().action_named(action);
                 if known.and_then(|action| atlas.graph().slot_of(state, action)).is_none() {
@@ -525,7 +533,9 @@ impl Atlas {
             Fact::Drained(key, leads) => {
                 let state = self.meet(*key);
                 // The same is told by many, and what is known of a state only grows.
-                if std::mem::replace(&mut self.entries[state.at()].leads_heard, leads.len()) < leads.len() {
+                if std::mem::replace(&mut self.entries[state.at()].leads_heard, leads.len())
+                    < leads.len()
+                {
                     for &(action, to) in leads.iter() {
                         self.hear(Step { from: *key, action, to });
                     }
@@ -636,11 +646,15 @@ impl Atlas {
     }
 
     /// Where the executed actions of a state lead, those that were given up left out.
-    pub fn leads(&self, state: StateIndex) -> impl Iterator<Item = (ActionSignature, StateKey)> + '_ {
+    pub fn leads(
+        &self,
+        state: StateIndex,
+    ) -> impl Iterator<Item = (ActionSignature, StateKey)> + '_ {
         let graph = self.graph();
         let executed = graph.slots(state).filter(|slot| !graph.closed().contains(slot));
-        executed
-            .filter_map(|slot| Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?))))
+        executed.filter_map(|slot| {
+            Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?)))
+        })
     }
 
     /// Where an executed action of a state leads.
@@ -722,7 +736,8 @@ impl Atlas {
     /// Whether everything that a state offers was executed or given up.
     pub fn is_done_with(&self, state: StateIndex) -> bool {
         let graph = self.graph();
-        let is_done = |slot: Slot| graph.target(slot).is_some() || self.aside.get(&slot) == Some(&true);
+        let is_done =
+            |slot: Slot| graph.target(slot).is_some() || self.aside.get(&slot) == Some(&true);
         self.entries[state.at()].full && graph.slots(state).all(is_done)
     }
 

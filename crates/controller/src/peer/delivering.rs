@@ -66,7 +66,10 @@ impl Peer {
         }
         let initial = self.atlas.initial();
         let done = self.later.remove(&to).unwrap_or_default();
-        out.push(Effect::Send(to, Envelope { initial, facts, done, ..Envelope::new(key, message) }));
+        out.push(Effect::Send(
+            to,
+            Envelope { initial, facts, done, ..Envelope::new(key, message) },
+        ));
     }
 
     /// Sends by themselves what found no message to go with.
@@ -223,7 +226,8 @@ impl Peer {
         }
         let Some(at) = &report.at else { return };
         let route = report.route.iter().flat_map(|route| route.iter());
-        let initial = report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
+        let initial =
+            report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
         if let Some(initial) = initial {
             self.atlas.begin(initial);
         }

@@ -47,7 +47,8 @@ impl Peer {
         if self.is_keeping() {
             return None;
         }
-        let leased: std::collections::BTreeSet<_> = self.leases.values().map(|lease| lease.slot).collect();
+        let leased: std::collections::BTreeSet<_> =
+            self.leases.values().map(|lease| lease.slot).collect();
         let leaked = self.atlas.claimed_own().find(|slot| !leased.contains(slot))?;
         Some(format!(
             "{:?} of {:?}: {:?} is claimed without a lease",
@@ -58,7 +59,8 @@ impl Peer {
     }
 
     fn leads(&self) -> bool {
-        self.member.is_inside() && self.member.successors().first().is_none_or(|&next| next < self.me)
+        self.member.is_inside()
+            && self.member.successors().first().is_none_or(|&next| next < self.me)
     }
 
     pub(super) fn look_for_the_end(&mut self, out: &mut Vec<Effect>) {

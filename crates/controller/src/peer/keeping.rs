@@ -82,7 +82,9 @@ impl Peer {
     pub(super) fn backups(&self) -> Vec<Key> {
         let many = match self.settings.recovery {
             Recovery::Retry => 0,
-            Recovery::Redundancy | Recovery::Combined { .. } | Recovery::Adaptive => self.settings.backups,
+            Recovery::Redundancy | Recovery::Combined { .. } | Recovery::Adaptive => {
+                self.settings.backups
+            }
         };
         self.member.successors().iter().copied().take(many).collect()
     }
@@ -138,7 +140,8 @@ impl Peer {
 
     fn measure_delay(&mut self, took: u64) {
         let keeping = &mut self.keeping;
-        keeping.least_delay = if keeping.least_delay == 0 { took } else { keeping.least_delay.min(took) };
+        keeping.least_delay =
+            if keeping.least_delay == 0 { took } else { keeping.least_delay.min(took) };
         keeping.delay = if keeping.delay == 0 { took } else { (7 * keeping.delay + took) / 8 };
     }
 
@@ -154,7 +157,11 @@ impl Peer {
     pub(super) fn copy(&mut self, parts: &[Part], then: Option<Then>, out: &mut Vec<Effect>) {
         let mut numbers = BTreeSet::new();
         for to in self.keeping.copies_on.clone() {
-            numbers.insert(self.owe(To::Member(to), |number| Message::Copy(number, parts.to_vec()), out));
+            numbers.insert(self.owe(
+                To::Member(to),
+                |number| Message::Copy(number, parts.to_vec()),
+                out,
+            ));
         }
         match then {
             Some(then) if numbers.is_empty() => self.then(then, out),
@@ -205,7 +212,8 @@ impl Peer {
             _ => None,
         };
         let waiting = self.keeping.waiting.iter();
-        let waiting = waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
+        let waiting =
+            waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
         for (group, parts) in waiting.collect::<Vec<_>>() {
             let number = self.owe(To::Member(to), |number| Message::Copy(number, parts), out);
             if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
@@ -231,7 +239,9 @@ impl Peer {
                         self.atlas.close(slot, *reason);
                     }
                 }
-                Part::Strayed(step) if self.atlas.initial().is_some() => self.atlas.learn_stray(*step),
+                Part::Strayed(step) if self.atlas.initial().is_some() => {
+                    self.atlas.learn_stray(*step)
+                }
                 Part::Plain(link) => {
                     self.atlas.learn_plain(*link);
                 }
@@ -269,13 +279,18 @@ impl Peer {
     /// Tells the owner of a state that it is there.
     pub(super) fn owe_existence(&mut self, state: StateKey, route: Route, out: &mut Vec<Effect>) {
         let asker = self.me;
-        self.owe_owner(state, |number| Message::Exists { number, asker, state, route, record: None }, out);
+        self.owe_owner(
+            state,
+            |number| Message::Exists { number, asker, state, route, record: None },
+            out,
+        );
     }
 
     /// Passes on what was meant for the owner of a state.
     pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<Effect>) {
         let (asker, state, route) = (self.me, record.key, record.route.clone());
-        let message = |number| Message::Exists { number, asker, state, route, record: Some(record) };
+        let message =
+            |number| Message::Exists { number, asker, state, route, record: Some(record) };
         self.owe_owner(state, message, out);
     }
 
@@ -298,7 +313,9 @@ impl Peer {
     }
 
     pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
-        let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else { return };
+        let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else {
+            return;
+        };
         let is_claim = matches!(message, Message::Claim { .. });
         match to {
             To::Member(to) => self.send(to, message, out),
@@ -363,9 +380,17 @@ impl Peer {
     }
 
     /// Some of what is owed to a member need not be taken in any more.
-    pub(super) fn owe_nothing(&mut self, gone: Key, what: impl Fn(&Message) -> bool, out: &mut Vec<Effect>) {
-        let owed =
-            self.keeping.owed.iter().filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
+    pub(super) fn owe_nothing(
+        &mut self,
+        gone: Key,
+        what: impl Fn(&Message) -> bool,
+        out: &mut Vec<Effect>,
+    ) {
+        let owed = self
+            .keeping
+            .owed
+            .iter()
+            .filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
         let numbers: Vec<u64> = owed.map(|(&number, _)| number).collect();
         for number in numbers {
             self.taken(number, out);

@@ -155,7 +155,8 @@ impl Peer {
         if self.is_unsettled() {
             return;
         }
-        if !self.atlas.is_full(state) && (!route.is_empty() || self.atlas.initial() == Some(state)) {
+        if !self.atlas.is_full(state) && (!route.is_empty() || self.atlas.initial() == Some(state))
+        {
             self.exists(state, route);
             return;
         }
@@ -212,7 +213,8 @@ impl Peer {
     pub(super) fn followed_here(&mut self, step: Step, turned_out: bool, out: &mut Vec<Effect>) {
         let link = step.action;
         let route = self.atlas.find(step.from).and_then(|state| self.route_over(state, step));
-        let followed = Followed { link, from: step.from, to: step.to, route: route.unwrap_or_default() };
+        let followed =
+            Followed { link, from: step.from, to: step.to, route: route.unwrap_or_default() };
         self.learn_followed(&followed, out);
         if turned_out {
             self.learn_plain(link, out);
@@ -223,17 +225,31 @@ impl Peer {
     }
 
     /// A link of an own state was given up: another state may try.
-    pub(super) fn gave_up_link(&mut self, state: StateKey, link: ActionSignature, out: &mut Vec<Effect>) {
+    pub(super) fn gave_up_link(
+        &mut self,
+        state: StateKey,
+        link: ActionSignature,
+        out: &mut Vec<Effect>,
+    ) {
         if self.links.given.get(&link) == Some(&state) {
             self.links.given.remove(&link);
             self.links.changed.insert(link);
         }
         let asker = self.me;
-        self.owe_owner(home(link), |number| Message::NotFollowed { number, asker, link, state }, out);
+        self.owe_owner(
+            home(link),
+            |number| Message::NotFollowed { number, asker, link, state },
+            out,
+        );
     }
 
     /// As home: a state gave a link up.
-    pub(super) fn not_followed(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<Effect>) {
+    pub(super) fn not_followed(
+        &mut self,
+        link: ActionSignature,
+        state: StateKey,
+        out: &mut Vec<Effect>,
+    ) {
         if self.links.granted.get(&link).is_some_and(|granted| granted.to == state) {
             self.grant_to_next(link, out);
         }
@@ -291,17 +307,22 @@ impl Peer {
             .collect();
         for (from, state) in self.atlas.full() {
             let links = self.atlas.links(state);
-            let leads = self.atlas.leads(state).filter(|(link, _)| links.contains(link) && between(*link));
+            let leads =
+                self.atlas.leads(state).filter(|(link, _)| links.contains(link) && between(*link));
             for (link, to) in leads {
-                let route = self.route_over(state, Step { from, action: link, to }).unwrap_or_default();
+                let route =
+                    self.route_over(state, Step { from, action: link, to }).unwrap_or_default();
                 followed.entry(link).or_insert(Followed { link, from, to, route });
             }
         }
         let here = self.links.given.iter().filter(|&(_, &state)| self.owns(state));
         let here = here.map(|(&link, &state)| Wish { link, state, route: self.route_to(state) });
         let as_home = self.links.granted.iter();
-        let as_home =
-            as_home.map(|(&link, granted)| Wish { link, state: granted.to, route: granted.route.clone() });
+        let as_home = as_home.map(|(&link, granted)| Wish {
+            link,
+            state: granted.to,
+            route: granted.route.clone(),
+        });
         let given = here.chain(as_home).filter(|wish| between(wish.link)).collect();
         (followed.into_values().collect(), given)
     }

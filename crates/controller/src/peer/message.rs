@@ -34,7 +34,15 @@ pub struct Envelope {
 impl Envelope {
     /// Nothing but a message: for the owner of a state, or for the receiver.
     pub fn new(key: Option<StateKey>, message: Message) -> Self {
-        Self { key, hops: 0, last: false, initial: None, facts: Vec::new(), done: Vec::new(), message }
+        Self {
+            key,
+            hops: 0,
+            last: false,
+            initial: None,
+            facts: Vec::new(),
+            done: Vec::new(),
+            message,
+        }
     }
 }
 
@@ -311,7 +319,8 @@ impl Report {
                     report.strayed = Some((step, job.reset));
                     let before = here.into_iter().flat_map(|route| route.iter().copied());
                     let known = job.reset || here.is_some();
-                    report.route = known.then(|| before.chain(went(went_right)).chain([step]).collect());
+                    report.route =
+                        known.then(|| before.chain(went(went_right)).chain([step]).collect());
                 }
                 report.at = Some(at);
             }

@@ -83,12 +83,18 @@ impl Peer {
             self.ranges.expects = true;
             out.push(Effect::Wake(Timer::Grant, self.settings.times.round));
         }
-        let now = if self.ranges.granted && !self.ranges.leaving { self.member.owns_after() } else { None };
+        let now = if self.ranges.granted && !self.ranges.leaving {
+            self.member.owns_after()
+        } else {
+            None
+        };
         if now != self.ranges.after && !self.ranges.leaving {
             self.move_to(now, out);
         }
         match self.member.successors().first().copied() {
-            Some(heir) if self.ranges.leaving && self.member.is_inside() => self.change_heir(heir, out),
+            Some(heir) if self.ranges.leaving && self.member.is_inside() => {
+                self.change_heir(heir, out)
+            }
             None if self.ranges.leaving && self.member.is_inside() => self.left(out),
             _ => {}
         }
@@ -101,7 +107,8 @@ impl Peer {
             self.owe_nothing(before, |message| matches!(message, Message::HandOff { .. }), out);
         }
         let now = now.filter(|_| self.member.is_inside());
-        let comes_in = |after: Key| before.filter(|&was| after != self.me && after.is_between(was, self.me));
+        let comes_in =
+            |after: Key| before.filter(|&was| after != self.me && after.is_between(was, self.me));
         let given_to = now.and_then(comes_in);
         if let Some(after) = now.filter(|_| given_to.is_none()) {
             let taken_over = before.filter(|was| was.is_between(after, self.me));
@@ -222,9 +229,9 @@ impl Peer {
         for record in std::mem::take(&mut self.ranges.remembered) {
             for &(action, to) in &record.executed {
                 let step = Step { from: record.key, action, to };
-                there
-                    .entry(to)
-                    .or_insert_with(|| record.route.iter().copied().chain([step]).collect::<Route>());
+                there.entry(to).or_insert_with(|| {
+                    record.route.iter().copied().chain([step]).collect::<Route>()
+                });
             }
             if !self.owns(record.key) {
                 self.pass_on(record, out);
@@ -320,7 +327,8 @@ impl Peer {
     /// Somebody relies on a state that another has: those that took over from the other are told that it is there.
     pub(super) fn assure_there(&mut self, state: StateKey, route: &Route, out: &mut Vec<Effect>) {
         let known = !route.is_empty() || self.atlas.initial() == Some(state);
-        if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by)) {
+        if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
+        {
             self.owe_existence(state, route.clone(), out);
         }
     }
@@ -334,7 +342,8 @@ impl Peer {
         out: &mut Vec<Effect>,
     ) {
         let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
-        let heard: Vec<_> = self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
+        let heard: Vec<_> =
+            self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
             if let Some(route) = self.route_over(state, Step { from: key, action, to }) {
                 self.owe_existence(to, route, out);
@@ -367,7 +376,8 @@ impl Peer {
 
     fn add_to(&mut self, mut collect: Collect, out: &mut Vec<Effect>) {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
-        let mut seen: std::collections::BTreeMap<StateKey, Route> = collect.seen.drain(..).collect();
+        let mut seen: std::collections::BTreeMap<StateKey, Route> =
+            collect.seen.drain(..).collect();
         let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
         for (key, state) in self.atlas.all() {
             if wanted(key) {

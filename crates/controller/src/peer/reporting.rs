@@ -6,7 +6,9 @@ use argiope_ring::Key;
 use super::Peer;
 use super::atlas::Fact;
 use super::keeping::Then;
-use super::message::{Answer, Asking, Done, Effect, Envelope, Message, Part, Report, Timer, ToCrawler};
+use super::message::{
+    Answer, Asking, Done, Effect, Envelope, Message, Part, Report, Timer, ToCrawler,
+};
 use super::schemes::Hears;
 use crate::job::{CrawlerId, Step};
 use crate::outcome::{ENOUGH, Failure};
@@ -30,8 +32,12 @@ impl Peer {
                 if let (Some(task), Some(reason)) = (report.task, report.failed) {
                     self.send(task.by, Message::Missed(task, reason), out);
                 }
-                let asking =
-                    Asking { crawler: report.crawler, number: report.number, at: None, again: report.again };
+                let asking = Asking {
+                    crawler: report.crawler,
+                    number: report.number,
+                    at: None,
+                    again: report.again,
+                };
                 self.employ(asking, out);
             }
         }
@@ -62,7 +68,14 @@ impl Peer {
         let done = match (report.task, report.executed) {
             (Some(task), Some((from, action))) => {
                 let step = Step { from, action, to: at.key };
-                Some(Done { task, step, once: report.once, notes: report.notes, new, kept_by: self.me })
+                Some(Done {
+                    task,
+                    step,
+                    once: report.once,
+                    notes: report.notes,
+                    new,
+                    kept_by: self.me,
+                })
             }
             _ => None,
         };
@@ -85,13 +98,23 @@ impl Peer {
             self.acknowledge(done, out);
         }
         // If not, it was known once and was lost: a crawler is sent to look, and that counts.
-        let asking =
-            Asking { crawler: report.crawler, number: report.number, at: Some(at.key), again: report.again };
+        let asking = Asking {
+            crawler: report.crawler,
+            number: report.number,
+            at: Some(at.key),
+            again: report.again,
+        };
         self.employ(asking, out);
     }
 
     /// A crawler wants to know what a state is like: whoever knows says so.
-    pub(super) fn want(&mut self, state: StateKey, crawler: CrawlerId, home: Key, out: &mut Vec<Effect>) {
+    pub(super) fn want(
+        &mut self,
+        state: StateKey,
+        crawler: CrawlerId,
+        home: Key,
+        out: &mut Vec<Effect>,
+    ) {
         let content = self.atlas.find(state).and_then(|state| self.atlas.content(state));
         if content.is_none() && !self.owns(state) {
             self.send_to_owner(state, None, Message::Want(state, crawler, home), out);
@@ -175,7 +198,8 @@ impl Peer {
         }
         self.atlas.learn_notes(done.step, done.notes);
         let from = self.atlas.find(done.step.from);
-        let looked_like_it = from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
+        let looked_like_it =
+            from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
         if looked_like_it || done.once {
             self.followed_here(done.step, !looked_like_it, out);
         }
@@ -205,11 +229,12 @@ impl Peer {
         if answer.by != self.me {
             return;
         }
-        let (slot, is_held) = match (self.leases.remove(&answer.job), self.overdue.remove(&answer.job)) {
-            (Some(lease), _) => (lease.slot, true),
-            (None, Some(slot)) => (slot, false),
-            (None, None) => return,
-        };
+        let (slot, is_held) =
+            match (self.leases.remove(&answer.job), self.overdue.remove(&answer.job)) {
+                (Some(lease), _) => (lease.slot, true),
+                (None, Some(slot)) => (slot, false),
+                (None, None) => return,
+            };
         let against = self.failures.entry(slot).or_default();
         *against += reason.speaks_against();
         let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);

@@ -49,8 +49,9 @@ impl TryFrom<Vec<Node>> for Tree {
     type Error = &'static str;
 
     fn try_from(nodes: Vec<Node>) -> Result<Self, Self::Error> {
-        let grows =
-            |(at, node): (usize, &Node)| node.parent.is_none_or(|parent| (parent as usize) < at.max(1));
+        let grows = |(at, node): (usize, &Node)| {
+            node.parent.is_none_or(|parent| (parent as usize) < at.max(1))
+        };
         if nodes.is_empty() || !nodes.iter().enumerate().all(grows) {
             return Err("a search that is no tree");
         }
@@ -130,7 +131,8 @@ impl Search {
             tree.nodes.insert(self.next, node);
             let shift = self.next as u32;
             for node in &mut tree.nodes[self.next + 1..] {
-                node.parent = node.parent.map(|parent| if parent >= shift { parent + 1 } else { parent });
+                node.parent =
+                    node.parent.map(|parent| if parent >= shift { parent + 1 } else { parent });
             }
         }
     }
@@ -145,7 +147,8 @@ impl Search {
             let certain = |&(place, node): &(usize, &Node)| {
                 place <= doubtful || node.parent.is_some_and(|parent| (parent as usize) < doubtful)
             };
-            let nodes = self.tree.nodes.iter().enumerate().filter(certain).map(|(_, node)| node.clone());
+            let nodes =
+                self.tree.nodes.iter().enumerate().filter(certain).map(|(_, node)| node.clone());
             search.tree = Arc::new(Tree::of(nodes.collect()));
         }
         search
@@ -222,7 +225,8 @@ mod tests {
     const INITIAL: StateKey = StateKey(0);
 
     fn search() -> Search {
-        let asking = Asking { crawler: CrawlerId(1), number: 1, at: Some(StateKey(1)), again: false };
+        let asking =
+            Asking { crawler: CrawlerId(1), number: 1, at: Some(StateKey(1)), again: false };
         Search::new(asking, Key(7), INITIAL)
     }
 

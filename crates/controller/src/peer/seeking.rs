@@ -35,7 +35,13 @@ impl Peer {
     }
 
     /// Whether something was found, or is being looked for elsewhere.
-    fn find(&mut self, asking: Asking, origin: Key, drained: Vec<Fact>, out: &mut Vec<Effect>) -> bool {
+    fn find(
+        &mut self,
+        asking: Asking,
+        origin: Key,
+        drained: Vec<Fact>,
+        out: &mut Vec<Effect>,
+    ) -> bool {
         let Some(initial) = self.atlas.initial() else {
             return self.start(asking, out);
         };
@@ -71,7 +77,8 @@ impl Peer {
     }
 
     fn find_by_reset(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
-        let here = asking.at.and_then(|at| self.atlas.find(at)).and_then(|at| self.atlas.first_free(at));
+        let here =
+            asking.at.and_then(|at| self.atlas.find(at)).and_then(|at| self.atlas.first_free(at));
         if let Some(slot) = here.filter(|&slot| !self.atlas.is_ask(slot)) {
             self.atlas.claim(slot);
             self.assign(asking, slot, Way { reset: false, walk: Vec::new() }, out);
@@ -185,7 +192,12 @@ impl Peer {
                 return;
             }
             let certain = self.atlas.is_done_with(state);
-            search.pass(self.atlas.leads(state), certain, initial, self.settings.exploring.reset_cost);
+            search.pass(
+                self.atlas.leads(state),
+                certain,
+                initial,
+                self.settings.exploring.reset_cost,
+            );
         }
         self.go_round(search.asking, out);
     }
@@ -308,7 +320,9 @@ impl Peer {
         }
         let Some((_, asking)) = self.parked.pop_first() else { return false };
         let planned = match (self.settings.scheme.looks, self.atlas.initial()) {
-            (Looks::Known, Some(initial)) => self.find_planned(asking, initial, self.me, Vec::new(), out),
+            (Looks::Known, Some(initial)) => {
+                self.find_planned(asking, initial, self.me, Vec::new(), out)
+            }
             _ => false,
         };
         // There may be a route to a state but no known way.

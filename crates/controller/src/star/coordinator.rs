@@ -144,7 +144,11 @@ impl Coordinator {
     }
 
     /// One that goes on with what was kept, in the order in which it was. Who works on what is heard from the crawlers.
-    pub fn restored<'a>(plan: Plan, times: Times, parts: impl IntoIterator<Item = &'a Part>) -> Self {
+    pub fn restored<'a>(
+        plan: Plan,
+        times: Times,
+        parts: impl IntoIterator<Item = &'a Part>,
+    ) -> Self {
         let mut coordinator = Self::new(plan, times);
         let mut kept = Vec::new();
         for part in parts {
@@ -304,7 +308,8 @@ impl Coordinator {
 
     fn learn_step(&mut self, step: Step, notes: Option<Content>, out: &mut Vec<Effect>) {
         let of = (step.from, step.action);
-        if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of) {
+        if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
+        {
             self.executed.insert(of, step.to);
             self.retries.remove(&of);
             notes.map(|notes| self.notes.insert(of, notes));
@@ -387,8 +392,12 @@ impl Coordinator {
         if !self.begun || self.finished {
             return;
         }
-        let waiting: Vec<CrawlerId> =
-            self.crawlers.iter().filter(|(_, known)| known.asks).map(|(&crawler, _)| crawler).collect();
+        let waiting: Vec<CrawlerId> = self
+            .crawlers
+            .iter()
+            .filter(|(_, known)| known.asks)
+            .map(|(&crawler, _)| crawler)
+            .collect();
         for crawler in waiting {
             self.answer_one(crawler, now, out);
         }
@@ -426,7 +435,8 @@ impl Coordinator {
         }
         (known.asks, known.done, known.heard) = (false, false, now);
         let number = known.number;
-        let states: Vec<Found> = self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
+        let states: Vec<Found> =
+            self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
         // What is done of a share, or is to be tried, can be taken in only by somebody who knows all states.
         let all = after.states + states.len() == self.states.len();
         let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
@@ -441,14 +451,17 @@ impl Coordinator {
             let Some(&place) = self.places.get(&state) else { return false };
             let found = &self.states[place];
             let its = match found.actions.binary_search(&action) {
-                Ok(_) if found.links.binary_search(&action).is_ok() => self.plan.share_of_link(action),
+                Ok(_) if found.links.binary_search(&action).is_ok() => {
+                    self.plan.share_of_link(action)
+                }
                 Ok(place) => self.plan.share(state, action, place, found.actions.len()),
                 Err(_) => return false,
             };
             its == number
         };
         let executed = self.executed.iter().filter(|(of, _)| in_share(of));
-        let given_up = self.closed.keys().filter(|of| in_share(of) && !self.retries.contains_key(of));
+        let given_up =
+            self.closed.keys().filter(|of| in_share(of) && !self.retries.contains_key(of));
         Share {
             number,
             executed: executed.map(|(&(from, action), &to)| Step { from, action, to }).collect(),
@@ -469,7 +482,8 @@ impl Coordinator {
     }
 
     fn record(found: &Found, route: Route) -> StateRecord {
-        let remarks = Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
+        let remarks =
+            Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
         StateRecord {
             key: found.key,
             actions: found.actions.clone(),
@@ -487,7 +501,8 @@ impl Coordinator {
         let mut records: BTreeMap<StateKey, StateRecord> =
             reached.map(|(found, route)| (found.key, Self::record(found, route.clone()))).collect();
         for record in records.values_mut() {
-            let plain = self.plain.iter().filter(|action| record.actions.binary_search(action).is_ok());
+            let plain =
+                self.plain.iter().filter(|action| record.actions.binary_search(action).is_ok());
             record.remarks.links.extend(plain);
         }
         for (&(from, action), &to) in &self.executed {
@@ -506,7 +521,9 @@ impl Coordinator {
     }
 
     fn routes(&self) -> BTreeMap<StateKey, Route> {
-        let Some(initial) = self.states.first().map(|found| found.key) else { return BTreeMap::new() };
+        let Some(initial) = self.states.first().map(|found| found.key) else {
+            return BTreeMap::new();
+        };
         let mut leads: BTreeMap<StateKey, Vec<Step>> = BTreeMap::new();
         let strays = self.strays.iter().map(|(of, to)| (of, to));
         for (&(from, action), &to) in self.executed.iter().chain(strays) {

@@ -35,7 +35,13 @@ pub struct Plan {
 
 impl Plan {
     /// In which share an action is: the one at a place among the `many` that the state offers.
-    pub fn share(self, state: StateKey, action: ActionSignature, place: usize, many: usize) -> usize {
+    pub fn share(
+        self,
+        state: StateKey,
+        action: ActionSignature,
+        place: usize,
+        many: usize,
+    ) -> usize {
         match self.division {
             Division::Stride => place % self.shares,
             Division::Range => place * self.shares / many.max(1),
@@ -58,7 +64,8 @@ mod tests {
 
     fn shares(division: Division, shares: usize, many: usize) -> Vec<usize> {
         let plan = Plan { division, shares };
-        let share = |place| plan.share(StateKey(7), ActionSignature(100 + place as u64), place, many);
+        let share =
+            |place| plan.share(StateKey(7), ActionSignature(100 + place as u64), place, many);
         (0..many).map(share).collect()
     }
 

@@ -61,7 +61,8 @@ impl Node {
         let states = self.links.offered_by.get(&link).into_iter().flatten();
         let slots = states.filter_map(|&state| self.slot(state, link));
         // The one that was heard of first.
-        if let Some(slot) = slots.filter(|&slot| self.is_aside(slot)).min_by_key(|slot| slot.state) {
+        if let Some(slot) = slots.filter(|&slot| self.is_aside(slot)).min_by_key(|slot| slot.state)
+        {
             self.links.taken.insert(link);
             self.explorer().released(slot);
         }

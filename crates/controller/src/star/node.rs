@@ -191,10 +191,14 @@ impl Node {
         self.busy = false;
         let here = found(at, None, content);
         // Where everybody begins is where whoever was first began.
-        let heard =
-            self.early.iter().find(|news| news.after.states == 0).and_then(|news| news.states.first());
+        let heard = self
+            .early
+            .iter()
+            .find(|news| news.after.states == 0)
+            .and_then(|news| news.states.first());
         let first = heard.unwrap_or(&here).clone();
-        self.explorer = Some(Explorer::new(self.strategy, self.exploring, first.key, &first.actions));
+        self.explorer =
+            Some(Explorer::new(self.strategy, self.exploring, first.key, &first.actions));
         self.links.learn(first.key, &first.links);
         self.set_aside(first.key, &first.actions);
         self.met(here);
@@ -308,8 +312,10 @@ impl Node {
                 self.at = self.find(at.key);
             }
             Outcome::Elsewhere { went_right, at } => {
-                let wrong =
-                    job.walk.get(went_right as usize).filter(|step| spent.actions > 0 && step.to != at.key);
+                let wrong = job
+                    .walk
+                    .get(went_right as usize)
+                    .filter(|step| spent.actions > 0 && step.to != at.key);
                 self.strayed(wrong.copied(), job.reset, &at, content);
                 self.at = self.find(at.key);
                 self.failed(slot, &job, Failure::Unreachable);
@@ -325,7 +331,13 @@ impl Node {
 
     /// It stands elsewhere than it should, by this transition if it is known by which. What happened once may be due to
     /// something that cannot be seen, unless the way began with a reset; but there must be a way to every state.
-    fn strayed(&mut self, wrong: Option<Step>, certain: bool, at: &Sighting, content: Option<Content>) {
+    fn strayed(
+        &mut self,
+        wrong: Option<Step>,
+        certain: bool,
+        at: &Sighting,
+        content: Option<Content>,
+    ) {
         let step = wrong.map(|step| Step { to: at.key, ..step });
         let new = self.find(at.key).is_none();
         if new {

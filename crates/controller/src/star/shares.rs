@@ -17,7 +17,9 @@ impl Node {
         let mut links = Vec::new();
         for (place, &action) in actions.iter().enumerate() {
             let link = self.links.contains(state, action);
-            let own = self.share_of(state, actions, place).is_some_and(|share| self.shares.contains(&share));
+            let own = self
+                .share_of(state, actions, place)
+                .is_some_and(|share| self.shares.contains(&share));
             if (link || !own || self.links.is_plain(action))
                 && let Some(slot) = self.slot(state, action).filter(|&slot| self.is_free(slot))
             {
@@ -31,7 +33,12 @@ impl Node {
     }
 
     /// In which share an action of a state is.
-    fn share_of(&self, state: StateKey, actions: &[ActionSignature], place: usize) -> Option<usize> {
+    fn share_of(
+        &self,
+        state: StateKey,
+        actions: &[ActionSignature],
+        place: usize,
+    ) -> Option<usize> {
         let (plan, action) = (self.plan?, actions[place]);
         Some(if self.links.contains(state, action) {
             plan.share_of_link(action)
@@ -55,7 +62,8 @@ impl Node {
         }
         let graph = self.explorer().graph();
         let name = |slot: Slot| graph.signature(graph.action_of(slot));
-        let others = graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
+        let others =
+            graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
         let others: Vec<Slot> = others.filter(|&slot| graph.is_free(slot)).collect();
         for slot in others {
             self.explorer().claim(slot);
@@ -144,7 +152,9 @@ impl Node {
             for (place, &action) in actions.iter().enumerate() {
                 let its = self.share_of(key, &actions, place) == Some(share);
                 if its && !self.links.contains(key, action) && !self.links.is_plain(action) {
-                    found.extend(self.slot(key, action).filter(|&slot| graph.target(slot).is_none()));
+                    found.extend(
+                        self.slot(key, action).filter(|&slot| graph.target(slot).is_none()),
+                    );
                 }
             }
         }
@@ -161,8 +171,9 @@ impl Node {
         }
         let graph = self.explorer().graph();
         let given_up = slot.is_none_or(|slot| graph.closed().contains(&slot));
-        let executed =
-            slot.map(|slot| step(graph, slot)).filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
+        let executed = slot
+            .map(|slot| step(graph, slot))
+            .filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
         if given_up {
             self.unsaid.closed.push((state, action, Failure::Unreachable));
         } else if let Some(step) = executed {
@@ -175,7 +186,8 @@ impl Node {
         let actions = self.offered(job.state);
         let place = actions.binary_search(&job.action).ok();
         let share = place.and_then(|place| self.share_of(job.state, &actions, place));
-        let own = share.is_some_and(|share| self.shares.contains(&share)) || self.adopted.contains(&slot);
+        let own =
+            share.is_some_and(|share| self.shares.contains(&share)) || self.adopted.contains(&slot);
         if own && !self.links.is_plain(job.action) && self.is_open(slot) {
             self.explorer().released(slot);
         }

@@ -148,7 +148,8 @@ impl Pair<'_, '_, '_> {
                 let like = self.likeness(xs[i], ys[j]);
                 likeness[i * ys.len() + j] = like;
                 let both = if like == 0 { 0 } else { like + best[(i + 1) * width + j + 1] };
-                best[i * width + j] = both.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
+                best[i * width + j] =
+                    both.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
             }
         }
         let mut matched = Vec::new();
@@ -181,7 +182,8 @@ impl Pair<'_, '_, '_> {
             let Some(places) = equal.get(&self.a_digests[*x]) else { continue };
             let next = places.partition_point(|j| *j < from_y);
             // One that has moved far away would leave all that is between unmatched.
-            let Some(j) = places.get(next).copied().filter(|j| *j <= from_y + (i - from_x) + 64) else {
+            let Some(j) = places.get(next).copied().filter(|j| *j <= from_y + (i - from_x) + 64)
+            else {
                 continue;
             };
             self.pair_up(xs, ys, (from_x, i), (from_y, j), &mut matched);

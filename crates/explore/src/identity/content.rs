@@ -111,7 +111,9 @@ fn token<'a>(node: &'a Node, name: &'a str, value: &'a str) -> Option<Token<'a>>
         | "aria-valuetext"
         | "aria-roledescription" => Some(Token::Attribute(name, text::normalised(value))),
         // The address of something that lives only in this page is made up anew each time.
-        "href" | "xlink:href" | "src" | "poster" if value.starts_with("blob:") => Some(Token::AnyValue(name)),
+        "href" | "xlink:href" | "src" | "poster" if value.starts_with("blob:") => {
+            Some(Token::AnyValue(name))
+        }
         "href" | "xlink:href" | "src" | "poster" => exact(),
         "disabled" | "readonly" | "required" | "open" => Some(Token::AnyValue(name)),
         // What a field held at first counts only where nothing says what it holds now.

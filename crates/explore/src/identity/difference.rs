@@ -115,7 +115,9 @@ impl<'a> Emitted<'a> {
 impl<'s, 'a> Finder<'s, 'a> {
     fn new(identity: &'s Described, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
         let (view_a, view_b) = (identity.identity.view(a), identity.identity.view(b));
-        let tokens = |view: &View<'a>| view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>();
+        let tokens = |view: &View<'a>| {
+            view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>()
+        };
         let apart = tokens(&view_a) != tokens(&view_b);
         let (in_a, in_b) = (Emitted::of(view_a), Emitted::of(view_b));
         Self { identity, a, b, apart, in_a, in_b, differences: Vec::new() }
@@ -143,18 +145,21 @@ impl<'s, 'a> Finder<'s, 'a> {
 
     /// Nodes that only one page has or shows.
     fn one_sided(&mut self, alignment: &Alignment) {
-        let emits = |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
+        let emits =
+            |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
         // Of texts that stand side by side only the first is in the view.
         let joins = |seen: &Seen<'_>, at: At| {
             let node = seen.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
         for at in alignment.only_a.iter().copied() {
-            let counts = self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
+            let counts =
+                self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
             self.add(Change::OnlyInA, place(self.a, at), self.a.masked.whole(at), counts);
         }
         for at in alignment.only_b.iter().copied() {
-            let counts = self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
+            let counts =
+                self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
             self.add(Change::OnlyInB, place(self.b, at), self.b.masked.whole(at), counts);
         }
         let mut inside = 0;
@@ -188,7 +193,8 @@ impl<'s, 'a> Finder<'s, 'a> {
                         self.add(change, place(self.a, parent.unwrap_or(x)), masked, counts);
                     }
                     Part::Attribute(name) => {
-                        let masked = self.a.masked.attribute(x, &name) || self.b.masked.attribute(y, &name);
+                        let masked =
+                            self.a.masked.attribute(x, &name) || self.b.masked.attribute(y, &name);
                         let tokens = (
                             self.in_a.attributes.get(&(x, name.as_str())),
                             self.in_b.attributes.get(&(y, name.as_str())),
@@ -207,7 +213,9 @@ impl<'s, 'a> Finder<'s, 'a> {
     /// Where only several differences together tell the pages apart (a text that joins another once
     /// what stood between is gone), all of them count.
     fn no_reason_is_lost(&mut self) {
-        if !self.apart || self.differences.iter().any(|difference| difference.verdict == Verdict::Counts) {
+        if !self.apart
+            || self.differences.iter().any(|difference| difference.verdict == Verdict::Counts)
+        {
             return;
         }
         for difference in &mut self.differences {
@@ -231,7 +239,8 @@ impl<'s, 'a> Finder<'s, 'a> {
                     continue;
                 }
                 let words = action(seen, &names, offer);
-                let change = if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
+                let change =
+                    if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
                 self.add(change, place(seen, offer.node as At), false, offer.kind != Kind::Link);
             }
         }
@@ -250,9 +259,17 @@ impl fmt::Display for Difference {
             Change::OnlyInB => write!(f, "only in B: {place}")?,
             Change::ShownInA => write!(f, "shown only in A: {place}")?,
             Change::ShownInB => write!(f, "shown only in B: {place}")?,
-            Change::Text(a, b) => write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?,
+            Change::Text(a, b) => {
+                write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?
+            }
             Change::Attribute(name, a, b) => {
-                write!(f, "{}: {} in A, {} in B, at {place}", Escaped(name, 40), value(a), value(b))?;
+                write!(
+                    f,
+                    "{}: {} in A, {} in B, at {place}",
+                    Escaped(name, 40),
+                    value(a),
+                    value(b)
+                )?;
             }
             Change::Address(a, b) => write!(f, "address: {} in A, {} in B", Quoted(a), Quoted(b))?,
             Change::Title(a, b) => write!(f, "title: {} in A, {} in B", Quoted(a), Quoted(b))?,

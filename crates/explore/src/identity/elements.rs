@@ -23,15 +23,15 @@ pub(crate) fn surrounding(node: &Node) -> Option<Surrounding> {
     use Surrounding::{Group, Item, Landmark};
     let by_role = match role(node) {
         Some(
-            "listitem" | "row" | "option" | "treeitem" | "menuitem" | "menuitemcheckbox" | "menuitemradio"
-            | "gridcell" | "article",
+            "listitem" | "row" | "option" | "treeitem" | "menuitem" | "menuitemcheckbox"
+            | "menuitemradio" | "gridcell" | "article",
         ) => Some(Item),
-        Some("group" | "region" | "tabpanel" | "form" | "radiogroup" | "toolbar" | "grid" | "tree") => {
-            Some(Group)
-        }
         Some(
-            "dialog" | "alertdialog" | "navigation" | "menu" | "listbox" | "search" | "complementary"
-            | "banner" | "contentinfo",
+            "group" | "region" | "tabpanel" | "form" | "radiogroup" | "toolbar" | "grid" | "tree",
+        ) => Some(Group),
+        Some(
+            "dialog" | "alertdialog" | "navigation" | "menu" | "listbox" | "search"
+            | "complementary" | "banner" | "contentinfo",
         ) => Some(Landmark),
         _ => None,
     };
@@ -50,7 +50,16 @@ pub(crate) fn is_apart(node: &Node) -> bool {
         || matches!(node.tag.as_str(), "dialog" | "form" | "fieldset")
         || matches!(
             role(node),
-            Some("dialog" | "alertdialog" | "menu" | "listbox" | "tooltip" | "alert" | "status" | "form")
+            Some(
+                "dialog"
+                    | "alertdialog"
+                    | "menu"
+                    | "listbox"
+                    | "tooltip"
+                    | "alert"
+                    | "status"
+                    | "form"
+            )
         )
 }
 
@@ -67,14 +76,28 @@ pub(crate) fn is_control(node: &Node) -> bool {
         "button" | "input" | "select" | "textarea" | "option" | "optgroup" | "datalist"
     ) || is_title_like(node)
         || is_label_like_role(node)
-        || matches!(role(node), Some("slider" | "spinbutton" | "combobox" | "textbox" | "searchbox"))
+        || matches!(
+            role(node),
+            Some("slider" | "spinbutton" | "combobox" | "textbox" | "searchbox")
+        )
 }
 
 /// Whether all the text in it is its name.
 pub(crate) fn is_leafy(node: &Node) -> bool {
     matches!(
         node.tag.as_str(),
-        "button" | "a" | "summary" | "option" | "label" | "legend" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6"
+        "button"
+            | "a"
+            | "summary"
+            | "option"
+            | "label"
+            | "legend"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
     ) || is_label_like_role(node)
         || is_title_like(node)
 }
@@ -100,7 +123,10 @@ fn is_label_like_role(node: &Node) -> bool {
 pub(crate) fn is_field(node: &Node) -> bool {
     matches!(node.tag.as_str(), "input" | "select" | "textarea")
         || node.attribute("contenteditable").is_some_and(|value| value != "false")
-        || matches!(role(node), Some("textbox" | "searchbox" | "combobox" | "spinbutton" | "slider"))
+        || matches!(
+            role(node),
+            Some("textbox" | "searchbox" | "combobox" | "spinbutton" | "slider")
+        )
 }
 
 /// Whether it is the whole page, or the whole of a frame or shadow root.
@@ -110,8 +136,10 @@ pub(crate) fn is_whole_page(node: &Node) -> bool {
 
 /// Whether it is a heading of the group around it.
 pub(crate) fn is_heading(node: &Node) -> bool {
-    matches!(node.tag.as_str(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption" | "summary")
-        || matches!(role(node), Some("heading"))
+    matches!(
+        node.tag.as_str(),
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption" | "summary"
+    ) || matches!(role(node), Some("heading"))
 }
 
 /// Whether nothing in it is ever shown.

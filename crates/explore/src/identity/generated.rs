@@ -87,8 +87,9 @@ fn has_long_digits(id: &str) -> bool {
 
 /// What a framework counts: its prefix, and a number at the end.
 fn has_numbered_prefix(id: &str) -> bool {
-    let starts =
-        |prefix: &str| id.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let starts = |prefix: &str| {
+        id.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
     id.bytes().any(|byte| byte.is_ascii_digit()) && NUMBERED.iter().any(|prefix| starts(prefix))
 }
 

@@ -34,7 +34,14 @@ pub fn learn(identity: &Described, a: &Page, b: &Page) -> Masks {
     let mut masks = Masks { made_up_ids: alignment.pairs.iter().any(made_up), ..Masks::default() };
     masks.masks.extend(comings_and_goings(&a, &b, &alignment));
     let left_out = masks.clone();
-    masks.masks.extend(values(identity.identity, &a, &b, &alignment, &left_out, Learned::FirstPage));
+    masks.masks.extend(values(
+        identity.identity,
+        &a,
+        &b,
+        &alignment,
+        &left_out,
+        Learned::FirstPage,
+    ));
     masks
 }
 
@@ -58,7 +65,8 @@ pub fn differs_only_in_values(
     {
         return None;
     }
-    let found = values(identity.identity, &first, &second, &alignment, known, Learned::State(state));
+    let found =
+        values(identity.identity, &first, &second, &alignment, known, Learned::State(state));
     let masks = Masks { masks: found, ..Masks::default() };
     let both = known.and(&masks);
     (identity.recognise(a, &both).key == identity.recognise(b, &both).key).then_some(masks)

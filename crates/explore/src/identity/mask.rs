@@ -66,7 +66,8 @@ pub struct Masks {
 
 impl Masks {
     /// No masks.
-    pub const NONE: Masks = Masks { masks: BTreeSet::new(), ignored: BTreeSet::new(), made_up_ids: false };
+    pub const NONE: Masks =
+        Masks { masks: BTreeSet::new(), ignored: BTreeSet::new(), made_up_ids: false };
 
     /// Whether nothing is masked.
     pub fn is_empty(&self) -> bool {
@@ -107,7 +108,8 @@ impl<'m> Masked<'m> {
         }
         // Masks are sorted by their places, so those that share the beginning of the way are neighbours:
         // the children of each node on the way are looked at once.
-        let sorted: Vec<&'m Mask> = masks.masks.iter().filter(|mask| !mask.place.steps.is_empty()).collect();
+        let sorted: Vec<&'m Mask> =
+            masks.masks.iter().filter(|mask| !mask.place.steps.is_empty()).collect();
         let mut open: Vec<(Option<At>, &[&'m Mask], usize)> = vec![(None, &sorted, 0)];
         while let Some((at, group, depth)) = open.pop() {
             let arrived = group.partition_point(|mask| mask.place.steps.len() <= depth);
@@ -121,7 +123,8 @@ impl<'m> Masked<'m> {
             let branches = Branches::of(tree, at, |child| masked.whole(child));
             for group in below.chunk_by(|a, b| a.place.steps[depth] == b.place.steps[depth]) {
                 let step = &group[0].place.steps[depth];
-                let anchor = step.id.as_deref().filter(|_| at.is_none()).and_then(|id| tree.by_id(id));
+                let anchor =
+                    step.id.as_deref().filter(|_| at.is_none()).and_then(|id| tree.by_id(id));
                 let anchor = anchor.filter(|at| tree.node(*at).tag == step.tag);
                 if let Some(child) = anchor.or_else(|| branches.follow(tree, step)) {
                     open.push((Some(child), group, depth + 1));
@@ -141,8 +144,9 @@ impl<'m> Masked<'m> {
             }
         }
         if !looks.is_empty() {
-            let left_out =
-                |child: &At| looks.contains(&(tree.node(*child).tag.as_str(), exact_shape(tree, *child)));
+            let left_out = |child: &At| {
+                looks.contains(&(tree.node(*child).tag.as_str(), exact_shape(tree, *child)))
+            };
             self.whole.extend(tree.children(Some(at)).filter(left_out));
         }
     }
@@ -159,7 +163,8 @@ impl<'m> Masked<'m> {
 
     /// Whether an attribute is masked.
     pub(crate) fn attribute(&self, at: At, name: &str) -> bool {
-        (self.ids && name == "id") || (!self.attributes.is_empty() && self.attributes.contains(&(at, name)))
+        (self.ids && name == "id")
+            || (!self.attributes.is_empty() && self.attributes.contains(&(at, name)))
     }
 }
 

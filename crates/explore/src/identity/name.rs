@@ -19,7 +19,8 @@ const READ: usize = 4096;
 const MASKED: char = '\u{fffc}';
 
 /// Attributes by which an author says which element it is.
-pub(crate) const STABLE: &[&str] = &["data-testid", "data-test-id", "data-test", "data-cy", "data-qa"];
+pub(crate) const STABLE: &[&str] =
+    &["data-testid", "data-test-id", "data-test", "data-cy", "data-qa"];
 
 /// Which of the text inside an element is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,8 @@ impl<'s, 'a> Names<'s, 'a> {
             .or_else(|| self.labelled(at))
             .or_else(|| self.written(at, "alt"))
             .or_else(|| {
-                let button = matches!(node.attribute("type"), Some("button" | "submit" | "reset" | "image"));
+                let button =
+                    matches!(node.attribute("type"), Some("button" | "submit" | "reset" | "image"));
                 let value = || self.written(at, ".value").or_else(|| self.written(at, "value"));
                 (node.tag == "input" && button).then(value).flatten()
             })
@@ -123,7 +125,9 @@ impl<'s, 'a> Names<'s, 'a> {
                 .collect();
             (!texts.is_empty()).then(|| texts.join(" "))
         };
-        self.attribute(at, "aria-labelledby").and_then(labelled_by).or_else(|| self.written(at, "aria-label"))
+        self.attribute(at, "aria-labelledby")
+            .and_then(labelled_by)
+            .or_else(|| self.written(at, "aria-label"))
     }
 
     /// The text of its label, if it is a field.
@@ -187,7 +191,8 @@ impl<'s, 'a> Names<'s, 'a> {
             if self.is_skipped(here, node, reading) {
                 next = tree.end(here);
             } else if node.visible
-                && let Some(said) = self.written(here, "aria-label").or_else(|| self.written(here, "alt"))
+                && let Some(said) =
+                    self.written(here, "aria-label").or_else(|| self.written(here, "alt"))
             {
                 text::push_normalised(&mut out, &said);
                 next = tree.end(here);
@@ -205,7 +210,9 @@ impl<'s, 'a> Names<'s, 'a> {
         match reading {
             Reading::All => false,
             Reading::Own => elements::is_apart(node) || control,
-            Reading::OwnAndTitles => elements::is_apart(node) || (control && !elements::is_title_like(node)),
+            Reading::OwnAndTitles => {
+                elements::is_apart(node) || (control && !elements::is_title_like(node))
+            }
             Reading::Idle => elements::is_apart(node) || control || self.operated[at],
         }
     }
@@ -247,7 +254,9 @@ impl<'s, 'a> Names<'s, 'a> {
                     .map(|reading| self.read(at, reading))
                     .find(|text| !text.is_empty())
             }),
-            Surrounding::Group | Surrounding::Landmark => self.said(at).or_else(|| self.heading(at)),
+            Surrounding::Group | Surrounding::Landmark => {
+                self.said(at).or_else(|| self.heading(at))
+            }
         };
         let written = || STABLE.iter().chain(&["name"]).find_map(|name| self.written(at, name));
         let bare = || (kind == Surrounding::Landmark).then(String::new);

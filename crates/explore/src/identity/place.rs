@@ -95,7 +95,9 @@ impl<'a> Branches<'a> {
     /// Where a step leads.
     pub(super) fn follow(&self, tree: &Tree<'a>, step: &Step) -> Option<At> {
         match &step.id {
-            Some(id) => self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag),
+            Some(id) => {
+                self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag)
+            }
             None => self.places.get(&(step.tag.as_str(), step.shape, step.nth)).copied(),
         }
     }
@@ -112,9 +114,13 @@ pub(super) fn shape(node: &Node) -> u64 {
         text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, step)
     };
     let fixed = ["role", "type"].map(|name| mark(node.attribute(name).unwrap_or_default(), 2));
-    let names = node.attributes.iter().map(|(name, _)| name.as_str()).filter(|name| is_lasting(name));
+    let names =
+        node.attributes.iter().map(|(name, _)| name.as_str()).filter(|name| is_lasting(name));
     let names = names.fold(0_u64, |sum, name| sum.wrapping_add(mark(name, 3)));
-    mark(&node.tag, 1).wrapping_add(fixed[0]).wrapping_add(fixed[1].rotate_left(1)).wrapping_add(names)
+    mark(&node.tag, 1)
+        .wrapping_add(fixed[0])
+        .wrapping_add(fixed[1].rotate_left(1))
+        .wrapping_add(names)
 }
 
 /// The same with what its author calls it: its classes and its id.
@@ -132,8 +138,8 @@ pub(super) fn exact_shape(tree: &Tree<'_>, at: At) -> u64 {
 /// Whether an attribute is not one that scripts set and remove as the state changes.
 fn is_lasting(name: &str) -> bool {
     const PASSING: &[&str] = &[
-        "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected", "open",
-        "value", "tabindex", "title",
+        "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected",
+        "open", "value", "tabindex", "title",
     ];
     !name.starts_with('.')
         && !name.starts_with("aria-")

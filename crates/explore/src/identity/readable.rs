@@ -54,7 +54,8 @@ fn push_step(out: &mut String, seen: &Seen<'_>, at: At) {
         return;
     }
     let siblings = seen.tree.children(seen.tree.parent(at)).take(LOOKED_AT);
-    let alike: Vec<At> = siblings.filter(|sibling| seen.tree.node(*sibling).tag == node.tag).collect();
+    let alike: Vec<At> =
+        siblings.filter(|sibling| seen.tree.node(*sibling).tag == node.tag).collect();
     if alike.len() > 1 {
         match alike.iter().position(|sibling| *sibling == at) {
             Some(position) => _ = write!(out, "[{}]", position + 1),

@@ -85,12 +85,20 @@ fn describe(encoder: &mut Encoder, names: &mut Names<'_, '_>, at: At, kind: Kind
         _ => "href",
     };
     for name in ["role", "type", stands_for] {
-        encoder
-            .text(names.attribute(at, name).filter(|value| !value.starts_with("blob:")).unwrap_or_default());
+        encoder.text(
+            names
+                .attribute(at, name)
+                .filter(|value| !value.starts_with("blob:"))
+                .unwrap_or_default(),
+        );
     }
     let written = |name: &&str| names.attribute(at, name);
-    encoder
-        .text(names.attribute(at, "name").filter(|name| !super::looks_generated(name)).unwrap_or_default());
+    encoder.text(
+        names
+            .attribute(at, "name")
+            .filter(|name| !super::looks_generated(name))
+            .unwrap_or_default(),
+    );
     encoder.text(names.id(at).unwrap_or_default());
     encoder.text(STABLE.iter().find_map(written).unwrap_or_default());
     encoder.text(&names.name(at, kind));

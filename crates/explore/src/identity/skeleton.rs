@@ -47,7 +47,8 @@ impl Skeleton {
             }
             bones[index].kept = kept;
         }
-        let top: Vec<usize> = (0..bones.len()).filter(|index| bones[*index].parent.is_none()).collect();
+        let top: Vec<usize> =
+            (0..bones.len()).filter(|index| bones[*index].parent.is_none()).collect();
         for (position, run) in runs(&top, &digests).enumerate() {
             run.iter().for_each(|child| order[*child] = position);
         }
@@ -97,7 +98,8 @@ fn visible(seen: &Seen<'_>) -> Visible {
         }
         let parent = open.last().map(|(bone, _)| *bone);
         let before = parent.and_then(|parent| children[parent].last()).copied();
-        let joins = node.is_text() && before.is_some_and(|before| tree.node(bones[before].node).is_text());
+        let joins =
+            node.is_text() && before.is_some_and(|before| tree.node(bones[before].node).is_text());
         let says_nothing = node.is_text() && text::is_blank(&node.text) && !seen.masked.text(at);
         if node.visible && !says_nothing && !joins {
             let index = bones.len();
@@ -119,7 +121,11 @@ fn visible(seen: &Seen<'_>) -> Visible {
 }
 
 /// What of an element is structure and not content.
-pub(crate) fn attributes<'a>(seen: &Seen<'a>, at: At, node: &'a Node) -> Vec<(&'static str, &'a str)> {
+pub(crate) fn attributes<'a>(
+    seen: &Seen<'a>,
+    at: At,
+    node: &'a Node,
+) -> Vec<(&'static str, &'a str)> {
     let value = |name: &str| node.attribute(name).filter(|_| !seen.masked.attribute(at, name));
     let mut attributes = Vec::new();
     for name in ["role", "type"] {

@@ -123,7 +123,8 @@ impl StateMasks {
 
 impl Entry {
     fn translated(&self, page: &Page, recognised: &Recognised) -> Recognised {
-        let names: BTreeMap<ActionSignature, ActionSignature> = self.actions.iter().copied().collect();
+        let names: BTreeMap<ActionSignature, ActionSignature> =
+            self.actions.iter().copied().collect();
         let both = page.offers.iter().zip(&recognised.actions);
         let actions = both
             .map(|(offer, action)| match offer.kind {

@@ -41,7 +41,9 @@ impl Identity for Strict {
                 view.push(at, Token::AnyValue("invisible"));
             }
             // What is masked is left out: it may be missing on the next look.
-            for (name, value) in node.attributes.iter().filter(|(name, _)| !seen.masked.attribute(at, name)) {
+            for (name, value) in
+                node.attributes.iter().filter(|(name, _)| !seen.masked.attribute(at, name))
+            {
                 view.push(at, Token::Attribute(name, Cow::Borrowed(value)));
             }
             match seen.masked.text(at) {

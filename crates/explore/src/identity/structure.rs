@@ -32,7 +32,8 @@ impl Identity for Structure {
         let skeleton = Skeleton::of(seen);
         let mut tokens = Vec::new();
         // What is still to come, the next at the end; none closes an element.
-        let mut open: Vec<(usize, bool)> = skeleton.roots.iter().rev().map(|bone| (*bone, false)).collect();
+        let mut open: Vec<(usize, bool)> =
+            skeleton.roots.iter().rev().map(|bone| (*bone, false)).collect();
         while let Some((index, close)) = open.pop() {
             let bone = &skeleton.bones[index];
             let node = seen.tree.node(bone.node);
@@ -94,7 +95,10 @@ fn signatures<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
     let mut named: BTreeMap<Spot<'a>, ActionSignature> = BTreeMap::new();
     for spot @ (bone, onto, kind, argument) in ordered {
         let mut encoder = Encoder::about("structural action");
-        encoder.text(kind.name()).text(argument).number(paths.get(bone).copied().unwrap_or_default());
+        encoder
+            .text(kind.name())
+            .text(argument)
+            .number(paths.get(bone).copied().unwrap_or_default());
         encoder.number(onto.map_or(0, |onto| paths[onto]));
         named.insert(spot, tally.number(encoder.digest()));
     }

@@ -33,7 +33,9 @@ pub(crate) fn page(text: &str) -> Page {
                 Word::Plain(tag) if index == 0 => page.nodes.push(node(depth, &tag, "", visible)),
                 Word::Plain(name) => page.nodes[at].attributes.push((name, String::new())),
                 Word::Pair(name, value) => page.nodes[at].attributes.push((name, value)),
-                Word::Text(text) if index == 0 => page.nodes.push(node(depth, Node::TEXT, &text, visible)),
+                Word::Text(text) if index == 0 => {
+                    page.nodes.push(node(depth, Node::TEXT, &text, visible))
+                }
                 Word::Text(text) => page.nodes.push(node(depth + 1, Node::TEXT, &text, visible)),
                 Word::Hidden => {}
                 Word::Offer(kind, argument) => {
@@ -83,11 +85,13 @@ fn words(line: &str) -> Vec<Word> {
                 let (value, after) = match after.strip_prefix('=') {
                     None => (None, after),
                     Some(after) => match after.strip_prefix('\'') {
-                        Some(quoted) => {
-                            quoted.split_once('\'').map(|(value, after)| (Some(value), after)).unwrap()
-                        }
+                        Some(quoted) => quoted
+                            .split_once('\'')
+                            .map(|(value, after)| (Some(value), after))
+                            .unwrap(),
                         None => {
-                            let (value, after) = after.split_at(after.find(' ').unwrap_or(after.len()));
+                            let (value, after) =
+                                after.split_at(after.find(' ').unwrap_or(after.len()));
                             (Some(value), after)
                         }
                     },

@@ -87,7 +87,9 @@ pub enum ModelError {
         second: usize,
     },
     /// A transition whose action is none of the actions.
-    #[error("states[{state}].actions[{at}]: action {action} does not exist; the model has {actions} actions")]
+    #[error(
+        "states[{state}].actions[{at}]: action {action} does not exist; the model has {actions} actions"
+    )]
     NoSuchAction {
         /// The state.
         state: usize,
@@ -99,7 +101,9 @@ pub enum ModelError {
         actions: usize,
     },
     /// A transition whose destination is none of the states.
-    #[error("states[{state}].actions[{at}]: destination {to} does not exist; the model has {states} states")]
+    #[error(
+        "states[{state}].actions[{at}]: destination {to} does not exist; the model has {states} states"
+    )]
     NoSuchState {
         /// The state.
         state: usize,
@@ -121,7 +125,9 @@ pub enum ModelError {
         action: u32,
     },
     /// States that a crawl could never find.
-    #[error("states[{first}]: no walk from the initial state leads here ({count} unreachable in all)")]
+    #[error(
+        "states[{first}]: no walk from the initial state leads here ({count} unreachable in all)"
+    )]
     Unreachable {
         /// The first such state.
         first: u32,
@@ -285,13 +291,16 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let error = Model::from_json(text.as_bytes(), Reading::default()).expect_err("the file is wrong");
+        let error =
+            Model::from_json(text.as_bytes(), Reading::default()).expect_err("the file is wrong");
         assert_eq!(error.to_string(), expected, "for {text}");
     }
 
     #[test]
     fn a_model_survives_writing_and_reading() {
-        let model = Model::from_json(file("row", "r\\u001b\\n\\\"ö").as_bytes(), Reading::default()).unwrap();
+        let model =
+            Model::from_json(file("row", "r\\u001b\\n\\\"ö").as_bytes(), Reading::default())
+                .unwrap();
         assert_eq!(model.name, "r\u{1b}\n\"ö");
         assert_eq!((model.states(), model.transitions()), (3, 4));
         assert_eq!(model.from(1), [(0, 2), (1, 0)]);
@@ -314,7 +323,8 @@ mod tests {
 
     #[test]
     fn another_format_is_refused_before_anything_else() {
-        let expected = "line 1, column 27: format is \"argiope-model/2\"; expected \"argiope-model/1\"";
+        let expected =
+            "line 1, column 27: format is \"argiope-model/2\"; expected \"argiope-model/1\"";
         check(&file("model/1\"", "model/2\",\"new\":1"), expected);
         check("{}", "format is missing; expected \"argiope-model/1\"");
         check(" []", "format is missing; expected \"argiope-model/1\"");
@@ -325,7 +335,10 @@ mod tests {
         check(&file("\"name\":\"row\",", ""), "name is missing; expected a text");
         check(&file("\"initial\":0,", ""), "initial is missing; expected the index of a state");
         check(&file(",\"reset_cost\":2.5", ""), "reset_cost is missing; expected a number above 0");
-        check(&file("\"actions\":[\"next\",\"back\"],", ""), "actions is missing; expected a list of names");
+        check(
+            &file("\"actions\":[\"next\",\"back\"],", ""),
+            "actions is missing; expected a list of names",
+        );
         check(
             &file("\"initial\"", "\"\\u001b[31m\":1,\"initial\""),
             "line 1, column 53: unknown field `\\u{1b}[31m`, expected one of `format`, `name`, `initial`, \
@@ -335,7 +348,10 @@ mod tests {
             &file("\"initial\"", "\"name\":\"b\",\"initial\""),
             "line 1, column 47: duplicate field `name`",
         );
-        check(&file("[[1,1]]", "[[1,1]],\"a\\n\":1"), "line 3, column 80: a state has no field \"a\\n\"");
+        check(
+            &file("[[1,1]]", "[[1,1]],\"a\\n\":1"),
+            "line 3, column 80: a state has no field \"a\\n\"",
+        );
         check(&file("{\"actions\":[[1,1]]}", "{}"), "line 3, column 58: missing field `actions`");
     }
 
@@ -349,7 +365,10 @@ mod tests {
         let pair = "expected [action, destination], two indexes";
         check(&file("[1,1]", "[1]"), &format!("line 3, column 71: invalid length 1, {pair}"));
         check(&file("[1,1]", "[1,1,1]"), &format!("line 3, column 75: invalid length 3, {pair}"));
-        check(&file("[1,1]", "[1,\"1\"]"), "line 3, column 74: invalid type: string \"1\", expected u32");
+        check(
+            &file("[1,1]", "[1,\"1\"]"),
+            "line 3, column 74: invalid type: string \"1\", expected u32",
+        );
         check(
             &file("[1,1]", "[1,4294967296]"),
             "line 3, column 81: invalid value: integer `4294967296`, expected u32",
@@ -367,7 +386,10 @@ mod tests {
             "states[1].actions[1]: action 2 does not exist; the model has 2 actions",
         );
         check(&file("[1,0]", "[0,0]"), "states[1].actions[1]: the state lists action 0 twice");
-        check(&file("\"back\"", "\"next\""), "actions[1]: \"next\" is already the name of actions[0]");
+        check(
+            &file("\"back\"", "\"next\""),
+            "actions[1]: \"next\" is already the name of actions[0]",
+        );
         let line = "\"\\u001b[2J\",\"\\u001b[2J\"";
         check(
             &file("\"next\",\"back\"", line),
@@ -377,8 +399,7 @@ mod tests {
 
     #[test]
     fn a_model_without_states_is_refused() {
-        let text =
-            r#"{"format":"argiope-model/1","name":"","initial":0,"reset_cost":1,"actions":[],"states":[]}"#;
+        let text = r#"{"format":"argiope-model/1","name":"","initial":0,"reset_cost":1,"actions":[],"states":[]}"#;
         check(text, "states is empty; a model has at least one state");
     }
 
@@ -401,7 +422,8 @@ mod tests {
     #[test]
     fn more_names_than_allowed_are_not_kept() {
         let names = "\"\",".repeat(1_000_001);
-        let error = Model::from_json(file("\"next\",", &names).as_bytes(), Reading::default()).unwrap_err();
+        let error =
+            Model::from_json(file("\"next\",", &names).as_bytes(), Reading::default()).unwrap_err();
         assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 actions");
         let wrong = file("\"back\"", "7");
         check(&wrong, "line 2, column 19: invalid type: integer `7`, expected a string");

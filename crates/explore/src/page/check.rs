@@ -71,7 +71,10 @@ impl Page {
             node.tag.len() + node.text.len() + attributes.sum::<usize>()
         };
         let offers = self.offers.iter().map(|offer| offer.argument.len() + offer.place.len());
-        self.url.len() + self.title.len() + self.nodes.iter().map(node).sum::<usize>() + offers.sum::<usize>()
+        self.url.len()
+            + self.title.len()
+            + self.nodes.iter().map(node).sum::<usize>()
+            + offers.sum::<usize>()
     }
 }
 
@@ -85,7 +88,8 @@ fn mend_depths(nodes: &mut [Node]) {
             open.pop();
         }
         let was = node.depth;
-        node.depth = if index == 0 { 0 } else { open.last().map_or(0, |(_, now)| now.saturating_add(1)) };
+        node.depth =
+            if index == 0 { 0 } else { open.last().map_or(0, |(_, now)| now.saturating_add(1)) };
         // The root stays open whatever its depth was, and a root that claims to be a text as well.
         if index == 0 || !node.is_text() {
             open.push((was, node.depth));
@@ -135,9 +139,15 @@ mod tests {
 
     #[test]
     fn offers_that_point_nowhere_or_repeat_are_dropped() {
-        let offers =
-            vec![offer(0, None), offer(9, None), offer(0, Some(7)), offer(0, None), offer(0, Some(0))];
-        let page = Page { nodes: vec![node(0, "html")], offers, ..Page::default() }.checked().unwrap();
+        let offers = vec![
+            offer(0, None),
+            offer(9, None),
+            offer(0, Some(7)),
+            offer(0, None),
+            offer(0, Some(0)),
+        ];
+        let page =
+            Page { nodes: vec![node(0, "html")], offers, ..Page::default() }.checked().unwrap();
         assert_eq!(page.offers, [offer(0, None), offer(0, Some(0))]);
     }
 

@@ -15,7 +15,9 @@ pub const DESCRIBED: Described = Described {
     help: "Executes every action of the state that was found first before it turns to the next one, by \
            the shortest known transfer (the papers' optimised breadth-first). The classic baseline: it \
            returns to the same state after every action, which costs many transfers and resets.",
-    make: |settings| Box::new(BreadthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() }),
+    make: |settings| {
+        Box::new(BreadthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() })
+    },
 };
 
 #[derive(Clone)]

@@ -15,7 +15,9 @@ pub const DESCRIBED: Described = Described {
     help: "Executes every action of the state that was found last before it returns to the one before, by \
            the shortest known transfer (the papers' optimised depth-first). Few resets, but very long \
            walks: in most applications the costliest strategy of all.",
-    make: |settings| Box::new(DepthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() }),
+    make: |settings| {
+        Box::new(DepthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() })
+    },
 };
 
 #[derive(Clone)]

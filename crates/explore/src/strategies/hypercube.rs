@@ -134,7 +134,8 @@ impl Hypercube {
     }
 
     fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
-        let untried = graph.slots(state).filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
+        let untried =
+            graph.slots(state).filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
         self.starters.push(untried as u32);
         if untried > 0 {
             self.distances.set_goal(TO_STARTER, graph, state);
@@ -198,7 +199,9 @@ impl Hypercube {
             state = below.state;
         }
         job.walk.clear();
-        while let Some(below) = self.step_below(graph, state, |slot| graph.target(slot) == Some(state)) {
+        while let Some(below) =
+            self.step_below(graph, state, |slot| graph.target(slot) == Some(state))
+        {
             job.walk.push(below);
             state = below.state;
         }
@@ -208,7 +211,12 @@ impl Hypercube {
     }
 
     /// A slot of a known state that leads, as expected, to the vertex of this state.
-    fn step_below(&self, graph: &Graph, state: StateIndex, wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
+    fn step_below(
+        &self,
+        graph: &Graph,
+        state: StateIndex,
+        wanted: impl Fn(Slot) -> bool,
+    ) -> Option<Slot> {
         let (bottom, ones) = &self.vertices[state.at()];
         (0..ones.len()).find_map(|at| {
             let below = *self.states.get(&(*bottom, without(ones, at)))?;
@@ -354,7 +362,8 @@ mod tests {
                 }
             }
             assert!(covered.iter().all(|&times| times == 1), "dimension {n}");
-            let middle = (0..n / 2).fold(1u64, |product, i| product * u64::from(n - i) / u64::from(i + 1));
+            let middle =
+                (0..n / 2).fold(1u64, |product, i| product * u64::from(n - i) / u64::from(i + 1));
             assert_eq!(chains, middle, "dimension {n}");
         }
     }

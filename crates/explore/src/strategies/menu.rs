@@ -50,7 +50,9 @@ impl Class {
             Self::Never if idled => Self::Once(Habit::Idles),
             Self::Never => Self::Once(Habit::LeadsTo(destination)),
             // It idled where it leads to: a menu item after all.
-            Self::Once(Habit::LeadsTo(state)) if state == destination => Self::Settled(Habit::LeadsTo(state)),
+            Self::Once(Habit::LeadsTo(state)) if state == destination => {
+                Self::Settled(Habit::LeadsTo(state))
+            }
             Self::Once(Habit::Idles) if idled => Self::Settled(Habit::Idles),
             Self::Settled(habit) if habit.from(source) == destination => self,
             Self::Once(_) | Self::Settled(_) | Self::Other => Self::Other,

@@ -83,7 +83,8 @@ impl Probability {
     }
 
     fn average(&self) -> f64 {
-        let average = if self.window.is_empty() { 0.5 } else { self.window_sum / self.window.len() as f64 };
+        let average =
+            if self.window.is_empty() { 0.5 } else { self.window_sum / self.window.len() as f64 };
         average.clamp(LEAST_AVERAGE, 1.0 - MARGIN)
     }
 }

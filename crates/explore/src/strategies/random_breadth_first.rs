@@ -52,10 +52,12 @@ impl Strategy for RandomBreadthFirst {
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
         let mut out_of_reach = Vec::new();
         let job = loop {
-            let Some(state) = self.present.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
-                self.present = self.draw();
-                self.present
-            }) else {
+            let Some(state) =
+                self.present.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
+                    self.present = self.draw();
+                    self.present
+                })
+            else {
                 break None;
             };
             if graph.unexplored_in(state) == 0 {

@@ -21,7 +21,13 @@ impl Member {
         }
     }
 
-    pub(super) fn look_up(&mut self, key: Key, wanted: Wanted, tries: u32, effects: &mut Vec<Effect>) {
+    pub(super) fn look_up(
+        &mut self,
+        key: Key,
+        wanted: Wanted,
+        tries: u32,
+        effects: &mut Vec<Effect>,
+    ) {
         let question = self.question(Open::Owner { key, wanted, tries }, effects);
         self.hand_on(question, self.me, key, 0, false, effects);
     }
@@ -80,7 +86,13 @@ impl Member {
         before.max_by_key(|&other| self.me.distance(other)).or(self.successors.first().copied())
     }
 
-    pub(super) fn found(&mut self, question: Question, owner: Key, hops: u32, effects: &mut Vec<Effect>) {
+    pub(super) fn found(
+        &mut self,
+        question: Question,
+        owner: Key,
+        hops: u32,
+        effects: &mut Vec<Effect>,
+    ) {
         match self.open.remove(&question) {
             Some(Open::Owner { wanted: Wanted::ByCaller(tag), .. }) => {
                 effects.push(Effect::Found { tag, owner, hops });

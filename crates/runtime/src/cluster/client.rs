@@ -13,7 +13,9 @@ use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::contents;
 use super::links::Switch;
-use super::protocol::{CrawlId, FromClient, MemberStatus, Order, Spec, Status, ToClient, decode, encode};
+use super::protocol::{
+    CrawlId, FromClient, MemberStatus, Order, Spec, Status, ToClient, decode, encode,
+};
 use crate::remembered;
 use crate::store::{Batch, Store, StoreError};
 
@@ -72,7 +74,9 @@ impl Client {
         let gone = || ClientError::Gone(self.address.clone());
         let frame = match self.receiver.recv().await {
             Ok(Some(frame)) => frame,
-            Ok(None) | Err(RecvError::Broken | RecvError::Io(_) | RecvError::Stalled) => return Err(gone()),
+            Ok(None) | Err(RecvError::Broken | RecvError::Io(_) | RecvError::Stalled) => {
+                return Err(gone());
+            }
             Err(RecvError::TooLarge { .. }) => return Err(self.confused()),
         };
         match decode(&frame) {
@@ -132,14 +136,18 @@ impl Client {
                     into.volatile.merge(volatile);
                 }
                 ToClient::Spent(controller, spent) => _ = into.spent.insert(controller, spent),
-                ToClient::States(records) => records.into_iter().for_each(|record| into.take(record)),
+                ToClient::States(records) => {
+                    records.into_iter().for_each(|record| into.take(record))
+                }
                 ToClient::Blobs(blobs) => {
                     let good = blobs.into_iter().filter(contents::is_true);
                     into.blobs.extend(good.map(|blob| (blob.content, blob.bytes)));
                 }
                 ToClient::End => return Ok(()),
                 ToClient::Stands(_) => {}
-                ToClient::Started(_) | ToClient::Status(_) | ToClient::No(_) => return Err(self.confused()),
+                ToClient::Started(_) | ToClient::Status(_) | ToClient::No(_) => {
+                    return Err(self.confused());
+                }
             }
         }
     }
@@ -158,9 +166,12 @@ pub struct Fetched {
 impl Fetched {
     /// Nothing yet but what was spent on the crawl, as far as it was heard: somebody may be gone who knows better.
     pub fn beside(status: &Status, crawl: CrawlId) -> Self {
-        let shares = |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
-        let heard =
-            status.members.iter().filter_map(|member| Some((member.member.key, shares(member)?.1.spent)));
+        let shares =
+            |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
+        let heard = status
+            .members
+            .iter()
+            .filter_map(|member| Some((member.member.key, shares(member)?.1.spent)));
         Self { spent: heard.collect(), ..Self::default() }
     }
 
@@ -176,7 +187,8 @@ impl Fetched {
             return;
         };
         known.content = known.content.or(record.content);
-        let executed: BTreeMap<_, _> = known.executed.iter().chain(&record.executed).copied().collect();
+        let executed: BTreeMap<_, _> =
+            known.executed.iter().chain(&record.executed).copied().collect();
         known.executed = executed.into_iter().collect();
         known.remarks.add(&record.remarks);
         if record.route.len() < known.route.len() {
@@ -192,8 +204,11 @@ impl Fetched {
     /// Why this is not all of it, if it is not.
     pub fn incomplete(&self) -> Option<String> {
         let followed = self.followed();
-        let missing =
-            self.records.values().flat_map(destinations).filter(|to| !self.records.contains_key(to));
+        let missing = self
+            .records
+            .values()
+            .flat_map(destinations)
+            .filter(|to| !self.records.contains_key(to));
         let missing = missing.count();
         let open = |record: &StateRecord| {
             let is_open = |action: &&ActionSignature| {
@@ -206,7 +221,9 @@ impl Fetched {
             (true, ..) => Some("nobody has anything of it".to_owned()),
             (_, 0, 0) => None,
             (_, 0, left) => Some(format!("{left} known actions were not tried")),
-            (_, missing, _) => Some(format!("{missing} transitions lead to states that nobody has")),
+            (_, missing, _) => {
+                Some(format!("{missing} transitions lead to states that nobody has"))
+            }
         }
     }
 
@@ -222,7 +239,9 @@ impl Fetched {
 
     /// Writes all of it into a new store, as a crawl on one machine would have.
     pub fn write(&self, store: &Store, reset_cost: f64) -> Result<(), StoreError> {
-        let Some(initial) = self.records.values().next().map(StateRecord::initial) else { return Ok(()) };
+        let Some(initial) = self.records.values().next().map(StateRecord::initial) else {
+            return Ok(());
+        };
         let followed = self.followed();
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
         let mut seen = BTreeSet::from([initial]);
@@ -249,7 +268,8 @@ impl Fetched {
     /// What became of the actions of a state.
     fn tell(&self, batch: &mut Batch, record: &StateRecord) {
         let (from, remarks) = (record.key, &record.remarks);
-        for &(action, to) in record.executed.iter().filter(|(_, to)| self.records.contains_key(to)) {
+        for &(action, to) in record.executed.iter().filter(|(_, to)| self.records.contains_key(to))
+        {
             let notes = remarks.notes.get(&action).and_then(|content| self.blobs.get(content));
             let notes = notes.and_then(|bytes| contents::unwrap_notes(bytes)).unwrap_or_default();
             let once = remarks.links.contains(&action);
@@ -292,10 +312,17 @@ fn destinations(record: &StateRecord) -> impl Iterator<Item = StateKey> + '_ {
 
 /// Whether an action was executed or given up.
 fn is_settled(record: &StateRecord, action: ActionSignature) -> bool {
-    record.remarks.reasons.contains_key(&action) || record.executed.iter().any(|&(known, _)| known == action)
+    record.remarks.reasons.contains_key(&action)
+        || record.executed.iter().any(|&(known, _)| known == action)
 }
 
 /// Whether an action is a plain link that was followed from another state.
-fn is_elsewhere(record: &StateRecord, action: ActionSignature, followed: &BTreeSet<ActionSignature>) -> bool {
-    record.remarks.links.contains(&action) && followed.contains(&action) && !is_settled(record, action)
+fn is_elsewhere(
+    record: &StateRecord,
+    action: ActionSignature,
+    followed: &BTreeSet<ActionSignature>,
+) -> bool {
+    record.remarks.links.contains(&action)
+        && followed.contains(&action)
+        && !is_settled(record, action)
 }

@@ -150,8 +150,13 @@ mod tests {
             visible: true,
         };
         let page = Page { nodes: vec![html], ..Page::default() };
-        let found =
-            Found { url: "http://a/".to_owned(), source: vec![7; 10_000], raw: 5, page, ..Found::default() };
+        let found = Found {
+            url: "http://a/".to_owned(),
+            source: vec![7; 10_000],
+            raw: 5,
+            page,
+            ..Found::default()
+        };
         let blob = wrap(&found);
         assert!(is_true(&blob) && blob.bytes.len() < 1_000);
         assert!(unwrap(&blob.bytes) == Some(found));

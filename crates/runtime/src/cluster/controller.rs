@@ -278,11 +278,13 @@ impl Node<'_> {
 
     /// Takes up what an earlier life of this controller has kept.
     fn recall(&mut self) -> Result<(), ControllerError> {
-        let unknown =
-            |what: &str| ControllerError::Kept(format!("{what} was kept by another version of argiope"));
+        let unknown = |what: &str| {
+            ControllerError::Kept(format!("{what} was kept by another version of argiope"))
+        };
         let mut kept: BTreeMap<CrawlId, Vec<Part>> = BTreeMap::new();
         self.store.kept(|bytes| {
-            let (crawl, part) = packed::decode::<(CrawlId, Part)>(bytes, &"what a controller kept")?;
+            let (crawl, part) =
+                packed::decode::<(CrawlId, Part)>(bytes, &"what a controller kept")?;
             kept.entry(crawl).or_default().push(part);
             Ok(())
         })?;
@@ -290,7 +292,9 @@ impl Node<'_> {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
             let spec: Spec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
             let mut share = Share::new(spec, self.me).map_err(ControllerError::Kept)?;
-            let is = |what: &str| Ok::<_, StoreError>(self.store.named(&format!("{what}/{id}"))?.is_some());
+            let is = |what: &str| {
+                Ok::<_, StoreError>(self.store.named(&format!("{what}/{id}"))?.is_some())
+            };
             share.finished = is("finished")?;
             share.stopped = is("stopped")?;
             if let Some(masks) = self.store.named(&format!("volatile/{id}"))? {
@@ -311,7 +315,8 @@ impl Node<'_> {
             self.shares.insert(id, share);
         }
         if let Some(bytes) = self.store.named("members")? {
-            let members: Vec<String> = decode(&bytes).ok_or_else(|| unknown("the list of members"))?;
+            let members: Vec<String> =
+                decode(&bytes).ok_or_else(|| unknown("the list of members"))?;
             self.addresses.extend(members);
         }
         Ok(())
@@ -330,7 +335,8 @@ impl Node<'_> {
             }
             Happening::Dialled(address, Err(error)) => {
                 self.dialling.remove(&address);
-                let first = self.unreached.insert(address.clone(), Instant::now() + Duration::from_secs(1));
+                let first =
+                    self.unreached.insert(address.clone(), Instant::now() + Duration::from_secs(1));
                 // Of one that was there it was said that it is gone.
                 let was_there = self.members.values().any(|known| known.address == address);
                 match error {
@@ -410,7 +416,12 @@ impl Node<'_> {
 
     fn remind(&mut self, crawl: CrawlId, alarm: Alarm, after: u64) {
         self.next_timer += 1;
-        self.timers.push(Reverse((self.now().saturating_add(after), self.next_timer, crawl, alarm)));
+        self.timers.push(Reverse((
+            self.now().saturating_add(after),
+            self.next_timer,
+            crawl,
+            alarm,
+        )));
     }
 
     /// Writes something down.

@@ -48,7 +48,12 @@ pub struct Order {
 impl Order {
     /// Divides the work among crawlers in advance, around one coordinator.
     pub fn divided(self, division: &str) -> Self {
-        Self { scheme: format!("{}:{division}", star::NAME), recovery: "none".to_owned(), backups: 0, ..self }
+        Self {
+            scheme: format!("{}:{division}", star::NAME),
+            recovery: "none".to_owned(),
+            backups: 0,
+            ..self
+        }
     }
 
     /// How the work is divided in advance, if it is.
@@ -397,13 +402,20 @@ mod tests {
             },
             content: Some(Content(9)),
         };
-        let envelope = Envelope::new(Some(StateKey(7)), Message::Copy(3, vec![Part::State(record)]));
+        let envelope =
+            Envelope::new(Some(StateKey(7)), Message::Copy(3, vec![Part::State(record)]));
         let blob = Blob { content: Content(9), bytes: vec![1; 40] };
         let report = Report { content: Some(Content(9)), ..Report::new(CrawlerId(5), 6) };
         vec![
             encode(&Between::Peer(CrawlId(1), envelope, vec![blob.clone()])),
             encode(&Between::Stop(CrawlId(1))),
-            encode(&FromCrawler::Report(CrawlId(1), report, Spent::default(), Times::default(), vec![blob])),
+            encode(&FromCrawler::Report(
+                CrawlId(1),
+                report,
+                Spent::default(),
+                Times::default(),
+                vec![blob],
+            )),
             encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
             encode(&FromCrawler::Told(
                 CrawlId(1),

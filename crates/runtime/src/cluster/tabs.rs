@@ -235,7 +235,13 @@ impl Outbox {
         blobs
     }
 
-    async fn report(&self, crawl: CrawlId, report: Report, (spent, times): (Spent, Times), blobs: Vec<Blob>) {
+    async fn report(
+        &self,
+        crawl: CrawlId,
+        report: Report,
+        (spent, times): (Spent, Times),
+        blobs: Vec<Blob>,
+    ) {
         let blobs = self.unsent(blobs);
         self.send(FromCrawler::Report(crawl, report, spent, times, blobs)).await;
     }
@@ -324,7 +330,10 @@ async fn serve(
         session.report.number += 1;
         let archive = &attached.crawl.archive;
         let page = session.report.at.as_ref().and_then(|at| archive.name_of(at.key));
-        let blobs = page.into_iter().chain(session.report.notes).filter_map(|content| archive.blob(content));
+        let blobs = page
+            .into_iter()
+            .chain(session.report.notes)
+            .filter_map(|content| archive.blob(content));
         let blobs = blobs.collect();
         let spent = (std::mem::take(&mut session.spent), std::mem::take(&mut session.times));
         let said = Instant::now();
@@ -363,7 +372,9 @@ async fn next_task(
         };
         let Word::Ring(told) = told else { continue };
         match told {
-            ToCrawler::Task(task) if crawler == attached.crawler && task.number == session.report.number => {
+            ToCrawler::Task(task)
+                if crawler == attached.crawler && task.number == session.report.number =>
+            {
                 return task;
             }
             ToCrawler::Task(task) => {
@@ -387,9 +398,15 @@ fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
 }
 
 /// The tab's crawler, with a new tab if the browser was replaced; nothing if there is none to be had at the moment.
-async fn take_crawler(office: &Office, attached: &Attached, session: &mut Session) -> Option<Crawler> {
+async fn take_crawler(
+    office: &Office,
+    attached: &Attached,
+    session: &mut Session,
+) -> Option<Crawler> {
     match session.crawler.take() {
-        Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => return Some(crawler),
+        Some(crawler) if office.browsers.is_present(crawler.tab().browser()) => {
+            return Some(crawler);
+        }
         _ => {}
     }
     if attached.crawl.spec.order.settings.screenshots {
@@ -443,7 +460,8 @@ async fn perform(
             }
             Err(_) => {
                 let exchanged = office.browsers.discard(crawler.tab());
-                session.report = lost(if exchanged { Failure::Exchanged } else { Failure::NotLoaded });
+                session.report =
+                    lost(if exchanged { Failure::Exchanged } else { Failure::NotLoaded });
                 session.route = None;
                 return;
             }
@@ -462,7 +480,9 @@ async fn perform(
                 tell_volatile(office, attached).await;
             }
             let notes = match &outcome {
-                Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
+                Outcome::Done { notes, .. } if !notes.is_empty() => {
+                    Some(contents::wrap_notes(notes))
+                }
                 Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
             };
             let ended = (outcome, spent);
@@ -527,7 +547,11 @@ mod tests {
     use super::*;
 
     fn block_on<T>(work: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(work)
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime")
+            .block_on(work)
     }
 
     #[test]

@@ -111,8 +111,13 @@ pub async fn run(plan: Plan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerErro
     tokio::task::spawn_local(browsers.clone().open_ahead(tabs));
     let (outgoing, mut outgo) = mpsc::channel(1024);
     let outbox = Outbox::new(outgoing);
-    let mut worker =
-        Worker { browsers: browsers.clone(), secret, crawls: BTreeMap::new(), tabs: Vec::new(), outbox };
+    let mut worker = Worker {
+        browsers: browsers.clone(),
+        secret,
+        crawls: BTreeMap::new(),
+        tabs: Vec::new(),
+        outbox,
+    };
     for number in 0..tabs {
         worker.open(number);
     }
@@ -206,7 +211,8 @@ impl Worker {
     fn open(&mut self, number: u32) {
         let (attached, attachments) = watch::channel(None);
         let (given, tasks) = mpsc::channel(64);
-        let office = tabs::Office { browsers: self.browsers.clone(), outbox: self.outbox.clone(), number };
+        let office =
+            tabs::Office { browsers: self.browsers.clone(), outbox: self.outbox.clone(), number };
         let task = tokio::task::spawn_local(tabs::run(office, attachments, tasks));
         self.tabs.push(Tab { attached, given, task });
     }
@@ -275,8 +281,9 @@ impl Worker {
 
     /// Tells a tab something. One that does not take it has more than it can do; it will ask again.
     fn give(&self, crawler: CrawlerId, told: Word) {
-        let works =
-            |tab: &&Tab| tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler);
+        let works = |tab: &&Tab| {
+            tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler)
+        };
         if let Some(tab) = self.tabs.iter().find(works) {
             let _ = tab.given.try_send(Given { crawler, told });
         }
@@ -315,7 +322,11 @@ impl Worker {
 }
 
 /// How pages are looked at in a crawl.
-fn agent(order: &Order, secret: String, first: Option<&FirstLook>) -> Result<AgentSettings, String> {
+fn agent(
+    order: &Order,
+    secret: String,
+    first: Option<&FirstLook>,
+) -> Result<AgentSettings, String> {
     let settings = &order.settings;
     let scope = Scope::of(&settings.url)?;
     let there = first.and_then(|first| Scope::of(&first.origin).ok());
@@ -329,12 +340,19 @@ fn agent(order: &Order, secret: String, first: Option<&FirstLook>) -> Result<Age
 }
 
 /// Loads the first page twice: is it one, where is it, and what of it changes by itself?
-async fn first_look(browsers: &Browsers, secret: String, order: &Order) -> Result<FirstLook, String> {
+async fn first_look(
+    browsers: &Browsers,
+    secret: String,
+    order: &Order,
+) -> Result<FirstLook, String> {
     let identity = identity::find(&order.settings.identity).ok_or("there is no such identity")?;
     let browser = browsers.present().await.map_err(|error| error.to_string())?;
-    selectors::check(&browser, &order.settings.ignore).await.map_err(|error| format!("--ignore: {error}"))?;
+    selectors::check(&browser, &order.settings.ignore)
+        .await
+        .map_err(|error| format!("--ignore: {error}"))?;
     let mut agent = agent(order, secret, None)?;
-    let looks =
-        probe::looks(browsers, &mut agent, &order.settings.url).await.map_err(|error| error.to_string())?;
+    let looks = probe::looks(browsers, &mut agent, &order.settings.url)
+        .await
+        .map_err(|error| error.to_string())?;
     Ok(FirstLook { origin: agent.origin, masks: probe::volatile(identity, &looks.0, &looks.1) })
 }

@@ -21,7 +21,8 @@ impl Crawler {
     /// Performs a job and then those ahead, until one does not end as foreseen. A report of each that was begun, in order.
     pub async fn perform_all(&mut self, job: &Job, ahead: &[Ahead]) -> Vec<Report> {
         let mut reports = Vec::new();
-        let jobs: Vec<&Job> = [job].into_iter().chain(ahead.iter().map(|ahead| &ahead.job)).collect();
+        let jobs: Vec<&Job> =
+            [job].into_iter().chain(ahead.iter().map(|ahead| &ahead.job)).collect();
         while reports.len() < jobs.len() && self.may_begin(&reports, ahead) {
             let (job, ahead) = (jobs[reports.len()], &ahead[reports.len()..]);
             if let Err(stop) = self.set_out(job).await {

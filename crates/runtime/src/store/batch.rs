@@ -94,7 +94,10 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
 }
 
 /// Stores what a found state brings along, and says what is to be kept of the state itself.
-fn keep(blobs: &mut Table<'_, u128, &'static [u8]>, found: &Found) -> Result<StateDetail, redb::Error> {
+fn keep(
+    blobs: &mut Table<'_, u128, &'static [u8]>,
+    found: &Found,
+) -> Result<StateDetail, redb::Error> {
     Ok(StateDetail {
         url: found.url.clone(),
         title: found.title.clone(),
@@ -111,7 +114,10 @@ fn keep(blobs: &mut Table<'_, u128, &'static [u8]>, found: &Found) -> Result<Sta
 }
 
 /// Stores bytes unless they are there.
-fn keep_once(blobs: &mut Table<'_, u128, &'static [u8]>, bytes: &[u8]) -> Result<ContentHash, redb::Error> {
+fn keep_once(
+    blobs: &mut Table<'_, u128, &'static [u8]>,
+    bytes: &[u8],
+) -> Result<ContentHash, redb::Error> {
     let hash = ContentHash::of(bytes);
     if blobs.get(hash.0)?.is_none() {
         blobs.insert(hash.0, pack(bytes).as_slice())?;

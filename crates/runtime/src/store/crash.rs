@@ -206,7 +206,10 @@ fn check(store: &Store) -> u64 {
     let records: Vec<Record> = store.records().unwrap().map(Result::unwrap).collect();
     let batches = records.len() as u64 / 2;
     let expected: Vec<Batch> = (0..batches).map(batch).collect();
-    assert_eq!(records, expected.iter().flat_map(|batch| batch.records.clone()).collect::<Vec<_>>());
+    assert_eq!(
+        records,
+        expected.iter().flat_map(|batch| batch.records.clone()).collect::<Vec<_>>()
+    );
     let states: usize = expected.iter().map(|batch| batch.states.len()).sum();
     assert_eq!(store.states().unwrap().count(), states);
     for (key, found) in expected.iter().flat_map(|batch| &batch.states) {
@@ -247,7 +250,8 @@ fn survive(operation: u64, cut: Cut, survivors: std::ops::Range<u64>) -> bool {
             assert!(matches!(again, Ok(_) | Err(StoreError::HoldsRun(_))), "{place}: {again:?}");
             continue;
         }
-        let store = Backend::holding(image).open().unwrap_or_else(|error| panic!("{place}: {error}"));
+        let store =
+            Backend::holding(image).open().unwrap_or_else(|error| panic!("{place}: {error}"));
         let there = check(&store);
         assert!(Some(there) >= acknowledged, "{place}: {there} of {acknowledged:?}");
         assert_eq!(crawl(&store, there).0, BATCHES, "{place}");

@@ -47,7 +47,10 @@ fn another_format_is_refused_with_both_versions() {
     set_meta(&store, "format", "2");
     set_meta(&store, "argiope", "9.8.7");
     let error = reopened(store).unwrap_err().to_string();
-    assert_eq!(error, "memory was written by argiope 9.8.7 in store format 2; this argiope reads format 1");
+    assert_eq!(
+        error,
+        "memory was written by argiope 9.8.7 in store format 2; this argiope reads format 1"
+    );
 }
 
 #[test]
@@ -75,9 +78,12 @@ fn somebody_elses_database_is_not_a_store() {
 fn a_changed_record_is_damage_and_ends_the_reading() {
     let store = store();
     let record = Record::Spent { actions: 1, resets: 2 };
-    store.commit(&[Batch::of_records(vec![record.clone(), record.clone(), record.clone()])]).unwrap();
+    store
+        .commit(&[Batch::of_records(vec![record.clone(), record.clone(), record.clone()])])
+        .unwrap();
     let good = packed::encode(&record);
-    let cases: [&[u8]; 4] = [&[], &[200], &good[..good.len() - 1], &[good.as_slice(), &[0]].concat()];
+    let cases: [&[u8]; 4] =
+        [&[], &[200], &good[..good.len() - 1], &[good.as_slice(), &[0]].concat()];
     for bytes in cases {
         set(&store, JOURNAL, 1, bytes);
         let read: Vec<_> = store.records().unwrap().collect();
@@ -170,5 +176,9 @@ fn the_encoding_of_format_1_stays_as_it_is() {
         reason: argiope_controller::outcome::Failure::Lost,
     };
     assert_eq!(packed::encode(&failed), [2, 1, 2, 4], "raise store::FORMAT");
-    assert_eq!(packed::encode(&Record::Spent { actions: 1, resets: 2 }), [5, 1, 2], "raise store::FORMAT");
+    assert_eq!(
+        packed::encode(&Record::Spent { actions: 1, resets: 2 }),
+        [5, 1, 2],
+        "raise store::FORMAT"
+    );
 }

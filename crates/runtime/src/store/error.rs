@@ -70,9 +70,9 @@ impl StoreError {
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             // A quota or a limit on the size of files is a full disk to whoever runs into it.
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::DiskFull(error)
-            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::DiskFull(error),
             _ => Self::Io { path: path.to_owned(), error },
         }
     }

@@ -28,8 +28,11 @@ pub(super) fn begin(
     path: &Path,
     settings: &serde_json::Value,
 ) -> Result<Meta, StoreError> {
-    let meta =
-        Meta { argiope: env!("CARGO_PKG_VERSION").to_owned(), run: identity(), settings: settings.clone() };
+    let meta = Meta {
+        argiope: env!("CARGO_PKG_VERSION").to_owned(),
+        run: identity(),
+        settings: settings.clone(),
+    };
     let write = || -> Result<bool, redb::Error> {
         let transaction = database.begin_write()?;
         if transaction.list_tables()?.next().is_some() {
@@ -65,17 +68,23 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Meta, StoreError
     let table = match transaction.open_table(META) {
         Ok(table) => table,
         Err(redb::TableError::TableDoesNotExist(_)) => {
-            let any = transaction.list_tables().map_err(|error| StoreError::database(path, error))?.next();
+            let any = transaction
+                .list_tables()
+                .map_err(|error| StoreError::database(path, error))?
+                .next();
             return Err(match any {
                 Some(_) => StoreError::NotAStore(path.to_owned()),
-                None => StoreError::Unfinished(path.parent().map_or_else(PathBuf::new, Path::to_owned)),
+                None => {
+                    StoreError::Unfinished(path.parent().map_or_else(PathBuf::new, Path::to_owned))
+                }
             });
         }
         Err(redb::TableError::Storage(error)) => return Err(StoreError::database(path, error)),
         Err(_) => return Err(StoreError::NotAStore(path.to_owned())),
     };
     let text = |name: &str| -> Result<String, StoreError> {
-        let value = table.get(name.as_bytes()).map_err(|error| StoreError::database(path, error))?;
+        let value =
+            table.get(name.as_bytes()).map_err(|error| StoreError::database(path, error))?;
         let value = value.ok_or_else(|| StoreError::NotAStore(path.to_owned()))?;
         String::from_utf8(value.value().to_vec())
             .map_err(|_| StoreError::Damaged(format!("its {name} is not text")))

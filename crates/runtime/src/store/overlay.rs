@@ -138,7 +138,11 @@ impl StorageBackend for Overlay {
         self.file.try_lock_shared_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.file.try_lock_shared_range(start, end)
     }
 

@@ -52,7 +52,10 @@ pub(crate) fn unpack(packed: &[u8], what: &dyn Display) -> Result<Vec<u8>, Store
             let mut decoder = zstd::stream::read::Decoder::new(frame).map_err(|_| damaged())?;
             decoder.window_log_max(WINDOW_LOG_MAX).map_err(|_| damaged())?;
             let mut bytes = Vec::new();
-            decoder.take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| damaged())?;
+            decoder
+                .take(length.saturating_add(1))
+                .read_to_end(&mut bytes)
+                .map_err(|_| damaged())?;
             if bytes.len() as u64 == length { Ok(bytes) } else { Err(damaged()) }
         }
         _ => Err(damaged()),
@@ -65,7 +68,10 @@ pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// A value out of the store's encoding; all bytes must belong to it.
-pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &dyn Display) -> Result<T, StoreError> {
+pub(crate) fn decode<T: DeserializeOwned>(
+    bytes: &[u8],
+    what: &dyn Display,
+) -> Result<T, StoreError> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
         Ok(_) => Err(StoreError::Damaged(format!("{what} has bytes too many"))),

@@ -11,7 +11,9 @@ use super::error::StoreError;
 /// The file for a new run's database, locked, in a directory that is made if need be.
 pub(super) fn claim(directory: &Path, path: &Path) -> Result<File, StoreError> {
     match fs::metadata(directory) {
-        Ok(found) if !found.is_dir() => return Err(StoreError::NotADirectory(directory.to_owned())),
+        Ok(found) if !found.is_dir() => {
+            return Err(StoreError::NotADirectory(directory.to_owned()));
+        }
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(directory).map_err(|error| StoreError::io(directory, error))?;
@@ -45,7 +47,9 @@ pub(super) fn find(directory: &Path) -> Result<PathBuf, StoreError> {
     match File::open(&path) {
         Ok(file) if cut_short(&path, &file)? => Err(StoreError::Unfinished(directory.to_owned())),
         Ok(_) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::NoRun(directory.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::NoRun(directory.to_owned()))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             Err(StoreError::NotADirectory(directory.to_owned()))
         }
@@ -63,7 +67,9 @@ fn cut_short(path: &Path, mut file: &File) -> Result<bool, StoreError> {
 /// Makes the names of the file and of its directory as durable as the file's content.
 pub(super) fn persist(directory: &Path) -> Result<(), StoreError> {
     let sync = |path: &Path| -> Result<(), StoreError> {
-        File::open(path).and_then(|opened| opened.sync_all()).map_err(|error| StoreError::io(path, error))
+        File::open(path)
+            .and_then(|opened| opened.sync_all())
+            .map_err(|error| StoreError::io(path, error))
     };
     sync(directory)?;
     let full = fs::canonicalize(directory).map_err(|error| StoreError::io(directory, error))?;

@@ -19,7 +19,8 @@ fn crawled(settings: &CrawlSettings, place: &Place) -> Model {
 #[track_caller]
 fn check(site: &str, identity: &str, expected: (usize, usize)) {
     let server = Server::start(site).unwrap();
-    let settings = CrawlSettings { identity: identity.to_owned(), ..CrawlSettings::new(server.url()) };
+    let settings =
+        CrawlSettings { identity: identity.to_owned(), ..CrawlSettings::new(server.url()) };
     let found = crawled(&settings, &Place::new());
     assert_eq!((found.states.len(), found.transitions.len()), expected, "{site} by {identity}");
 }
@@ -45,7 +46,8 @@ fn what_is_to_be_ignored_is_neither_looked_at_nor_learned() {
     let found = crawled(&CrawlSettings { ignore, ..CrawlSettings::new(server.url()) }, &place);
     assert_eq!((found.states.len(), found.transitions.len()), (6, 18));
     let store = Store::read(&place.path("run")).unwrap();
-    let masks: serde_json::Value = serde_json::from_slice(&store.named("masks").unwrap().unwrap()).unwrap();
+    let masks: serde_json::Value =
+        serde_json::from_slice(&store.named("masks").unwrap().unwrap()).unwrap();
     assert_eq!(masks["masks"], serde_json::json!([]));
     for (_, detail) in store.states().unwrap().map(Result::unwrap) {
         let page = store.page(detail.page).unwrap().unwrap();
@@ -58,14 +60,17 @@ fn a_frozen_clock_shows_the_same_time_on_every_load() {
     let server = Server::start("volatile").unwrap();
     let masked_and_shown = |freeze_time| {
         let place = Place::new();
-        let found = crawled(&CrawlSettings { freeze_time, ..CrawlSettings::new(server.url()) }, &place);
+        let found =
+            crawled(&CrawlSettings { freeze_time, ..CrawlSettings::new(server.url()) }, &place);
         assert_eq!((found.states.len(), found.transitions.len()), (6, 18));
         let store = Store::read(&place.path("run")).unwrap();
         let masks = String::from_utf8(store.named("masks").unwrap().unwrap()).unwrap();
         let sources: Vec<String> = store
             .states()
             .unwrap()
-            .map(|state| String::from_utf8(store.blob(state.unwrap().1.source).unwrap().unwrap()).unwrap())
+            .map(|state| {
+                String::from_utf8(store.blob(state.unwrap().1.source).unwrap().unwrap()).unwrap()
+            })
             .collect();
         (
             masks.contains("clock"),

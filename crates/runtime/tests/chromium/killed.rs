@@ -46,7 +46,8 @@ fn killed_twenty_times_it_finds_the_same_and_does_no_more_again_than_was_in_flig
     if is_the_other_process() {
         return;
     }
-    let test = "killed::killed_twenty_times_it_finds_the_same_and_does_no_more_again_than_was_in_flight";
+    let test =
+        "killed::killed_twenty_times_it_finds_the_same_and_does_no_more_again_than_was_in_flight";
     let pages = Pages::start(Duration::ZERO);
     let tabs = 2;
     let settings = CrawlSettings { tabs, ..CrawlSettings::new(pages.url("switches?count=7")) };
@@ -66,7 +67,10 @@ fn killed_twenty_times_it_finds_the_same_and_does_no_more_again_than_was_in_flig
             let actions = 1 + chance.below(40);
             let started = Instant::now();
             while pages.count() < actions {
-                assert!(!other.has_ended() && started.elapsed() < PATIENCE, "seed {SEED}, round {round}");
+                assert!(
+                    !other.has_ended() && started.elapsed() < PATIENCE,
+                    "seed {SEED}, round {round}"
+                );
                 std::thread::sleep(Duration::from_micros(chance.below(3000) as u64));
             }
         }
@@ -81,7 +85,8 @@ fn killed_twenty_times_it_finds_the_same_and_does_no_more_again_than_was_in_flig
     let other = Other::start(test, &settings, &directory, r#"exec "$@""#, None);
     assert_eq!(other.finish().0, "complete=true");
     assert!(model(&records(&directory)) == expected);
-    let left: Vec<_> = std::fs::read_dir(place.profiles()).unwrap().map(|entry| entry.unwrap()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(place.profiles()).unwrap().map(|entry| entry.unwrap()).collect();
     assert!(left.len() == 1, "only the run is left: {left:?}");
 }
 

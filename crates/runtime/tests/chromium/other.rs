@@ -94,7 +94,8 @@ impl Other {
         let lines = BufReader::new(self.0.stdout.take().unwrap()).lines().map(Result::unwrap);
         let lines: Vec<String> = lines.collect();
         self.0.wait().unwrap();
-        let said = |what: &str| lines.iter().find_map(|line| line.strip_prefix(what)).map(str::to_owned);
+        let said =
+            |what: &str| lines.iter().find_map(|line| line.strip_prefix(what)).map(str::to_owned);
         let ended = said("ended ").unwrap_or_else(|| panic!("it says how it ended: {lines:?}"));
         (ended, said("peak ").unwrap().parse().unwrap())
     }
@@ -114,7 +115,8 @@ fn processes() -> Vec<u32> {
 }
 
 fn command_line(pid: u32) -> String {
-    String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())
+        .into_owned()
 }
 
 /// The processes whose command line names a directory, but for this one.

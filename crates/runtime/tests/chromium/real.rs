@@ -26,7 +26,8 @@ impl Place {
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("argiope-crawl-{}-{count}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("argiope-crawl-{}-{count}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

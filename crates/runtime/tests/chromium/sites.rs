@@ -19,7 +19,8 @@ const ONE: &str = "ARGIOPE_SITE";
 fn every_fixture_gives_its_expected_model_with_any_number_of_tabs() {
     let one = std::env::var(ONE).ok();
     let wanted = |name: &&str| {
-        !["broken", "filetree-cassandra"].contains(name) && one.as_deref().is_none_or(|one| one == *name)
+        !["broken", "filetree-cassandra"].contains(name)
+            && one.as_deref().is_none_or(|one| one == *name)
     };
     assert!(Site::names().any(|name| wanted(&name)), "there is no fixture {one:?}");
     let sites = Mutex::new(Site::names().filter(wanted));
@@ -105,7 +106,8 @@ fn settings(url: String, expected: &Expected) -> CrawlSettings {
 }
 
 fn in_short(expected: &Expected) -> String {
-    let Expected { states, transitions, failed, nondeterministic, unsettled, urls, notes, .. } = expected;
+    let Expected { states, transitions, failed, nondeterministic, unsettled, urls, notes, .. } =
+        expected;
     format!(
         "{states} states, {transitions} transitions, {failed} failed, {nondeterministic} not deterministic, \
          {unsettled} unsettled, {urls} urls, {notes:?}"

@@ -81,7 +81,8 @@ fn a_crawler_that_panics_is_told_of_on_every_thread() {
     let pages = Pages::start(Duration::ZERO);
     let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=2")) };
     let place = Place::new();
-    let store = Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
+    let store =
+        Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
     let office = Office {
         url: settings.url.as_str().into(),
         agent: agent(&settings, "secret".to_owned(), Scope::of(&settings.url).unwrap(), Vec::new()),
@@ -123,7 +124,11 @@ fn who_is_sent_through_a_menu_that_only_a_pointer_opens_finds_out_how() {
     let settings = CrawlSettings::new(server.url());
     let first = CrawlSettings { max_actions: Some(1), ..settings.clone() };
     let summary = run(&first, &place.path("run")).unwrap();
-    assert_eq!((summary.progress.states, summary.progress.transitions), (2, 1), "the menu was opened");
+    assert_eq!(
+        (summary.progress.states, summary.progress.transitions),
+        (2, 1),
+        "the menu was opened"
+    );
     Store::open(&place.path("run")).unwrap().put("trusted", b"[]").unwrap();
     let (summary, found) = crawled(&settings, &place);
     assert_eq!((summary.failed, summary.nondeterministic), (0, 0));

@@ -51,8 +51,15 @@ impl Cluster<'_> {
         let report = Report::new(crawler, 0);
         let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, number]);
         let now = self.clock.now();
-        let crawling =
-            Crawling { simulated, home, report, task: None, idle_since: now, working_since: now, in_vain: 0 };
+        let crawling = Crawling {
+            simulated,
+            home,
+            report,
+            task: None,
+            idle_since: now,
+            working_since: now,
+            in_vain: 0,
+        };
         self.crawlers.insert(crawler, crawling);
         self.send_report(crawler);
     }
@@ -60,12 +67,14 @@ impl Cluster<'_> {
     /// Says that a task is done, whatever becomes of where it led.
     fn say_done(&mut self, crawler: CrawlerId) -> bool {
         let report = self.crawlers.get(&crawler).map(|crawling| &crawling.report);
-        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) = report
+        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) =
+            report
         else {
             return false;
         };
         let step = Step { from: *from, action: *action, to: at.key };
-        let done = Done { task: *task, step, once: false, notes: None, new: false, kept_by: task.by };
+        let done =
+            Done { task: *task, step, once: false, notes: None, new: false, kept_by: task.by };
         let envelope = Envelope::new(None, Message::Done(done));
         let by = task.by;
         if let Some(&to) = self.places.get(&by) {
@@ -100,7 +109,8 @@ impl Cluster<'_> {
 
     pub(super) fn waited(&mut self, crawler: CrawlerId, number: u64) {
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
-        if crawling.report.number == number && crawling.task.is_none() && self.finished_by.is_none() {
+        if crawling.report.number == number && crawling.task.is_none() && self.finished_by.is_none()
+        {
             crawling.report.again = true;
             crawling.in_vain += 1;
             self.send_report(crawler);

@@ -18,7 +18,8 @@ pub const FAILURES: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%
      with fail, fail:K, restart:TIME, slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler; several with + \
      between them";
 /// What latencies are written as.
-pub const LATENCIES: &str = "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
+pub const LATENCIES: &str =
+    "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
 /// The names of the recoveries.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
 /// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
@@ -157,7 +158,8 @@ mod tests {
         assert_eq!(failures("crawlers:at:30%"), Ok((vec![(0.3, Happening::LoseCrawler)], 0.0)));
         let both = vec![(0.1, Happening::Join), (0.4, Happening::Part(2_000_000))];
         assert_eq!(failures("join@10%+part:2s@40%"), Ok((both, 0.0)));
-        for wrong in ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"]
+        for wrong in
+            ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"]
         {
             assert!(failures(wrong).is_err(), "{wrong}");
         }

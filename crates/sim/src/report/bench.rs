@@ -66,8 +66,16 @@ fn figures(printed: Option<Figure>, reset_cost: f64) -> String {
 /// How a strategy stands: for all states against the best other strategy, for the complete crawl
 /// against the bound. Medians over the seeds.
 pub fn standing(bench: &[Measured], strategy: &str) -> String {
-    let mut table =
-        Table::new(["test-bed", "all states", "best other", "", "ratio", "complete", "bound", "ratio"]);
+    let mut table = Table::new([
+        "test-bed",
+        "all states",
+        "best other",
+        "",
+        "ratio",
+        "complete",
+        "bound",
+        "ratio",
+    ]);
     for measured in bench {
         let summaries = measured.summaries();
         let Some(ours) = summaries.iter().find(|summary| summary.strategy == strategy) else {
@@ -88,7 +96,9 @@ pub fn standing(bench: &[Measured], strategy: &str) -> String {
         ]);
         table.row(row);
     }
-    format!("{strategy} against the best other strategy (all states) and the lower bound (complete)\n{table}")
+    format!(
+        "{strategy} against the best other strategy (all states) and the lower bound (complete)\n{table}"
+    )
 }
 
 #[cfg(test)]

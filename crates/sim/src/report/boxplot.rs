@@ -237,8 +237,8 @@ impl Axis {
         let factors: &[f64] = if decades < 3.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let first = self.from.log10().floor() as i32;
         let last = self.to.log10().floor() as i32;
-        let all =
-            (first..=last).flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
+        let all = (first..=last)
+            .flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
         all.filter(|tick| (self.from..=self.to).contains(tick)).collect()
     }
 }
@@ -333,6 +333,9 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        assert_eq!([thousands(1234567.0), thousands(999.0), thousands(10.5)], ["1,234,567", "999", "10.5"]);
+        assert_eq!(
+            [thousands(1234567.0), thousands(999.0), thousands(10.5)],
+            ["1,234,567", "999", "10.5"]
+        );
     }
 }

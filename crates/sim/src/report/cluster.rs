@@ -64,7 +64,8 @@ impl Outcome {
         wrong: Option<String>,
         wall_ms: f64,
     ) -> Self {
-        let Scenario { controllers, crawlers, strategy, recovery, reset_cost, seed, .. } = *scenario;
+        let Scenario { controllers, crawlers, strategy, recovery, reset_cost, seed, .. } =
+            *scenario;
         let time = counts.ended as f64 * crawlers as f64;
         Self {
             strategy: strategy.name,

@@ -26,7 +26,10 @@ pub fn runs(bench: &[Measured]) -> String {
         let reset_cost = measured.reset_cost;
         for run in &measured.runs {
             let mut row = vec![field(&measured.testbed), field(run.strategy)];
-            row.extend([run.seed, run.states as u64, run.transitions as u64].map(|count| count.to_string()));
+            row.extend(
+                [run.seed, run.states as u64, run.transitions as u64]
+                    .map(|count| count.to_string()),
+            );
             row.push(reset_cost.to_string());
             for spent in [run.all_states, run.complete] {
                 row.extend([spent.actions, spent.resets].map(|count| count.to_string()));

@@ -66,7 +66,8 @@ pub struct Series {
 /// Draws a figure.
 pub fn svg(figure: &Figure) -> String {
     let width = 2.0 * MARGIN + figure.panels.len().clamp(2, ROW) as f64 * PANEL_WIDTH;
-    let legend = figure.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as f64 * LEGEND_ROW;
+    let legend =
+        figure.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as f64 * LEGEND_ROW;
     let row = PANEL_HEAD + PLOT_HEIGHT + FOOT + legend + MARGIN;
     let height = HEAD + figure.panels.len().div_ceil(ROW).max(1) as f64 * row;
     let mut out = svg::begin(width, height);
@@ -80,7 +81,8 @@ pub fn svg(figure: &Figure) -> String {
         ),
     );
     for (at, panel) in figure.panels.iter().enumerate() {
-        let (left, top) = (MARGIN + (at % ROW) as f64 * PANEL_WIDTH, HEAD + (at / ROW) as f64 * row);
+        let (left, top) =
+            (MARGIN + (at % ROW) as f64 * PANEL_WIDTH, HEAD + (at / ROW) as f64 * row);
         push(&mut out, format_args!("<g transform=\"translate({left} {top})\">"));
         draw(&mut out, panel);
         push(&mut out, format_args!("</g>"));
@@ -97,9 +99,14 @@ fn stem_of(series: &Series) -> &str {
 fn draw(out: &mut String, panel: &Panel) {
     let shown = |&&(x, y): &&(f64, f64)| !panel.logarithmic || (x > 0.0 && y > 0.0);
     let points = || panel.series.iter().flat_map(|series| series.points.iter().filter(shown));
-    let across = Axis::new(points().map(|point| point.0), panel.logarithmic, LEFT, LEFT + PLOT_WIDTH);
-    let up =
-        Axis::new(points().map(|point| point.1), panel.logarithmic, PANEL_HEAD + PLOT_HEIGHT, PANEL_HEAD);
+    let across =
+        Axis::new(points().map(|point| point.0), panel.logarithmic, LEFT, LEFT + PLOT_WIDTH);
+    let up = Axis::new(
+        points().map(|point| point.1),
+        panel.logarithmic,
+        PANEL_HEAD + PLOT_HEIGHT,
+        PANEL_HEAD,
+    );
     push(
         out,
         format_args!(
@@ -112,7 +119,8 @@ fn draw(out: &mut String, panel: &Panel) {
     colours.dedup();
     for (at, series) in panel.series.iter().enumerate() {
         let colour =
-            COLOURS[colours.iter().position(|&stem| stem == stem_of(series)).unwrap_or(at) % COLOURS.len()];
+            COLOURS[colours.iter().position(|&stem| stem == stem_of(series)).unwrap_or(at)
+                % COLOURS.len()];
         let dashes = if series.dashed { " stroke-dasharray=\"5 4\"" } else { "" };
         let places: Vec<(f64, f64)> =
             series.points.iter().filter(shown).map(|&(x, y)| (across.at(x), up.at(y))).collect();
@@ -125,7 +133,10 @@ fn draw(out: &mut String, panel: &Panel) {
             ),
         );
         for (x, y) in places.iter().filter(|_| !series.dashed) {
-            push(out, format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.6\" fill=\"{colour}\"/>"));
+            push(
+                out,
+                format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.6\" fill=\"{colour}\"/>"),
+            );
         }
         let y = PANEL_HEAD + PLOT_HEIGHT + FOOT + at as f64 * LEGEND_ROW;
         push(
@@ -194,7 +205,12 @@ struct Axis {
 }
 
 impl Axis {
-    fn new(values: impl Iterator<Item = f64> + Clone, logarithmic: bool, begin: f64, end: f64) -> Self {
+    fn new(
+        values: impl Iterator<Item = f64> + Clone,
+        logarithmic: bool,
+        begin: f64,
+        end: f64,
+    ) -> Self {
         let most = values.clone().fold(f64::MIN_POSITIVE, f64::max);
         let least = values.fold(most, f64::min);
         let (from, to) = if logarithmic {
@@ -222,7 +238,10 @@ impl Axis {
             (first..=last).map(|power| 10f64.powi(power)).collect()
         } else {
             let step = step(self.to);
-            (0..).map(|at| f64::from(at) * step).take_while(|&tick| tick <= self.to * 1.001).collect()
+            (0..)
+                .map(|at| f64::from(at) * step)
+                .take_while(|&tick| tick <= self.to * 1.001)
+                .collect()
         }
     }
 }
@@ -249,7 +268,8 @@ mod tests {
     use super::*;
 
     fn figure(logarithmic: bool, points: &[(f64, f64)]) -> String {
-        let line = |name: &str, dashed| Series { name: name.to_owned(), points: points.to_vec(), dashed };
+        let line =
+            |name: &str, dashed| Series { name: name.to_owned(), points: points.to_vec(), dashed };
         svg(&Figure {
             title: "a & b".to_owned(),
             note: String::new(),

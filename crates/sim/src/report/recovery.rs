@@ -27,8 +27,15 @@ pub struct Figure {
 
 /// As people read it.
 pub fn table(figure: &Figure) -> String {
-    let columns =
-        [figure.across, "recovery", "more time", "more work", "computed", "failures", "executed again"];
+    let columns = [
+        figure.across,
+        "recovery",
+        "more time",
+        "more work",
+        "computed",
+        "failures",
+        "executed again",
+    ];
     let mut table = Table::new(columns);
     let percent = |part: f64| format!("{:.1} %", 100.0 * part);
     for point in &figure.points {
@@ -48,11 +55,13 @@ pub fn table(figure: &Figure) -> String {
 
 /// One row per point.
 pub fn csv(figures: &[Figure]) -> String {
-    let mut out =
-        String::from("figure,axis,at,recovery,more_time,more_work,computed,failures,executed_again\n");
+    let mut out = String::from(
+        "figure,axis,at,recovery,more_time,more_work,computed,failures,executed_again\n",
+    );
     for figure in figures {
         for point in &figure.points {
-            let mut row = vec![figure.number.to_owned(), field(figure.across), point.at.to_string()];
+            let mut row =
+                vec![figure.number.to_owned(), field(figure.across), point.at.to_string()];
             row.push(point.series.to_owned());
             let values = [point.time, point.work, point.computed, point.failures, point.again];
             row.extend(values.map(|value| value.to_string()));
@@ -70,7 +79,8 @@ pub fn panel(figure: &Figure) -> Panel {
     for name in names {
         let line = |dashed: bool| {
             let points = figure.points.iter().filter(|point| point.series == name);
-            let measured = |point: &Overhead| if figure.shows_time { point.time } else { point.work };
+            let measured =
+                |point: &Overhead| if figure.shows_time { point.time } else { point.work };
             let value = |point: &Overhead| if dashed { point.computed } else { measured(point) };
             Series {
                 name: if dashed { format!("{name}{COMPUTED}") } else { name.to_owned() },

@@ -66,8 +66,9 @@ fn mark(run: &Measured) -> String {
 /// times are converted to actions that take as long as the published ones.
 pub fn of_schemes(bed: &Testbed, runs: &[&Measured]) -> String {
     let Some(first) = runs.first() else { return String::new() };
-    let printed =
-        |scheme: &str| published::find(bed.application, scheme).filter(|_| first.testbed == bed.full);
+    let printed = |scheme: &str| {
+        published::find(bed.application, scheme).filter(|_| first.testbed == bed.full)
+    };
     let reference = printed(REFERENCE);
     let action = reference.map_or(first.action as f64 / 1e3, Row::action);
     let columns = ["scheme", "cost", "searches", "messages", "per transition", "idle", "ms"];
@@ -137,7 +138,10 @@ pub fn depths(runs: &[(&Testbed, &Measured)]) -> String {
     for (bed, run) in runs {
         let whole = run.transitions as u64;
         row.push(percent(run.counts.by_reset, whole));
-        row.push(printed(bed, run).map_or_else(String::new, |it| percent(it.by_reset + it.waited, whole)));
+        row.push(
+            printed(bed, run)
+                .map_or_else(String::new, |it| percent(it.by_reset + it.waited, whole)),
+        );
     }
     table.row(row);
     format!("Where the next action was found ({REFERENCE})\n{table}")
@@ -146,8 +150,16 @@ pub fn depths(runs: &[(&Testbed, &Measured)]) -> String {
 /// The time over the number of controllers with as many crawlers each, one table per test-bed and scheme.
 pub fn scaling(runs: &[&Measured]) -> String {
     let Some(first) = runs.first() else { return String::new() };
-    let columns =
-        ["controllers", "crawlers", "seconds", "speed-up", "of ideal", "idle", "cost", "messages/transition"];
+    let columns = [
+        "controllers",
+        "crawlers",
+        "seconds",
+        "speed-up",
+        "of ideal",
+        "idle",
+        "cost",
+        "messages/transition",
+    ];
     let mut table = Table::new(columns);
     for run in runs {
         let speed_up = run.speed_up(first);
@@ -198,7 +210,8 @@ pub fn speed_up_panel(runs: &[&Measured]) -> Panel {
     let mut series = Vec::new();
     for scheme in distinct(runs.iter().map(|run| run.scheme)) {
         let of_scheme: Vec<&&Measured> = runs.iter().filter(|run| run.scheme == scheme).collect();
-        let points = of_scheme.iter().map(|run| (run.controllers as f64, run.speed_up(of_scheme[0])));
+        let points =
+            of_scheme.iter().map(|run| (run.controllers as f64, run.speed_up(of_scheme[0])));
         series.push(Series { name: scheme.to_owned(), points: points.collect(), dashed: false });
     }
     let numbers = distinct(runs.iter().map(|run| run.controllers));
@@ -215,7 +228,8 @@ pub fn speed_up_panel(runs: &[&Measured]) -> Panel {
 
 /// One row per run; what a paper printed follows as rows of their own, in which our unknowns are empty.
 pub fn csv(runs: &[&Measured], printed: &[Row]) -> String {
-    let kinds: BTreeSet<&str> = runs.iter().flat_map(|run| run.counts.messages.keys().copied()).collect();
+    let kinds: BTreeSet<&str> =
+        runs.iter().flat_map(|run| run.counts.messages.keys().copied()).collect();
     let mut out = String::from(
         "testbed,source,scheme,controllers,crawlers,transitions,reset_cost,action_us,cost,actions,resets,\
          simulated_ms,idle_share,by_reset,executed_again,failures,messages",

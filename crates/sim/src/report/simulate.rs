@@ -83,8 +83,19 @@ mod tests {
         let text = table(&by_strategy(&runs, 2.5, &BOUND), &BOUND);
         let row = text.lines().last().expect("the row of greedy");
         let cells: Vec<_> = row.split_whitespace().collect();
-        let expected =
-            ["greedy", "11.5", "10.5–12.5", "9", "1", "12.5", "11.5–13.5", "10", "1", "1.250", "1.150–1.350"];
+        let expected = [
+            "greedy",
+            "11.5",
+            "10.5–12.5",
+            "9",
+            "1",
+            "12.5",
+            "11.5–13.5",
+            "10",
+            "1",
+            "1.250",
+            "1.150–1.350",
+        ];
         assert_eq!(cells, expected);
     }
 }

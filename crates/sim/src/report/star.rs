@@ -32,8 +32,17 @@ fn what(divided: &Divided) -> String {
 /// As figure 3: the time over the number of crawlers, and what it went into. All runs divide in the same way.
 pub fn over_crawlers(runs: &[&Divided]) -> String {
     let Some(first) = runs.first() else { return String::new() };
-    let header =
-        ["crawlers", "seconds", "optimal", "speed-up", "acting", "network", "coordinator", "idle", "actions"];
+    let header = [
+        "crawlers",
+        "seconds",
+        "optimal",
+        "speed-up",
+        "acting",
+        "network",
+        "coordinator",
+        "idle",
+        "actions",
+    ];
     let mut table = Table::new(header);
     let mut mean = [0.0; 4];
     for divided in runs {
@@ -53,11 +62,16 @@ pub fn over_crawlers(runs: &[&Divided]) -> String {
         row.push(run.counts.spent.actions.to_string());
         table.row(row);
     }
-    let mut text =
-        format!("{}\n{table}on average {:.2} % acting, {:.2} % idle", what(first), mean[0], mean[3]);
+    let mut text = format!(
+        "{}\n{table}on average {:.2} % acting, {:.2} % idle",
+        what(first),
+        mean[0],
+        mean[3]
+    );
     if let Some(Static { acting, idle, actions, .. }) = published::divided(&first.run.testbed) {
-        text +=
-            &format!("; published: {acting:.2} % acting, {idle:.2} % idle, {actions} actions by one crawler");
+        text += &format!(
+            "; published: {acting:.2} % acting, {idle:.2} % idle, {actions} actions by one crawler"
+        );
     }
     text.push('\n');
     text
@@ -83,14 +97,20 @@ pub fn panel(testbed: &str, groups: &[Vec<&Divided>]) -> Panel {
         let Some(first) = runs.first() else { continue };
         series.push(Series {
             name: format!("{}, {}", first.strategy, first.division),
-            points: runs.iter().map(|it| (it.run.crawlers as f64, it.run.speed_up(&first.run))).collect(),
+            points: runs
+                .iter()
+                .map(|it| (it.run.crawlers as f64, it.run.speed_up(&first.run)))
+                .collect(),
             dashed: false,
         });
     }
     if let Some(runs) = groups.first() {
         series.push(Series {
             name: "optimal".to_owned(),
-            points: runs.iter().map(|it| (it.run.crawlers as f64, it.run.crawlers as f64)).collect(),
+            points: runs
+                .iter()
+                .map(|it| (it.run.crawlers as f64, it.run.crawlers as f64))
+                .collect(),
             dashed: true,
         });
     }
@@ -120,7 +140,11 @@ mod tests {
             .map(|crawlers| {
                 let mut scenario = Scenario::new(1, crawlers, model.reset_cost, 1);
                 scenario.division = Some(argiope_controller::star::division::Division::Stride);
-                Divided { strategy: "greedy", division: "stride", run: measure("random", &world, &scenario) }
+                Divided {
+                    strategy: "greedy",
+                    division: "stride",
+                    run: measure("random", &world, &scenario),
+                }
             })
             .collect();
         for divided in &runs {

@@ -12,7 +12,14 @@ pub fn redundancy(latency: f64, action: f64) -> f64 {
 }
 
 /// Equation 6.5, and with a load (from 0 to below 1) equation 6.7.
-pub fn combined(period: f64, failures: f64, latency: f64, copying: f64, action: f64, load: f64) -> f64 {
+pub fn combined(
+    period: f64,
+    failures: f64,
+    latency: f64,
+    copying: f64,
+    action: f64,
+    load: f64,
+) -> f64 {
     failures * period / 2.0 + 2.0 * latency / period + copying / (action * (1.0 - load))
 }
 
@@ -34,7 +41,9 @@ mod tests {
 
     #[test]
     fn load_makes_copies_dearer() {
-        assert!(combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.9) > combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.1));
+        assert!(
+            combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.9) > combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.1)
+        );
         assert!(retry(2.0, 10.0, 5.0) > redundancy(0.1, 10.0));
     }
 }

@@ -24,7 +24,13 @@ pub struct Overhead {
 
 impl Overhead {
     /// Of several crawls against as many without failures and copies.
-    pub fn new(series: &'static str, at: f64, computed: f64, runs: &[Measured], calm: &[Measured]) -> Self {
+    pub fn new(
+        series: &'static str,
+        at: f64,
+        computed: f64,
+        runs: &[Measured],
+        calm: &[Measured],
+    ) -> Self {
         let pairs = || runs.iter().zip(calm);
         let mean = |of: &dyn Fn(&Measured, &Measured) -> f64| {
             pairs().map(|(run, calm)| of(run, calm)).sum::<f64>() / runs.len() as f64
@@ -56,7 +62,10 @@ pub fn best_period(points: &[Overhead]) -> Option<f64> {
         let weight = 1.0 / work.max(f64::MIN_POSITIVE).powi(2);
         for (equation, term) in equations.iter_mut().zip(terms) {
             let [a, b, c] = *terms;
-            equation.iter_mut().zip([a, b, c, *work]).for_each(|(sum, other)| *sum += weight * term * other);
+            equation
+                .iter_mut()
+                .zip([a, b, c, *work])
+                .for_each(|(sum, other)| *sum += weight * term * other);
         }
     }
     let [_, grows, shrinks] = solve(equations)?;
@@ -66,7 +75,8 @@ pub fn best_period(points: &[Overhead]) -> Option<f64> {
 /// Gauss' elimination; none if there is not one solution.
 fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     for column in 0..3 {
-        let pivot = (column..3).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
+        let pivot =
+            (column..3).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
         rows.swap(column, pivot);
         let above = rows[column];
         if above[column].abs() < f64::MIN_POSITIVE {
@@ -90,7 +100,10 @@ mod tests {
         let run = measured(2);
         let runs = [run.clone(), run];
         let overhead = Overhead::new("retry", 0.0, 0.0, &runs, &runs);
-        assert_eq!((overhead.time, overhead.work, overhead.failures, overhead.again), (0.0, 0.0, 0.0, 0.0));
+        assert_eq!(
+            (overhead.time, overhead.work, overhead.failures, overhead.again),
+            (0.0, 0.0, 0.0, 0.0)
+        );
     }
 
     #[test]

@@ -80,7 +80,9 @@ impl Bebop {
 
     fn pages(&self) -> usize {
         let lists = self.lists.iter();
-        2 + lists.map(|list| list.len() + list.len().div_ceil(self.size.per_sheet.into())).sum::<usize>()
+        2 + lists
+            .map(|list| list.len() + list.len().div_ceil(self.size.per_sheet.into()))
+            .sum::<usize>()
     }
 
     /// A publication more in a list is a page more, and another one where the list needs a sheet more.
@@ -148,14 +150,18 @@ impl Program for Bebop {
 
 /// The imitation of Bebop.
 pub fn bebop_like() -> Model {
-    let wanted = Wanted { name: "bebop-like", reset_cost: 2.0, states: 1_800, transitions: 145_811 };
-    let size = Size { publications: 280, categories: &[31, 21, 12, 8, 5], per_sheet: 4, full_texts: 5 };
+    let wanted =
+        Wanted { name: "bebop-like", reset_cost: 2.0, states: 1_800, transitions: 145_811 };
+    let size =
+        Size { publications: 280, categories: &[31, 21, 12, 8, 5], per_sheet: 4, full_texts: 5 };
     program::explore(&Bebop::new(size, wanted.states), &wanted)
 }
 
 /// The imitation of the larger version of Bebop.
 pub fn bebop_like_large() -> Model {
-    let wanted = Wanted { name: "bebop-like:large", reset_cost: 3.0, states: 5_082, transitions: 468_971 };
-    let size = Size { publications: 875, categories: &[36, 23, 13, 9, 7], per_sheet: 8, full_texts: 5 };
+    let wanted =
+        Wanted { name: "bebop-like:large", reset_cost: 3.0, states: 5_082, transitions: 468_971 };
+    let size =
+        Size { publications: 875, categories: &[36, 23, 13, 9, 7], per_sheet: 8, full_texts: 5 };
     program::explore(&Bebop::new(size, wanted.states), &wanted)
 }

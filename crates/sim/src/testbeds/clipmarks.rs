@@ -123,6 +123,7 @@ pub(super) fn sign_up<P>(step: u8, page: impl Fn(u8) -> P, offers: &mut Offers<P
 
 /// The imitation of Clipmarks.
 pub fn clipmarks_like() -> Model {
-    let wanted = Wanted { name: "clipmarks-like", reset_cost: 18.0, states: 129, transitions: 10_580 };
+    let wanted =
+        Wanted { name: "clipmarks-like", reset_cost: 18.0, states: 129, transitions: 10_580 };
     program::explore(&Clipmarks, &wanted)
 }

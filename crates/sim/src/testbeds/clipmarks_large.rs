@@ -68,8 +68,15 @@ impl Program for Clipmarks {
     }
 }
 
-fn clips(division: u16, at: u16, open: Option<u16>, asking_to_sign_in: bool, offers: &mut Offers<Page>) {
-    let show = |open, asking_to_sign_in| Page::Sheet { division, sheet: at, open, asking_to_sign_in };
+fn clips(
+    division: u16,
+    at: u16,
+    open: Option<u16>,
+    asking_to_sign_in: bool,
+    offers: &mut Offers<Page>,
+) {
+    let show =
+        |open, asking_to_sign_in| Page::Sheet { division, sheet: at, open, asking_to_sign_in };
     let same = show(open, asking_to_sign_in);
     for other in 0..SHEETS {
         offers.nth("sheet", other.into(), sheet(division, other));
@@ -105,7 +112,11 @@ fn clips(division: u16, at: u16, open: Option<u16>, asking_to_sign_in: bool, off
 
 /// The imitation of the larger version of Clipmarks.
 pub fn clipmarks_like_large() -> Model {
-    let wanted =
-        Wanted { name: "clipmarks-like:large", reset_cost: 32.0, states: 2_663, transitions: 355_201 };
+    let wanted = Wanted {
+        name: "clipmarks-like:large",
+        reset_cost: 32.0,
+        states: 2_663,
+        transitions: 355_201,
+    };
     program::explore(&Clipmarks, &wanted)
 }

@@ -113,6 +113,7 @@ impl Program for Elfinder {
 
 /// The imitation of Elfinder.
 pub fn elfinder_like() -> Model {
-    let wanted = Wanted { name: "elfinder-like", reset_cost: 10.0, states: 1_360, transitions: 43_816 };
+    let wanted =
+        Wanted { name: "elfinder-like", reset_cost: 10.0, states: 1_360, transitions: 43_816 };
     program::explore(&Elfinder::new(), &wanted)
 }

@@ -62,6 +62,7 @@ impl Program for Explorer {
 
 /// The file explorer of the published size.
 pub fn filetree_large() -> Model {
-    let wanted = Wanted { name: "filetree:large", reset_cost: 12.0, states: 4_622, transitions: 429_654 };
+    let wanted =
+        Wanted { name: "filetree:large", reset_cost: 12.0, states: 4_622, transitions: 429_654 };
     program::explore(&Explorer::new(wanted.states), &wanted)
 }

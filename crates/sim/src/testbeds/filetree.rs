@@ -186,7 +186,12 @@ mod tests {
     #[test]
     fn the_known_trees_have_their_known_sizes() {
         for (model, states, transitions) in [(cassandra(), 163, 4_816), (httpd(), 93, 2_360)] {
-            assert_eq!((model.states(), model.transitions()), (states, transitions), "{}", model.name);
+            assert_eq!(
+                (model.states(), model.transitions()),
+                (states, transitions),
+                "{}",
+                model.name
+            );
             assert!(model.unreachable().is_empty());
         }
     }
@@ -208,13 +213,22 @@ mod tests {
     #[test]
     fn wrong_shapes_are_refused_with_the_place() {
         check("", "line 1, column 0: EOF while parsing a value");
-        check("7", "line 1, column 1: invalid type: integer `7`, expected an object with the field parents");
+        check(
+            "7",
+            "line 1, column 1: invalid type: integer `7`, expected an object with the field parents",
+        );
         check("{}", "line 1, column 2: missing field `parents`");
         check(r#"{"parents":[]}"#, "parents is empty; the first directory is the root");
-        check(r#"{"parents":[0]}"#, "parents[0]: 0; the first directory is the root and its parent is null");
+        check(
+            r#"{"parents":[0]}"#,
+            "parents[0]: 0; the first directory is the root and its parent is null",
+        );
         check(r#"{"parents":[null,null]}"#, "parents[1]: null; only the first directory is a root");
         check(r#"{"parents":[null,2,1]}"#, "parents[1]: 2; a parent comes before its children");
-        check(r#"{"parents":[null,-1]}"#, "line 1, column 19: invalid value: integer `-1`, expected u32");
+        check(
+            r#"{"parents":[null,-1]}"#,
+            "line 1, column 19: invalid value: integer `-1`, expected u32",
+        );
     }
 
     #[test]
@@ -226,7 +240,8 @@ mod tests {
 
     #[test]
     fn a_deep_shape_is_read() {
-        let parents = (0..2_000).map(|at: i32| if at == 0 { "null".into() } else { (at - 1).to_string() });
+        let parents =
+            (0..2_000).map(|at: i32| if at == 0 { "null".into() } else { (at - 1).to_string() });
         let text = format!("{{\"parents\":[{}]}}", parents.collect::<Vec<String>>().join(","));
         assert_eq!(from_shape(&text).unwrap().transitions(), 1_999 * 2_000 / 2 + 1_999);
     }

@@ -63,6 +63,7 @@ impl Program for PeriodicTable {
 
 /// The imitation of Periodic Table.
 pub fn periodic_table_like() -> Model {
-    let wanted = Wanted { name: "periodic-table-like", reset_cost: 8.0, states: 240, transitions: 29_034 };
+    let wanted =
+        Wanted { name: "periodic-table-like", reset_cost: 8.0, states: 240, transitions: 29_034 };
     program::explore(&PeriodicTable, &wanted)
 }

@@ -7,7 +7,8 @@ pub(super) fn answer(ask: &Ask) -> Option<Reply> {
     Some(match ask.path.as_str() {
         "/" => Reply::html(INDEX),
         "/empty" => Reply::html(""),
-        "/error" => Reply::html("<!doctype html><title>500</title><h1>Something went wrong</h1>").status(500),
+        "/error" => Reply::html("<!doctype html><title>500</title><h1>Something went wrong</h1>")
+            .status(500),
         "/loop" => Reply::redirect("/loop/again"),
         "/loop/again" => Reply::redirect("/loop"),
         "/moved" => Reply::redirect("/"),

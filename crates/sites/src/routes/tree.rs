@@ -8,7 +8,8 @@ use crate::reply::{Ask, Reply};
 /// A small tree for everyday tests.
 pub(super) const SMALL: &str = include_str!("../../../../sites/filetree/tree.json");
 /// The source tree of Cassandra 1.2.1: the same file that the simulator's test-bed is made from.
-pub(super) const CASSANDRA: &str = include_str!("../../../sim/src/testbeds/cassandra-1.2.1.tree.json");
+pub(super) const CASSANDRA: &str =
+    include_str!("../../../sim/src/testbeds/cassandra-1.2.1.tree.json");
 
 /// Entry i is the parent of directory i; 0 is the root.
 #[derive(Deserialize)]

@@ -23,7 +23,9 @@ pub(super) fn endless(ask: &Ask) -> Option<Reply> {
     }
     let page: u32 = ask.parameter("page")?.parse().ok()?;
     let items = if (1..=5).contains(&page) { (page - 1) * 20 + 1..page * 20 + 1 } else { 0..0 };
-    Some(Reply::json(&json!({ "items": items.map(|item| format!("item {item}")).collect::<Vec<_>>() })))
+    Some(Reply::json(
+        &json!({ "items": items.map(|item| format!("item {item}")).collect::<Vec<_>>() }),
+    ))
 }
 
 /// `/draw`: heads and tails in turn, whoever asks. Nothing that a reset clears decides it.
@@ -126,7 +128,8 @@ mod tests {
     #[test]
     fn heads_and_tails_come_in_turn() {
         let memory = Memory::default();
-        let drawn: Vec<_> = (0..4).map(|_| body(nondeterministic(&at("/draw", ""), &memory))).collect();
+        let drawn: Vec<_> =
+            (0..4).map(|_| body(nondeterministic(&at("/draw", ""), &memory))).collect();
         assert_eq!(drawn, ["heads", "tails", "heads", "tails"]);
     }
 

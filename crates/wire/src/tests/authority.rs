@@ -33,8 +33,9 @@ fn an_authority_is_not_overwritten() {
 fn names_and_hosts_are_checked() {
     let authority = Directory::authority();
     let out = Directory::new();
-    let issue =
-        |name: &str, host: &str| authority::issue(authority.path(), name, &[host.to_owned()], out.path());
+    let issue = |name: &str, host: &str| {
+        authority::issue(authority.path(), name, &[host.to_owned()], out.path())
+    };
     for name in ["", "a b", "../a", "ä", &"x".repeat(65)] {
         assert!(matches!(issue(name, "localhost"), Err(AuthorityError::Name { .. })), "{name:?}");
     }
@@ -50,7 +51,8 @@ fn names_and_hosts_are_checked() {
 
 #[test]
 fn an_authority_whose_key_is_anothers_issues_nothing() {
-    let (authority, other, out) = (Directory::authority(), Directory::authority(), Directory::new());
+    let (authority, other, out) =
+        (Directory::authority(), Directory::authority(), Directory::new());
     fs::copy(other.path().join("ca.key"), authority.path().join("ca.key")).expect("copied");
     let issued = authority::issue(authority.path(), "a", &[], out.path());
     assert!(matches!(issued, Err(AuthorityError::Unfit { .. })), "{issued:?}");

@@ -16,7 +16,8 @@ const HANGS: Duration = Duration::from_secs(30);
 
 /// Runs a test to its end.
 pub(super) fn run(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async { timeout(HANGS, test).await.expect("the test hangs") });
 }
 
@@ -37,7 +38,8 @@ impl Directory {
     pub(super) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("argiope-wire-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("argiope-wire-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a directory");
         Self(path)
     }
@@ -56,7 +58,8 @@ impl Directory {
     /// A directory with a certificate of the authority in this one.
     pub(super) fn node(&self, name: &str) -> Self {
         let node = Self::new();
-        authority::issue(self.path(), name, &["127.0.0.1".to_owned()], node.path()).expect("a certificate");
+        authority::issue(self.path(), name, &["127.0.0.1".to_owned()], node.path())
+            .expect("a certificate");
         node
     }
 }

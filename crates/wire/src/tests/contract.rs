@@ -43,7 +43,9 @@ async fn frames_arrive_whole_and_in_order(bed: Bed) {
     let (dialed, accepted) = bed.pair(&Limits::default()).await;
     let mut frames = vec![Bytes::new(), Bytes::from(vec![7; 5 << 20]), Bytes::new()];
     frames.extend((0..2000_u32).map(|number| Bytes::copy_from_slice(&number.to_le_bytes())));
-    frames.extend([64 << 10, 16 << 10, 16_383, 65_535, 200_000].map(|size| Bytes::from(vec![8; size])));
+    frames.extend(
+        [64 << 10, 16 << 10, 16_383, 65_535, 200_000].map(|size| Bytes::from(vec![8; size])),
+    );
     let (sender, _receiver) = dialed.split();
     let (_sender, mut receiver) = accepted.split();
     let sent = async {
@@ -140,7 +142,8 @@ async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
 
 async fn another_version_is_refused_with_the_reason_on_both_sides(bed: Bed) {
     let other = PROTOCOL + 1;
-    let (dialed, accepted) = refusals(bed.meet(&Hello { protocol: other, ..dialer() }, &acceptor()).await);
+    let (dialed, accepted) =
+        refusals(bed.meet(&Hello { protocol: other, ..dialer() }, &acceptor()).await);
     let says = |it: u32, this: u32| format!("it speaks protocol {it}, this side speaks {this}");
     assert_eq!(dialed, refusal(Side::This, &says(PROTOCOL, other)));
     assert_eq!(accepted, refusal(Side::This, &says(other, PROTOCOL)));
@@ -180,8 +183,11 @@ async fn an_address_where_nobody_listens_is_unreachable(bed: Bed) {
     let listener = bed.listen().await;
     let address = listener.address().to_owned();
     drop(listener);
-    let error =
-        bed.transport.dial(&address, &dialer(), &Limits::default()).await.expect_err("nobody is there");
+    let error = bed
+        .transport
+        .dial(&address, &dialer(), &Limits::default())
+        .await
+        .expect_err("nobody is there");
     assert!(matches!(error, DialError::Unreachable { .. }), "{error:?}");
 }
 
@@ -190,7 +196,8 @@ async fn an_address_in_use_cannot_be_listened_at(bed: Bed) {
     let address = listener.address().to_owned();
     assert!(bed.transport.listen(&address).await.is_err());
     drop(listener);
-    let again = timeout(Duration::from_secs(5), bed.transport.listen(&address)).await.expect("in time");
+    let again =
+        timeout(Duration::from_secs(5), bed.transport.listen(&address)).await.expect("in time");
     assert_eq!(again.expect("free again").address(), address);
 }
 

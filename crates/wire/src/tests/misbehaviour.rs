@@ -29,7 +29,8 @@ async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
     let (good, good_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
     let (bad, bad_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
 
-    let ((sender, mut receiver), (bad_sender, mut bad_receiver)) = (bad.split(), bad_accepted.split());
+    let ((sender, mut receiver), (bad_sender, mut bad_receiver)) =
+        (bad.split(), bad_accepted.split());
     sender.send(vec![0; 1001]).await.expect("sent");
     let error = bad_receiver.recv().await.expect_err("too large");
     assert!(matches!(error, RecvError::TooLarge { size: 1001, limit: 1000 }), "{error:?}");
@@ -68,7 +69,8 @@ async fn broken_after(bed: Bed, last_bytes: &[u8]) {
     let address = listener.address().to_owned();
     let (me, limits) = (acceptor(), Limits::default());
     let by_hand = dial_by_hand(&bed, &address);
-    let ((frames, mut writer), accepted) = tokio::join!(by_hand, welcome(&mut listener, &me, &limits));
+    let ((frames, mut writer), accepted) =
+        tokio::join!(by_hand, welcome(&mut listener, &me, &limits));
     let (sender, mut receiver) = accepted.expect("accepted").split();
     writer.write_all(last_bytes).await.expect("written");
     writer.flush().await.expect("written");

@@ -11,8 +11,8 @@ use super::bed::{Directory, acceptor, dialer, meet, run, secured, welcome};
 use crate::handshake::greet;
 use crate::stream::Stream;
 use crate::{
-    Credentials, CredentialsError, DialError, HandshakeError, Limits, ListenError, Net, Transport, authority,
-    credentials,
+    Credentials, CredentialsError, DialError, HandshakeError, Limits, ListenError, Net, Transport,
+    authority, credentials,
 };
 
 const LOOPBACK: &str = "127.0.0.1:0";
@@ -27,7 +27,9 @@ fn a_certificate_of_another_authority_is_refused_on_both_sides() {
     run(async {
         let (ours, theirs) = (Directory::authority().node("a"), Directory::authority().node("a"));
         let mut listener = secured(&ours).listen(LOOPBACK).await.expect("an address");
-        neither_is_authenticated(meet(&secured(&theirs), &dialer(), &mut listener, &acceptor()).await);
+        neither_is_authenticated(
+            meet(&secured(&theirs), &dialer(), &mut listener, &acceptor()).await,
+        );
     });
 }
 
@@ -46,7 +48,9 @@ fn a_dialer_with_certificates_is_refused_by_one_without() {
     run(async {
         let node = Directory::authority().node("a");
         let mut listener = Transport::Net(Net::plain()).listen(LOOPBACK).await.expect("an address");
-        neither_is_authenticated(meet(&secured(&node), &dialer(), &mut listener, &acceptor()).await);
+        neither_is_authenticated(
+            meet(&secured(&node), &dialer(), &mut listener, &acceptor()).await,
+        );
     });
 }
 
@@ -116,16 +120,20 @@ fn exchanged_certificates_are_used_by_the_next_connection() {
         let address = listener.address().to_owned();
         let (me, other, limits) = (dialer(), acceptor(), Limits::default());
 
-        let (one, two) =
-            tokio::join!(dials.dial(&address, &me, &limits), welcome(&mut listener, &other, &limits));
+        let (one, two) = tokio::join!(
+            dials.dial(&address, &me, &limits),
+            welcome(&mut listener, &other, &limits)
+        );
         let (sender, _receiver) = one.expect("dialed").split();
         let (_sender, mut receiver) = two.expect("accepted").split();
 
         for (name, node) in [("a", &a), ("b", &b)] {
             authority::issue(new.path(), name, &[], node.path()).expect("a certificate");
         }
-        let (one, two) =
-            tokio::join!(dials.dial(&address, &me, &limits), welcome(&mut listener, &other, &limits));
+        let (one, two) = tokio::join!(
+            dials.dial(&address, &me, &limits),
+            welcome(&mut listener, &other, &limits)
+        );
         assert!(one.is_ok() && two.is_ok());
         neither_is_authenticated(meet(&left_behind, &me, &mut listener, &other).await);
 
@@ -157,8 +165,10 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
         ];
         for breaks in breakages {
             breaks();
-            let (one, two) =
-                tokio::join!(transport.dial(&address, &me, &limits), welcome(&mut listener, &other, &limits));
+            let (one, two) = tokio::join!(
+                transport.dial(&address, &me, &limits),
+                welcome(&mut listener, &other, &limits)
+            );
             assert!(one.is_ok() && two.is_ok());
             assert!(credentials.last_error().is_some());
             authority::issue(authority.path(), "a", &[], node.path()).expect("a certificate");
@@ -173,7 +183,10 @@ fn a_missing_file_is_named() {
     let node = Directory::authority().node("a");
     fs::remove_file(node.path().join("node.key")).expect("removed");
     let error = Credentials::load(node.path()).expect_err("a file is missing");
-    assert!(matches!(&error, CredentialsError::File { file, .. } if file.ends_with("node.key")), "{error}");
+    assert!(
+        matches!(&error, CredentialsError::File { file, .. } if file.ends_with("node.key")),
+        "{error}"
+    );
 }
 
 #[test]
@@ -186,8 +199,10 @@ fn without_certificates_only_loopback_is_served() {
             assert!(error.to_string().contains("argiope certs init"), "{error}");
         }
         for address in ["0.0.0.0:9", "192.0.2.1:9"] {
-            let error =
-                plain.dial(address, &dialer(), &Limits::default()).await.expect_err("not on loopback");
+            let error = plain
+                .dial(address, &dialer(), &Limits::default())
+                .await
+                .expect_err("not on loopback");
             assert!(matches!(error, DialError::Unprotected { .. }), "{error:?}");
             assert!(error.to_string().contains("argiope certs init"), "{error}");
         }

@@ -52,7 +52,13 @@ const SITES: [Site; 3] = [
         usual: false,
         whole: true,
     },
-    Site { name: "filetree-cassandra", fixture: "filetree-cassandra", query: "", usual: false, whole: false },
+    Site {
+        name: "filetree-cassandra",
+        fixture: "filetree-cassandra",
+        query: "",
+        usual: false,
+        whole: false,
+    },
 ];
 
 /// As typed.
@@ -127,7 +133,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut all = Vec::new();
     let progress = Progress::new(u64::from(args.rounds) * SITES.len() as u64);
     for site in &SITES {
-        let server = Server::start(site.fixture).map_err(|error| Failure::Failed(error.to_string()))?;
+        let server =
+            Server::start(site.fixture).map_err(|error| Failure::Failed(error.to_string()))?;
         let url = server.url() + site.query;
         let bench = Bench { args, executable: &executable, url, site, progress: &progress };
         let set = tokio::task::LocalSet::new();
@@ -196,7 +203,8 @@ impl Bench<'_> {
     async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<Step>), Failure> {
         let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
         let frames = !browser.can_do_without_frames();
-        let agent = AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
+        let agent =
+            AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
         let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
         let steps = first_steps(&mut tab, &self.url).await?;
         Ok((tab, steps))
@@ -213,7 +221,10 @@ impl Bench<'_> {
             let spans: Result<Vec<(Instant, Instant)>, Failure> = thread::scope(|scope| {
                 let one = || block_on(self.bare_loop(share, &together))?;
                 let running: Vec<_> = (0..loops).map(|_| scope.spawn(one)).collect();
-                running.into_iter().map(|running| running.join().expect("a loop panicked")).collect()
+                running
+                    .into_iter()
+                    .map(|running| running.join().expect("a loop panicked"))
+                    .collect()
             });
             let spans = spans?;
             let begun = spans.iter().map(|span| span.0).min();
@@ -225,7 +236,11 @@ impl Bench<'_> {
     }
 
     /// From when to when it took.
-    async fn bare_loop(&self, actions: u64, together: &Barrier) -> Result<(Instant, Instant), Failure> {
+    async fn bare_loop(
+        &self,
+        actions: u64,
+        together: &Barrier,
+    ) -> Result<(Instant, Instant), Failure> {
         let prepared = match self.browser().await {
             Ok(browser) => self.tab(&browser).await,
             Err(error) => Err(error),
@@ -259,14 +274,19 @@ impl Bench<'_> {
     }
 
     /// One crawl, and the seconds that cores were busy between its first step and its last.
-    async fn crawl_once(&self, tabs: u32, most_actions: Option<u64>) -> Result<(Summary, f64), Failure> {
+    async fn crawl_once(
+        &self,
+        tabs: u32,
+        most_actions: Option<u64>,
+    ) -> Result<(Summary, f64), Failure> {
         let failed = |error: String| Failure::Failed(error);
         let mut settings = CrawlSettings::new(self.url.clone());
         settings.tabs = tabs;
         settings.max_actions = most_actions;
         let directory = std::env::temp_dir().join(format!("argiope-bench-{}", std::process::id()));
         let stored = serde_json::to_value(&settings).expect("settings are plain data");
-        let store = Store::create(&directory, &stored).map_err(|error| failed(error.to_string()))?;
+        let store =
+            Store::create(&directory, &stored).map_err(|error| failed(error.to_string()))?;
         let plan = Plan {
             store,
             settings,
@@ -342,7 +362,8 @@ impl Measured {
             two_bare_to_one: pairs(&self.two_bare, &self.bare),
             two_tabs_to_one: pairs(&self.two_tabs, &self.one_tab),
             two_tabs_to_bare: pairs(&self.two_tabs, &self.bare),
-            two_tabs_at_most: (threads::cores() as f64 / median(self.one_tab_cores.clone())).min(2.0),
+            two_tabs_at_most: (threads::cores() as f64 / median(self.one_tab_cores.clone()))
+                .min(2.0),
             one_tab_to_usual: self.usual.map(|usual| median(self.transitions.clone()) / usual),
         }
     }

@@ -75,7 +75,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     common.write("recovery.csv", &report::csv(&figures))?;
     let figure = lines::Figure {
         title: "What it costs to lose controllers".to_owned(),
-        note: format!("{controllers} controllers, {crawlers} crawlers, {testbed}; means of {seeds} seeds."),
+        note: format!(
+            "{controllers} controllers, {crawlers} crawlers, {testbed}; means of {seeds} seeds."
+        ),
         panels: figures.iter().map(report::panel).collect(),
     };
     common.write("recovery.svg", &lines::svg(&figure))?;
@@ -96,8 +98,12 @@ fn time_of(runs: &[Measured]) -> f64 {
 
 impl Plan<'_> {
     fn crawl(&self, recovery: Recovery, failures: usize, processing: u64, seed: u64) -> Crawl {
-        let mut scenario =
-            Scenario::new(self.controllers, self.crawlers, self.reset_cost, self.common.seed + seed);
+        let mut scenario = Scenario::new(
+            self.controllers,
+            self.crawlers,
+            self.reset_cost,
+            self.common.seed + seed,
+        );
         scenario.latency = Latency::Constant(LATENCY);
         scenario.recovery = recovery;
         scenario.processing = processing;
@@ -129,7 +135,13 @@ impl Plan<'_> {
         let runs = points.iter().zip(runs.chunks(self.seeds as usize));
         Ok(runs
             .map(|(point, runs)| {
-                Overhead::new(spec::name_of(point.recovery), point.at, point.computed, runs, point.calm)
+                Overhead::new(
+                    spec::name_of(point.recovery),
+                    point.at,
+                    point.computed,
+                    runs,
+                    point.calm,
+                )
             })
             .collect())
     }
@@ -175,8 +187,11 @@ fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Fa
     let processing = PROCESSING as f64 / 1e3;
     let delay = LATENCY as f64 + processing;
     let best = formulas::best_period(delay, rate);
-    let factors: &[f64] =
-        if plan.common.quick { &[0.25, 1.0, 4.0] } else { &[0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0] };
+    let factors: &[f64] = if plan.common.quick {
+        &[0.25, 1.0, 4.0]
+    } else {
+        &[0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0]
+    };
     let point = |factor: &f64| {
         let period = factor * best;
         Point {
@@ -184,7 +199,14 @@ fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Fa
             failures,
             processing: PROCESSING,
             at: period / 1e3,
-            computed: formulas::combined(period, rate, delay, processing, calm[0].action as f64, 0.0),
+            computed: formulas::combined(
+                period,
+                rate,
+                delay,
+                processing,
+                calm[0].action as f64,
+                0.0,
+            ),
             calm,
         }
     };

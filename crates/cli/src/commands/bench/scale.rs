@@ -76,13 +76,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::Input(crate::names::unknown("scheme", name, schemes::ALL.iter().map(|scheme| scheme.name)))
+    Failure::Input(crate::names::unknown(
+        "scheme",
+        name,
+        schemes::ALL.iter().map(|scheme| scheme.name),
+    ))
 }
 
 fn figure(runs: &[&Measured]) -> String {
     lines::svg(&lines::Figure {
         title: "How a ring scales".to_owned(),
-        note: format!("{CRAWLERS} crawlers for each controller; simulated time, both axes logarithmic."),
+        note: format!(
+            "{CRAWLERS} crawlers for each controller; simulated time, both axes logarithmic."
+        ),
         panels: vec![report::speed_up_panel(runs)],
     })
 }

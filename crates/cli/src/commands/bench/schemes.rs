@@ -79,7 +79,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for runs in groups(&bench.divided) {
         output::print(&format!("\n{}", star::over_crawlers(&runs)))?;
     }
-    let most: Vec<&Divided> = bench.divided.iter().filter(|it| it.run.crawlers == MOST_DIVIDED).collect();
+    let most: Vec<&Divided> =
+        bench.divided.iter().filter(|it| it.run.crawlers == MOST_DIVIDED).collect();
     output::print(&format!("\n{}", star::idle_times(&most)))?;
     judge(all.into_iter().chain(divided))
 }
@@ -114,8 +115,9 @@ fn measure_divided(common: &Common, models: &mut Models) -> Result<Vec<Divided>,
 
 /// Which application of the thesis runs are on.
 fn testbed_of(runs: &[&Measured]) -> &'static Testbed {
-    let is =
-        |bed: &&Testbed| runs.iter().any(|run| [bed.full, bed.small, bed.quick].contains(&&*run.testbed));
+    let is = |bed: &&Testbed| {
+        runs.iter().any(|run| [bed.full, bed.small, bed.quick].contains(&&*run.testbed))
+    };
     TESTBEDS.iter().find(is).unwrap_or(&TESTBEDS[0])
 }
 

@@ -145,5 +145,7 @@ fn runs(plan: &Plan) -> Vec<Run> {
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
     let progress = Progress::new(work.sum());
     progress.doing("crawls");
-    threads::do_all(&pieces, plan.threads, |&(app, described, seed)| crawl(app, described, seed, &progress))
+    threads::do_all(&pieces, plan.threads, |&(app, described, seed)| {
+        crawl(app, described, seed, &progress)
+    })
 }

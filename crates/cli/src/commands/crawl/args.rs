@@ -118,7 +118,8 @@ fn limit(text: &str) -> Result<Limit, String> {
     if text == "none" {
         return Ok(Limit(None));
     }
-    let number = text.parse().map_err(|_| format!("a number up to {} or 'none' is needed", u32::MAX))?;
+    let number =
+        text.parse().map_err(|_| format!("a number up to {} or 'none' is needed", u32::MAX))?;
     Ok(Limit(Some(number)))
 }
 
@@ -132,8 +133,10 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
 impl Args {
     /// The settings of a new crawl.
     pub fn settings(&self, url: String) -> CrawlSettings {
-        let chosen = |name: &Option<String>, usual: &str| name.clone().unwrap_or_else(|| usual.to_owned());
-        let strategy = if self.ring.is_wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
+        let chosen =
+            |name: &Option<String>, usual: &str| name.clone().unwrap_or_else(|| usual.to_owned());
+        let strategy =
+            if self.ring.is_wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
         let mut settings = CrawlSettings {
             strategy: chosen(&self.strategy, strategy),
             identity: chosen(&self.identity, identity::DEFAULT),

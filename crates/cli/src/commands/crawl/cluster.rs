@@ -89,7 +89,8 @@ impl RingArgs {
     fn order(&self, settings: &CrawlSettings) -> Result<Order, Failure> {
         let usual = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
         if self.is_static() {
-            let given = [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
+            let given =
+                [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
             if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
                 return Err(Failure::Input(format!(
                     "{name} means nothing with --scheme static: all is on the disk of its one coordinator"
@@ -98,7 +99,9 @@ impl RingArgs {
             return Ok(usual.divided(self.division.as_deref().unwrap_or(division::ALL[0].0)));
         }
         if self.division.is_some() {
-            return Err(Failure::Input("only the static scheme has a division: --scheme static".to_owned()));
+            return Err(Failure::Input(
+                "only the static scheme has a division: --scheme static".to_owned(),
+            ));
         }
         Ok(Order {
             scheme: self.scheme.clone().unwrap_or(usual.scheme),
@@ -188,7 +191,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     } else {
         None
     };
-    let url = server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
+    let url =
+        server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
     Scope::of(&url).map_err(Failure::Input)?;
     let settings = args.settings(url);
     if settings.max_depth.is_some() {
@@ -203,8 +207,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         actions: settings.max_actions,
         until: args.max_time.map(|time| started + time),
     };
-    let place =
-        if ring.detach { None } else { Some(place_for(args.out.as_deref(), &settings, args.what.demo)?) };
+    let place = if ring.detach {
+        None
+    } else {
+        Some(place_for(args.out.as_deref(), &settings, args.what.demo)?)
+    };
     let mut following = Following {
         switch: &switch,
         addresses: ring.cluster.clone(),
@@ -229,7 +236,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(failed(&error));
     }
     let Some(place) = place else {
-        let again = format!("{} attach {id} --cluster {}", words::program(), ring.cluster.join(","));
+        let again =
+            format!("{} attach {id} --cluster {}", words::program(), ring.cluster.join(","));
         eprintln!("argiope: the crawl goes on; to follow it: {again}");
         return output::print(&format!("{id}\n"));
     };
@@ -256,8 +264,9 @@ pub fn attach(args: &Attach) -> Result<(), Failure> {
         }
         let status = client.status().await?;
         let crawl = status.crawls.into_iter().find(|crawl| crawl.id == args.id);
-        let crawl =
-            crawl.ok_or_else(|| ClientError::No(format!("there is no crawl {} on this ring", args.id)))?;
+        let crawl = crawl.ok_or_else(|| {
+            ClientError::No(format!("there is no crawl {} on this ring", args.id))
+        })?;
         Ok(crawl.order.settings)
     })?
     .map_err(|error: ClientError| failed(&error))?;
@@ -265,7 +274,11 @@ pub fn attach(args: &Attach) -> Result<(), Failure> {
     follow(&mut following, &place, &settings, args.json, args.quiet)
 }
 
-fn place_for(out: Option<&std::path::Path>, settings: &CrawlSettings, demo: bool) -> Result<Place, Failure> {
+fn place_for(
+    out: Option<&std::path::Path>,
+    settings: &CrawlSettings,
+    demo: bool,
+) -> Result<Place, Failure> {
     let scope = Scope::of(&settings.url).map_err(Failure::Input)?;
     let name = if demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
     match out {
@@ -308,8 +321,12 @@ fn follow(
         Ok(Some(fetched)) => fetched,
         Ok(None) => {
             place.undo();
-            let again = format!("attach {} --cluster {}", following.id, following.addresses.join(","));
-            eprintln!("argiope: the crawl goes on; to follow it again: {} {again}", words::program());
+            let again =
+                format!("attach {} --cluster {}", following.id, following.addresses.join(","));
+            eprintln!(
+                "argiope: the crawl goes on; to follow it again: {} {again}",
+                words::program()
+            );
             return Err(Failure::Ended(INTERRUPTED));
         }
         Err(error) => {
@@ -338,7 +355,8 @@ fn tell(
     let settings = CrawlSettings { tabs: following.tabs, ..settings.clone() };
     let masks = all_masks(&learned);
     let wall = following.started.elapsed();
-    let ended = Ended { settings: &settings, summary: &summary, wall, out: &place.path, masks: &masks };
+    let ended =
+        Ended { settings: &settings, summary: &summary, wall, out: &place.path, masks: &masks };
     output::print(&if json { ended.json() } else { ended.text() })?;
     match incomplete {
         None => Ok(()),
@@ -440,7 +458,9 @@ impl Following<'_> {
                     last = Some(error);
                 }
             }
-            if fetched.incomplete().is_none() || (self.stopped_by.is_some() && fetched.counts().0 > 0) {
+            if fetched.incomplete().is_none()
+                || (self.stopped_by.is_some() && fetched.counts().0 > 0)
+            {
                 return Ok(fetched);
             }
         }

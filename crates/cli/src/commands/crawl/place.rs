@@ -20,7 +20,8 @@ pub struct Place {
 impl Place {
     /// The directory that was asked for. The store makes it and says what is wrong with it.
     pub fn given(path: &Path) -> Self {
-        let missing = path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists());
+        let missing =
+            path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists());
         Self { path: path.to_owned(), made: missing.map(Path::to_owned).collect() }
     }
 
@@ -64,7 +65,8 @@ impl Place {
 
 /// The part of a folder's name that says what was crawled.
 pub fn name_of(site: &str) -> String {
-    let plain = |one: char| if one.is_ascii_alphanumeric() || one == '.' || one == '-' { one } else { '_' };
+    let plain =
+        |one: char| if one.is_ascii_alphanumeric() || one == '.' || one == '-' { one } else { '_' };
     let name: String = site.chars().take(80).map(plain).collect();
     // A name of dots would be another folder.
     name.trim_start_matches(['.', '-']).to_owned()

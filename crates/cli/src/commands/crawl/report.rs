@@ -58,8 +58,16 @@ impl Ended<'_> {
 
     /// One JSON object on one line.
     pub fn json(&self) -> String {
-        let Summary { complete, stopped_by, progress, failed, nondeterministic, unsettled, urls, .. } =
-            self.summary;
+        let Summary {
+            complete,
+            stopped_by,
+            progress,
+            failed,
+            nondeterministic,
+            unsettled,
+            urls,
+            ..
+        } = self.summary;
         // Whole thousandths: the rest is noise.
         let short = |value: f64| (value * 1000.0).round() / 1000.0;
         let line = Line {
@@ -124,18 +132,26 @@ impl Ended<'_> {
             Some(StoppedBy::NotLoaded) => "stopped, since the address cannot be loaded any more",
             Some(StoppedBy::Trouble) | None => "stopped by trouble",
         };
-        format!("{why}, {} not tried", count(self.summary.progress.unexplored as u64, "known action"))
+        format!(
+            "{why}, {} not tried",
+            count(self.summary.progress.unexplored as u64, "known action")
+        )
     }
 
     fn troubles(&self, text: &mut String) {
-        let Summary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } = self.summary;
+        let Summary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } =
+            self.summary;
         let mut say = |number: usize, one: &str, many: &str| {
             if number > 0 {
                 _ = writeln!(text, "{number} {}", if number == 1 { one } else { many });
             }
         };
         say(*failed, "action failed and was given up", "actions failed and were given up");
-        say(*nondeterministic, "transition leads to several states", "transitions lead to several states");
+        say(
+            *nondeterministic,
+            "transition leads to several states",
+            "transitions lead to several states",
+        );
         say(
             *unsettled,
             "transition ended while its page was still busy",

@@ -38,7 +38,8 @@ impl Watch {
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(
-                ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is valid"),
+                ProgressStyle::with_template("{spinner} {wide_msg}")
+                    .expect("the template is valid"),
             );
             bar.set_message("starting the browser");
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -120,7 +121,8 @@ mod tests {
             actions_now: 150,
             elapsed: Duration::from_secs(10),
         };
-        let expected = "12 states, 140 of 200 actions, 60 unexplored (about 6.0 s), 15.0 actions/s, 1 reset";
+        let expected =
+            "12 states, 140 of 200 actions, 60 unexplored (about 6.0 s), 15.0 actions/s, 1 reset";
         assert_eq!(line(&progress, 40), expected);
         assert_eq!(line(&progress, 130), expected.replace(" (about 6.0 s)", ""));
     }

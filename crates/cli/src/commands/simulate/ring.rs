@@ -156,7 +156,9 @@ pub fn run(
             let started = Instant::now();
             if scenario.division.is_some() {
                 if args.trace.is_some() {
-                    return Err(Failure::Input("only the crawl of a ring can be traced".to_owned()));
+                    return Err(Failure::Input(
+                        "only the crawl of a ring can be traced".to_owned(),
+                    ));
                 }
                 let mut star = Star::new(&world, scenario);
                 star.run();
@@ -210,7 +212,9 @@ pub(super) fn scenario(
     let division = written.division.as_deref();
     if scheme == Some(STATIC) {
         if controllers > 1 {
-            return Err(Failure::Input("the static scheme has one coordinator: --controllers 1".to_owned()));
+            return Err(Failure::Input(
+                "the static scheme has one coordinator: --controllers 1".to_owned(),
+            ));
         }
         let name = division.unwrap_or(division::ALL[0].0);
         let found = division::ALL.into_iter().find(|(known, _)| *known == name);
@@ -235,7 +239,8 @@ pub(super) fn scenario(
     }
     if let Some(given) = &written.failures {
         (scenario.happenings, scenario.failures_per_hour) = spec::failures(given).map_err(wrong)?;
-        let of_ring = |happening| !matches!(happening, Happening::LoseCrawler | Happening::AddCrawler);
+        let of_ring =
+            |happening| !matches!(happening, Happening::LoseCrawler | Happening::AddCrawler);
         let befalls_ring = scenario.happenings.iter().any(|&(_, happening)| of_ring(happening));
         if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
             return Err(Failure::Input(
@@ -245,11 +250,13 @@ pub(super) fn scenario(
         }
     }
     let time = |given: &String| {
-        spec::microseconds(given)
-            .ok_or_else(|| Failure::Input(format!("{given:?} is no time: expected such as 10ms or 250us")))
+        spec::microseconds(given).ok_or_else(|| {
+            Failure::Input(format!("{given:?} is no time: expected such as 10ms or 250us"))
+        })
     };
     let action = written.action_time.as_ref().map(time).transpose()?;
-    let latency = written.latency.as_ref().map(|given| spec::latency(given)).transpose().map_err(wrong)?;
+    let latency =
+        written.latency.as_ref().map(|given| spec::latency(given)).transpose().map_err(wrong)?;
     scenario.pace(action, latency);
     if let Some(given) = &written.processing {
         scenario.processing = time(given)?.saturating_mul(1000);

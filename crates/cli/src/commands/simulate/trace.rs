@@ -30,14 +30,16 @@ pub struct Header {
 impl Header {
     /// Of a crawl to be.
     pub fn new(app: &Application, strategy: &str, seed: u64, scenario: Written) -> Self {
-        let (format, application, strategy) = (FORMAT.to_owned(), app.describe(), strategy.to_owned());
+        let (format, application, strategy) =
+            (FORMAT.to_owned(), app.describe(), strategy.to_owned());
         Self { format, application, strategy, seed, scenario }
     }
 }
 
 /// Crawls to the end and writes down what happens.
 pub fn write(path: &Path, header: &Header, cluster: &mut Cluster<'_>) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::Failed(format!("cannot write {}: {error}", path.display()));
+    let failed =
+        |error: io::Error| Failure::Failed(format!("cannot write {}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let header = serde_json::to_string(header).expect("a header is plain data");
     writeln!(file, "{header}").map_err(failed)?;
@@ -55,9 +57,10 @@ pub fn replay(path: &Path, app: &Application) -> Result<(), Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut recorded = BufReader::new(file).lines();
-    let first = recorded.next().transpose().map_err(|error| wrong(error.to_string()))?.unwrap_or_default();
-    let header: Header =
-        serde_json::from_str(&first).map_err(|error| wrong(format!("no trace of argiope: {error}")))?;
+    let first =
+        recorded.next().transpose().map_err(|error| wrong(error.to_string()))?.unwrap_or_default();
+    let header: Header = serde_json::from_str(&first)
+        .map_err(|error| wrong(format!("no trace of argiope: {error}")))?;
     if header.format != FORMAT {
         return Err(wrong(format!("a trace of another version: {:?}", header.format)));
     }

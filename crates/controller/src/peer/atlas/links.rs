@@ -34,7 +34,8 @@ impl Atlas {
     /// The slot of a plain link that is set aside.
     fn slot_aside(&self, state: StateKey, link: ActionSignature) -> Option<Slot> {
         let slot = self.slot(state, link).filter(|slot| self.aside.contains_key(slot))?;
-        (self.graph().target(slot).is_none() && self.graph().claimed().contains(&slot)).then_some(slot)
+        (self.graph().target(slot).is_none() && self.graph().claimed().contains(&slot))
+            .then_some(slot)
     }
 
     /// Whether a plain link of a state is set aside.

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use crate::identity::{ALL, Masks, StateMasks, Verdict, difference, differs_only_in_values, find, learn};
+use crate::identity::{
+    ALL, Masks, StateMasks, Verdict, difference, differs_only_in_values, find, learn,
+};
 use crate::page::{Kind, Node, Offer, Page};
 
 fn node() -> impl Strategy<Value = Node> {
     let tag = proptest::sample::select(vec![
-        "div", "p", "#text", "#text", "li", "ul", "button", "a", "input", "label", "form", "h1", "script",
-        "select", "option", "#shadow", "details", "summary", "",
+        "div", "p", "#text", "#text", "li", "ul", "button", "a", "input", "label", "form", "h1",
+        "script", "select", "option", "#shadow", "details", "summary", "",
     ]);
     let name = proptest::sample::select(vec![
         "id",
@@ -31,8 +33,10 @@ fn node() -> impl Strategy<Value = Node> {
     let value = proptest::sample::select(vec![
         "a", "b", "a b", "listitem", "button", "dialog", ":r1:", " ", "ü\u{1b}",
     ]);
-    let attributes =
-        proptest::collection::vec((name.prop_map(str::to_owned), value.prop_map(str::to_owned)), 0..3);
+    let attributes = proptest::collection::vec(
+        (name.prop_map(str::to_owned), value.prop_map(str::to_owned)),
+        0..3,
+    );
     let text = proptest::sample::select(vec!["", " ", "a", "b", "a\u{a0} b", "\u{0}\u{202e}"]);
     let depth = prop_oneof![8 => 0_u16..5, 1 => any::<u16>()];
     (depth, tag, text, attributes, proptest::bool::weighted(0.8)).prop_map(
@@ -70,24 +74,27 @@ fn offer() -> impl Strategy<Value = Offer> {
 }
 
 fn page() -> impl Strategy<Value = Page> {
-    (proptest::collection::vec(node(), 0..24), proptest::collection::vec(offer(), 0..8))
-        .prop_map(|(nodes, offers)| Page { url: "http://app.test/".into(), title: "t".into(), nodes, offers })
+    (proptest::collection::vec(node(), 0..24), proptest::collection::vec(offer(), 0..8)).prop_map(
+        |(nodes, offers)| Page { url: "http://app.test/".into(), title: "t".into(), nodes, offers },
+    )
 }
 
 /// Two pages that have something to do with each other: the second is the first with a few nodes
 /// replaced, gone or added.
 fn two_pages() -> impl Strategy<Value = (Page, Page)> {
-    (page(), proptest::collection::vec((0_usize..24, node(), 0_u8..3), 0..4)).prop_map(|(a, changes)| {
-        let mut b = a.clone();
-        for (at, node, change) in changes {
-            match change {
-                0 if at < b.nodes.len() => b.nodes[at] = node,
-                1 if at < b.nodes.len() => _ = b.nodes.remove(at),
-                _ => b.nodes.insert(at.min(b.nodes.len()), node),
+    (page(), proptest::collection::vec((0_usize..24, node(), 0_u8..3), 0..4)).prop_map(
+        |(a, changes)| {
+            let mut b = a.clone();
+            for (at, node, change) in changes {
+                match change {
+                    0 if at < b.nodes.len() => b.nodes[at] = node,
+                    1 if at < b.nodes.len() => _ = b.nodes.remove(at),
+                    _ => b.nodes.insert(at.min(b.nodes.len()), node),
+                }
             }
-        }
-        (a, b)
-    })
+            (a, b)
+        },
+    )
 }
 
 proptest! {
@@ -178,9 +185,15 @@ fn the_deepest_page_is_no_trouble() {
         attributes: Vec::new(),
         visible: true,
     });
-    let offer =
-        |node| Offer { kind: Kind::Click, node, onto: None, argument: String::new(), place: String::new() };
-    let page = Page { nodes: nodes.collect(), offers: (0..2_000).map(offer).collect(), ..Page::default() };
+    let offer = |node| Offer {
+        kind: Kind::Click,
+        node,
+        onto: None,
+        argument: String::new(),
+        place: String::new(),
+    };
+    let page =
+        Page { nodes: nodes.collect(), offers: (0..2_000).map(offer).collect(), ..Page::default() };
     for identity in ALL {
         assert_eq!(identity.recognise(&page, &Masks::NONE).actions.iter().flatten().count(), 2_000);
         assert!(difference(identity, &Masks::NONE, &page, &page).is_empty());

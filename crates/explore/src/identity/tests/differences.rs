@@ -10,15 +10,17 @@ fn check(identity: &str, a: &str, b: &str, expected: &[&str]) {
     assert_eq!(found, expected);
 }
 
-const LIST: &str =
-    "html\n  body\n    main id=list\n      ul\n        li 'Buy bread'\n        li class=x 'Buy milk'";
+const LIST: &str = "html\n  body\n    main id=list\n      ul\n        li 'Buy bread'\n        li class=x 'Buy milk'";
 
 #[test]
 fn differences_are_told_with_their_places() {
     check(
         "content",
         LIST,
-        &LIST.replace("        li class=x 'Buy milk'", "        li class=y 'Buy milk'\n        li 'Buy tea'"),
+        &LIST.replace(
+            "        li class=x 'Buy milk'",
+            "        li class=y 'Buy milk'\n        li 'Buy tea'",
+        ),
         &[
             "only in B: html > body > main#list > ul > li[3] \"Buy tea\"",
             "class: \"x\" in A, \"y\" in B, at html > body > main#list > ul > li[2] \"Buy milk\" (does not count)",
@@ -65,7 +67,8 @@ fn masked_differences_are_told_as_such() {
     let (a, b) = (page(text), page(&text.replace("10:00", "10:01")));
     let content = find("content").unwrap();
     let masks = learn(content, &a, &b);
-    let found = difference(content, &masks, &a, &page(&text.replace("10:00", "9:09").replace('x', "y")));
+    let found =
+        difference(content, &masks, &a, &page(&text.replace("10:00", "9:09").replace('x', "y")));
     let verdicts: Vec<Verdict> = found.iter().map(|difference| difference.verdict).collect();
     assert_eq!(verdicts, [Verdict::Counts, Verdict::Masked]);
     assert!(found[1].to_string().ends_with("(masked)"));

@@ -26,7 +26,10 @@ const CLOCK: &str = "html\n  body\n    header\n      span id=clock '10:00:01'\n 
 #[test]
 fn a_ticking_clock_is_masked_and_the_rest_is_not() {
     let masks = learned(CLOCK, &CLOCK.replace(":01", ":02"));
-    assert_eq!(masks.to_string(), "text of span#clock > #text (learned from the first page, loaded twice)\n");
+    assert_eq!(
+        masks.to_string(),
+        "text of span#clock > #text (learned from the first page, loaded twice)\n"
+    );
     assert!(is_same(&masks, CLOCK, &CLOCK.replace("10:00", "23:59")));
     assert!(!is_same(&masks, CLOCK, &CLOCK.replace("Hello", "Bye")));
 }
@@ -41,8 +44,7 @@ fn nothing_is_learned_from_equal_pages_or_from_what_does_not_count() {
 #[test]
 fn masks_hold_on_other_pages_of_the_application() {
     let masks = learned(CLOCK, &CLOCK.replace(":01", ":02"));
-    let other =
-        "html\n  body\n    nav\n    header\n      b 'New'\n      span id=clock '11:00:00'\n    p 'Other'";
+    let other = "html\n  body\n    nav\n    header\n      b 'New'\n      span id=clock '11:00:00'\n    p 'Other'";
     assert!(is_same(&masks, other, &other.replace("11:00", "12:00")));
 }
 
@@ -63,8 +65,7 @@ fn places_without_ids_are_found_by_shape_and_number() {
 
 #[test]
 fn attributes_and_live_values_are_masked() {
-    let text =
-        "html\n  body\n    img src=/ad?1 alt=a\n    input .value=1\n    button aria-label=1 @click 'a'";
+    let text = "html\n  body\n    img src=/ad?1 alt=a\n    input .value=1\n    button aria-label=1 @click 'a'";
     let masks = learned(text, &text.replace('1', "2"));
     assert!(is_same(&masks, text, &text.replace('1', "3")));
     assert!(!is_same(&masks, text, &text.replace("alt=a", "alt=b")));
@@ -184,7 +185,8 @@ fn other_elements_are_more_than_values() {
 #[test]
 fn buttons_with_made_up_ids_and_classes_are_known_by_what_they_say() {
     let page = |ids: [&str; 3]| {
-        let button = |(id, says): (&str, &str)| format!("      button id={id} class=css-{id} '{says}'\n");
+        let button =
+            |(id, says): (&str, &str)| format!("      button id={id} class=css-{id} '{says}'\n");
         let buttons = ids.into_iter().zip(["earlier", "later", "type"]).map(button);
         format!("html\n  body\n    main id=main\n{}", buttons.collect::<String>())
     };

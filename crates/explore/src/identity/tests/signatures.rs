@@ -31,7 +31,10 @@ fn what_is_around_an_action_does_not_matter() {
     equal(plain, "body\n  div\n    div\n      button @click 'Save'");
     equal(plain, "body\n  p 'Something happened'\n  button @click 'Save'\n  p '7 left'");
     equal(plain, "body\n  button @click id=:r7: ' Save\\n'");
-    equal("input @input=argiope type=text name=q", "input @input=other type=text name=q .value=old");
+    equal(
+        "input @input=argiope type=text name=q",
+        "input @input=other type=text name=q .value=old",
+    );
     equal("div @click id=app '1'", "div @click id=app '2'");
     equal("body @key=Enter\n  p 'a'", "body @key=Enter\n  p 'b'");
     equal("div @scroll\n  p 'a'", "div @scroll\n  p 'b'\n  p 'c'");
@@ -50,14 +53,20 @@ fn what_an_action_is_matters() {
     unequal("div @key=Enter", "div @key=Escape");
     unequal("select @choose=a", "select @choose=b");
     unequal("input @check type=radio name=x value=1", "input @check type=radio name=x value=2");
-    unequal("section\n  h2 'Cats'\n  button @click 'Add'", "section\n  h2 'Dogs'\n  button @click 'Add'");
+    unequal(
+        "section\n  h2 'Cats'\n  button @click 'Add'",
+        "section\n  h2 'Dogs'\n  button @click 'Add'",
+    );
 }
 
 #[test]
 fn names_come_from_where_users_find_them() {
     let named = |text: &str| of(text);
     assert_eq!(named("button @click aria-label=Save 'x'"), named("button @click 'Save'"));
-    assert_eq!(named("p\n  i id=t 'Save'\n  button @click aria-labelledby=t"), named("button @click 'Save'"));
+    assert_eq!(
+        named("p\n  i id=t 'Save'\n  button @click aria-labelledby=t"),
+        named("button @click 'Save'")
+    );
     assert_eq!(named("button @click\n  img alt=Save"), named("button @click 'Save'"));
     assert_eq!(named("button @click title=Save\n  i"), named("button @click 'Save'"));
     unequal("label 'Age'\n  input @input", "label 'Name'\n  input @input");
@@ -71,9 +80,11 @@ fn names_come_from_where_users_find_them() {
 
 #[test]
 fn actions_of_items_are_told_apart_by_the_item() {
-    let two = of("ul\n  li 'Milk'\n    button @click 'Delete'\n  li 'Bread'\n    button @click 'Delete'");
+    let two =
+        of("ul\n  li 'Milk'\n    button @click 'Delete'\n  li 'Bread'\n    button @click 'Delete'");
     assert_eq!(of("ul\n  li 'Bread'\n    button @click 'Delete'"), two[1..]);
-    let swapped = of("ul\n  li 'Bread'\n    button @click 'Delete'\n  li 'Milk'\n    button @click 'Delete'");
+    let swapped =
+        of("ul\n  li 'Bread'\n    button @click 'Delete'\n  li 'Milk'\n    button @click 'Delete'");
     assert_eq!(swapped, [two[1], two[0]]);
 }
 

@@ -88,7 +88,8 @@ const OWNERS: &str = "table\n  tr\n    td 'Name'\n    td 'Pet'";
 #[test]
 fn structure_merges_lists_of_any_length() {
     let same = |a: &str, b: &str| check("structure", a, Same, b);
-    let row = |name: &str| format!("\n  tr\n    td\n      a @click href=/{name} '{name}'\n    td 'Leo'");
+    let row =
+        |name: &str| format!("\n  tr\n    td\n      a @click href=/{name} '{name}'\n    td 'Leo'");
     let one = format!("{OWNERS}{}", row("George"));
     let two = format!("{OWNERS}{}{}", row("Betty"), row("Eduardo"));
     same(&one, &two);
@@ -121,7 +122,8 @@ fn structure_tells_forms_from_forms_with_errors() {
 fn structure_offers_one_action_for_rows_that_are_alike() {
     let identity = find("structure").unwrap();
     let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
-    let two = of("ul\n  li\n    button @click 'a'\n  li\n    button @click 'b'\np\n  button @click 'c'");
+    let two =
+        of("ul\n  li\n    button @click 'a'\n  li\n    button @click 'b'\np\n  button @click 'c'");
     let three = of(
         "ul\n  li\n    button @click 'a'\n  li\n    button @click 'b'\n  li\n    button @click\n      'c'\np\n  button @click 'c'",
     );

@@ -172,14 +172,17 @@ impl Forecast {
             let action = graph.action_of(slot);
             let prediction = self.best(action, self.ask(graph, slot, &agreeing));
             *confidence += prediction.map_or(0.0, |prediction| prediction.confidence);
-            if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= TRUSTED) {
+            if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= TRUSTED)
+            {
                 return trusted.state.0;
             }
             let before = &self.histories[action.at()].destinations;
             if before.is_empty() {
                 return prediction.map_or(UNEXPLORED, |prediction| prediction.state.0);
             }
-            before[Chance::new(&[self.seed, u64::from(state.0), u64::from(index)]).below(before.len())].0
+            before[Chance::new(&[self.seed, u64::from(state.0), u64::from(index)])
+                .below(before.len())]
+            .0
         };
         (0..)
             .zip(graph.targets(state.at()))
@@ -194,13 +197,17 @@ impl Forecast {
         graph.slots(state).filter(|&slot| graph.is_free(slot)).min_by_key(executed)
     }
 
-    fn best(&self, action: ActionIndex, predictions: [Option<StateIndex>; RULES]) -> Option<Prediction> {
+    fn best(
+        &self,
+        action: ActionIndex,
+        predictions: [Option<StateIndex>; RULES],
+    ) -> Option<Prediction> {
         let score = &self.scores[action.at()];
         let mut best: Option<Prediction> = None;
         for (rule, prediction) in predictions.into_iter().enumerate() {
             let Some(state) = prediction else { continue };
-            let shared =
-                (f64::from(self.overall.hits[rule]) + 0.5) / (f64::from(self.overall.trials[rule]) + 1.0);
+            let shared = (f64::from(self.overall.hits[rule]) + 0.5)
+                / (f64::from(self.overall.trials[rule]) + 1.0);
             let confidence = (f64::from(score.hits[rule]) + SHARED_WEIGHT * shared)
                 / (f64::from(score.trials[rule]) + SHARED_WEIGHT);
             if best.is_none_or(|other| confidence > other.confidence) {
@@ -265,7 +272,12 @@ impl Forecast {
 
     /// The two actions may be independent: executed before the one that led here, this action led to
     /// a state from which that other action leads on to where this one leads now.
-    fn commutes(&self, graph: &Graph, state: StateIndex, action: ActionIndex) -> Option<StateIndex> {
+    fn commutes(
+        &self,
+        graph: &Graph,
+        state: StateIndex,
+        action: ActionIndex,
+    ) -> Option<StateIndex> {
         let by = self.found_by[state.at()]?;
         let sideways =
             graph.target(graph.slot_of(by.state, action)?).filter(|&sideways| sideways != state)?;
@@ -307,7 +319,8 @@ mod tests {
         fn slot(&self, state: u32, action: u64) -> Slot {
             let state = StateIndex(state);
             let offered = self.graph.actions(state).iter();
-            let index = offered.map(|&action| self.graph.signature(action)).position(|it| it.0 == action);
+            let index =
+                offered.map(|&action| self.graph.signature(action)).position(|it| it.0 == action);
             Slot { state, index: index.expect("every state offers it") as u32 }
         }
 
@@ -325,7 +338,11 @@ mod tests {
 
         fn predicted(&self, from: u32, action: u64) -> u32 {
             let slot = self.slot(from, action);
-            self.forecast.predict(&self.graph, slot).expect("some rule always says something").state.0
+            self.forecast
+                .predict(&self.graph, slot)
+                .expect("some rule always says something")
+                .state
+                .0
         }
     }
 

@@ -21,7 +21,13 @@ pub struct Foresight {
 
 impl Foresight {
     /// A candidate was executed; to be told before `forecast` is.
-    pub fn executed(&mut self, graph: &Graph, forecast: &Forecast, slot: Slot, destination: StateIndex) {
+    pub fn executed(
+        &mut self,
+        graph: &Graph,
+        forecast: &Forecast,
+        slot: Slot,
+        destination: StateIndex,
+    ) {
         for (rule, said) in Self::ask(graph, forecast, slot).into_iter().enumerate() {
             self.trials[rule] += u32::from(said.is_some());
             self.hits[rule] += u32::from(said == Some(destination));
@@ -50,7 +56,9 @@ impl Foresight {
 
     /// A switch: if the action led here from one state only, it leads back there.
     fn back(graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
-        forecast.only_source(graph.action_of(slot), slot.state).filter(|&source| source != slot.state)
+        forecast
+            .only_source(graph.action_of(slot), slot.state)
+            .filter(|&source| source != slot.state)
     }
 
     /// Two independent parts of a page: another action leads from here to a state where it is known where this one leads,
@@ -58,7 +66,8 @@ impl Foresight {
     fn square(graph: &Graph, slot: Slot) -> Option<StateIndex> {
         let action = graph.action_of(slot);
         let sides = graph.actions(slot.state).iter().zip(graph.targets(slot.state.at()));
-        let sides = sides.filter(|&(&other, &to)| other != action && to != UNEXPLORED && to != slot.state.0);
+        let sides = sides
+            .filter(|&(&other, &to)| other != action && to != UNEXPLORED && to != slot.state.0);
         let leads = |from: StateIndex, action| graph.target(graph.slot_of(from, action)?);
         sides.take(SIDES).find_map(|(&other, &to)| {
             let across = leads(StateIndex(to), action).filter(|across| across.0 != to)?;
@@ -77,7 +86,8 @@ mod tests {
     fn foreseen(states: u32, actions: u32, leads: impl Fn(u32, u32) -> u32) -> (u32, u32) {
         let (mut graph, mut forecast, mut foresight) =
             (Graph::new(0), Forecast::new(0), Foresight::default());
-        let signatures: Vec<_> = (0..actions).map(|action| ActionSignature(action.into())).collect();
+        let signatures: Vec<_> =
+            (0..actions).map(|action| ActionSignature(action.into())).collect();
         for state in 0..states {
             graph.add_state(StateKey(state.into()), &signatures);
             forecast.discovered(&graph, None);

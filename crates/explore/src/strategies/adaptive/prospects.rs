@@ -169,7 +169,8 @@ impl Prospects {
                 break; // Not even right here could this group or a later one be better.
             }
             if let Some(Way { cost, .. }) = self.anticipated.way(at, group) {
-                let rate = if cost > 0.0 { probability / (cost + 1.0) / RELUCTANCE } else { probability };
+                let rate =
+                    if cost > 0.0 { probability / (cost + 1.0) / RELUCTANCE } else { probability };
                 if best.is_none_or(|(other, _)| rate > other) {
                     best = Some((rate, group));
                 }

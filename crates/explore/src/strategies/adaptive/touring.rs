@@ -152,7 +152,8 @@ impl Touring {
             return;
         }
         // The other crawlers go on from where their candidates lead.
-        let others = graph.claimed().iter().map(|&slot| edges[slot.state.at()][slot.index as usize]);
+        let others =
+            graph.claimed().iter().map(|&slot| edges[slot.state.at()][slot.index as usize]);
         let starts: Vec<StateIndex> =
             [at].into_iter().chain(others.filter(|&to| to != UNEXPLORED).map(StateIndex)).collect();
         self.planned_cost = self.reset_cost;

@@ -59,7 +59,11 @@ impl Node<'_> {
         };
         let others = self.members.iter().map(|(&key, known)| MemberStatus {
             member: super::Member { key, address: known.address.clone() },
-            silent_ms: if self.link_to(key).is_some() { 0 } else { known.heard.elapsed().as_millis() as u64 },
+            silent_ms: if self.link_to(key).is_some() {
+                0
+            } else {
+                known.heard.elapsed().as_millis() as u64
+            },
             tabs: known.tabs,
             shares: known.shares.clone(),
         });

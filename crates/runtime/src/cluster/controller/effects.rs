@@ -66,7 +66,8 @@ impl Node<'_> {
         match effect {
             Effect::Send(to, envelope) => {
                 if self.appended > self.durable && contents::acknowledges(&envelope) {
-                    self.waiting.push_back((self.appended, Outgoing::Send(crawl, to, Box::new(envelope))));
+                    self.waiting
+                        .push_back((self.appended, Outgoing::Send(crawl, to, Box::new(envelope))));
                 } else {
                     self.send_envelope(crawl, to, envelope);
                 }
@@ -84,8 +85,11 @@ impl Node<'_> {
                     .map(|(&key, _)| key)
                     .collect();
                 for other in others {
-                    let envelope =
-                        Envelope { initial, facts: facts.clone(), ..Envelope::new(None, Message::Learned) };
+                    let envelope = Envelope {
+                        initial,
+                        facts: facts.clone(),
+                        ..Envelope::new(None, Message::Learned)
+                    };
                     self.send_envelope(crawl, other, envelope);
                 }
             }
@@ -111,7 +115,8 @@ impl Node<'_> {
     /// Notes when something was given out, done or looked at, for tests that hold it against what others note.
     pub(super) fn trace(&mut self, what: &str, state: StateKey, action: impl std::fmt::Debug) {
         if let Some(trace) = &mut self.trace {
-            let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
+            let time =
+                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
             // A test that finds nothing fails.
             let _ = writeln!(trace, "{time} {what} {state:?} {action:?}");
         }
@@ -199,7 +204,9 @@ impl Node<'_> {
 
     /// Those of the contents that another controller does not have yet.
     pub(super) fn blobs_for(&self, to: Key, wanted: &[Content]) -> Vec<Blob> {
-        let Some(link) = self.link_to(to).and_then(|id| self.links.get(&id)) else { return Vec::new() };
+        let Some(link) = self.link_to(to).and_then(|id| self.links.get(&id)) else {
+            return Vec::new();
+        };
         let new = wanted.iter().filter(|content| !link.has.contains(content));
         new.filter_map(|&content| self.blob(content)).collect()
     }
@@ -231,7 +238,10 @@ impl Node<'_> {
         if new.is_empty() {
             return;
         }
-        self.append(Batch { blobs: new.iter().map(|blob| blob.bytes.clone()).collect(), ..Batch::default() });
+        self.append(Batch {
+            blobs: new.iter().map(|blob| blob.bytes.clone()).collect(),
+            ..Batch::default()
+        });
         for blob in new {
             self.recent.insert(blob.content, (self.appended, blob.bytes.into()));
         }

@@ -43,7 +43,8 @@ impl Node<'_> {
     pub(super) fn hire(&mut self, link: LinkId) {
         self.processes.insert(link, Process::default());
         let members = self.members.iter();
-        let members = members.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
+        let members =
+            members.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
         if let Some(link) = self.links.get_mut(&link) {
             link.send(&ToTabs::Members(members));
         }
@@ -63,7 +64,8 @@ impl Node<'_> {
         }
         let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
         (self.say)(&format!("a crawler with {} tabs {how}", process.tabs.len()));
-        self.probes.retain(|_, asker| !matches!(asker, Asker::Client(client, ..) if *client == link));
+        self.probes
+            .retain(|_, asker| !matches!(asker, Asker::Client(client, ..) if *client == link));
     }
 
     /// How many tabs are attached here.
@@ -117,7 +119,8 @@ impl Node<'_> {
         process.tabs[tab] = Some((crawl, crawler));
         let untold = process.told.insert(crawl);
         self.crawlers.insert(crawler, (link, tab as u32));
-        let spec = self.shares.get(&crawl).map(|share| (share.spec.clone(), share.volatile.clone()));
+        let spec =
+            self.shares.get(&crawl).map(|share| (share.spec.clone(), share.volatile.clone()));
         let Some(link) = self.links.get_mut(&link) else { return };
         if let (true, Some((spec, volatile))) = (untold, spec) {
             link.send(&ToTabs::Crawl(crawl, Box::new(spec)));
@@ -137,7 +140,8 @@ impl Node<'_> {
 
     fn forget_tab(&mut self, link: LinkId, tab: usize) {
         let process = self.processes.get_mut(&link);
-        let works_for = process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
+        let works_for =
+            process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
         if let Some((crawl, crawler)) = works_for {
             self.crawlers.remove(&crawler);
             self.under_way.remove(&crawler);
@@ -154,8 +158,9 @@ impl Node<'_> {
             return;
         }
         let waiting = self.unanswered.values().filter(|(since, ..)| since.elapsed() > PULSE);
-        let waiting: Vec<(CrawlId, Report)> =
-            waiting.map(|(_, crawl, report)| (*crawl, Report { again: true, ..report.clone() })).collect();
+        let waiting: Vec<(CrawlId, Report)> = waiting
+            .map(|(_, crawl, report)| (*crawl, Report { again: true, ..report.clone() }))
+            .collect();
         for (crawl, report) in waiting {
             self.tell(crawl, Input::Report(report));
         }
@@ -174,7 +179,8 @@ impl Node<'_> {
     pub(super) fn crawler_says(&mut self, link: LinkId, message: FromCrawler) {
         match message {
             FromCrawler::Tabs(tabs) => {
-                if let Some(process) = self.processes.get_mut(&link).filter(|process| process.tabs.is_empty())
+                if let Some(process) =
+                    self.processes.get_mut(&link).filter(|process| process.tabs.is_empty())
                 {
                     process.tabs = vec![None; tabs.min(MOST_TABS) as usize];
                     (self.say)(&format!("a crawler with {tabs} tabs is there"));
@@ -252,7 +258,8 @@ impl Node<'_> {
         self.next_probe += 1;
         let number = self.next_probe;
         let at_work = |process: &Process| !process.leaving && !process.tabs.is_empty();
-        let here = self.processes.iter().find(|(_, process)| at_work(process)).map(|(&link, _)| link);
+        let here =
+            self.processes.iter().find(|(_, process)| at_work(process)).map(|(&link, _)| link);
         if let Some(link) = here.and_then(|link| self.links.get_mut(&link)) {
             link.send(&ToTabs::Probe(number, order));
         } else if matches!(asker, Asker::Controller(..)) {
@@ -261,8 +268,7 @@ impl Node<'_> {
         } else {
             let other = self.members.iter().find(|(_, known)| known.tabs > 0 && !known.leaving);
             let Some((&other, _)) = other else {
-                let why =
-                    "no crawler is attached to the ring: start one with 'argiope crawler --controller ADDR'";
+                let why = "no crawler is attached to the ring: start one with 'argiope crawler --controller ADDR'";
                 self.answer(asker, Err(why.to_owned()));
                 return;
             };

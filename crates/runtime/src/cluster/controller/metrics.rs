@@ -64,8 +64,11 @@ impl Node<'_> {
         say("argiope_writes_waiting", "gauge", self.appended - self.durable.min(self.appended));
         let dropped = self.links.values().map(|link| link.dropped).sum::<u64>() + self.dropped;
         say("argiope_frames_dropped_total", "counter", dropped);
-        let shares: Vec<_> =
-            self.shares.iter().map(|(id, share)| (id, share.tally(self.crawlers_of(*id)))).collect();
+        let shares: Vec<_> = self
+            .shares
+            .iter()
+            .map(|(id, share)| (id, share.tally(self.crawlers_of(*id))))
+            .collect();
         for (name, kind, of) in SHARE {
             _ = writeln!(text, "# TYPE {name} {kind}");
             for (id, tally) in &shares {

@@ -95,8 +95,9 @@ impl Node<'_> {
     }
 
     pub(super) fn link_to(&self, key: Key) -> Option<LinkId> {
-        let is =
-            |hello: &argiope_wire::Hello| hello.role == argiope_wire::Role::Controller && hello.name == key.0;
+        let is = |hello: &argiope_wire::Hello| {
+            hello.role == argiope_wire::Role::Controller && hello.name == key.0
+        };
         self.links.iter().rev().find(|(_, link)| is(&link.hello)).map(|(&id, _)| id)
     }
 
@@ -130,7 +131,8 @@ impl Node<'_> {
 
     fn pulse(&self) -> Between {
         let others = self.members.iter().filter(|(_, known)| !known.leaving);
-        let members = others.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
+        let members =
+            others.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
         Between::Pulse { members, tabs: self.tabs(), shares: self.tallies() }
     }
 
@@ -148,14 +150,19 @@ impl Node<'_> {
         }
         let linked = |node: &Self, key: Key| node.link_to(key).is_some();
         for other in others {
-            let silent = self.members.get(&other).is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
+            let silent =
+                self.members.get(&other).is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
             if silent && !linked(self, other) {
                 self.members.remove(&other);
             }
         }
         let here: Vec<&str> = self.members.values().map(|known| known.address.as_str()).collect();
-        let absent: Vec<String> =
-            self.addresses.iter().filter(|address| !here.contains(&address.as_str())).cloned().collect();
+        let absent: Vec<String> = self
+            .addresses
+            .iter()
+            .filter(|address| !here.contains(&address.as_str()))
+            .cloned()
+            .collect();
         for address in absent {
             self.dial(address);
         }
@@ -170,8 +177,12 @@ impl Node<'_> {
         if self.leaving.is_some() {
             return;
         }
-        let waiting: Vec<CrawlId> =
-            self.shares.iter().filter(|(_, share)| share.pending.is_some()).map(|(&id, _)| id).collect();
+        let waiting: Vec<CrawlId> = self
+            .shares
+            .iter()
+            .filter(|(_, share)| share.pending.is_some())
+            .map(|(&id, _)| id)
+            .collect();
         for id in waiting {
             let has = |known: &Known, inside: bool| {
                 known
@@ -191,10 +202,12 @@ impl Node<'_> {
                 self.send_kept(id, lowest);
                 continue;
             }
-            let Some(pending) = self.shares.get(&id).and_then(|share| share.pending.as_ref()) else {
+            let Some(pending) = self.shares.get(&id).and_then(|share| share.pending.as_ref())
+            else {
                 continue;
             };
-            let waits = |(key, _, waits): &(Key, bool, bool)| *waits && !pending.have_sent.contains(key);
+            let waits =
+                |(key, _, waits): &(Key, bool, bool)| *waits && !pending.have_sent.contains(key);
             if self.began.elapsed() > LOOKS_ROUND && !here.iter().any(waits) {
                 self.revive(id);
             }
@@ -221,7 +234,10 @@ impl Node<'_> {
 
     /// Somebody has sent what it kept of a crawl that nobody goes on with.
     fn take_kept(&mut self, from: Key, id: CrawlId, parts: &[Part], last: bool) {
-        let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut()) else { return };
+        let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
+        else {
+            return;
+        };
         if last {
             pending.have_sent.insert(from);
         }
@@ -233,17 +249,22 @@ impl Node<'_> {
     /// Goes on with what was kept, as a member of the ring that others have formed meanwhile.
     fn come_back(&mut self, id: CrawlId, through: Key) {
         let me = self.me;
-        let Some(parts) = self.take_up(id, |settings, parts| Peer::returning(settings, me, parts)) else {
+        let Some(parts) = self.take_up(id, |settings, parts| Peer::returning(settings, me, parts))
+        else {
             return;
         };
-        (self.say)(&format!("crawl {id}: joining through {}, with {parts} things kept", short(through)));
+        (self.say)(&format!(
+            "crawl {id}: joining through {}, with {parts} things kept",
+            short(through)
+        ));
         self.join(id, through);
         self.assign_tabs();
     }
 
     fn revive(&mut self, id: CrawlId) {
         let me = self.me;
-        let Some(parts) = self.take_up(id, |settings, parts| Peer::reviving(settings, me, parts)) else {
+        let Some(parts) = self.take_up(id, |settings, parts| Peer::reviving(settings, me, parts))
+        else {
             return;
         };
         (self.say)(&format!("crawl {id}: going on with {parts} things kept"));
@@ -252,7 +273,11 @@ impl Node<'_> {
     }
 
     /// Makes a peer of what was kept; says how much that was.
-    fn take_up(&mut self, id: CrawlId, make: impl FnOnce(Settings, &[Part]) -> Peer) -> Option<usize> {
+    fn take_up(
+        &mut self,
+        id: CrawlId,
+        make: impl FnOnce(Settings, &[Part]) -> Peer,
+    ) -> Option<usize> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
         // It was checked when the crawl was introduced.
@@ -310,7 +335,9 @@ impl Node<'_> {
                             }
                             self.assign_tabs();
                         }
-                        Err(why) => (self.say)(&format!("crawl {id} cannot be taken part in: {why}")),
+                        Err(why) => {
+                            (self.say)(&format!("crawl {id} cannot be taken part in: {why}"))
+                        }
                     }
                 }
             }
@@ -363,7 +390,13 @@ impl Node<'_> {
         self.take_blobs(blobs);
     }
 
-    fn pulsed(&mut self, from: Key, members: Vec<Member>, tabs: u32, shares: Vec<(CrawlId, Tally)>) {
+    fn pulsed(
+        &mut self,
+        from: Key,
+        members: Vec<Member>,
+        tabs: u32,
+        shares: Vec<(CrawlId, Tally)>,
+    ) {
         for Member { key, address } in members {
             let known = key == self.me
                 || self.members.contains_key(&key)
@@ -376,7 +409,11 @@ impl Node<'_> {
         for (id, tally) in &shares {
             let id = *id;
             let Some(share) = self.shares.get(&id) else { continue };
-            if matches!(share.duty, Duty::PassOn) && tally.finished && tally.inside && !share.stopped {
+            if matches!(share.duty, Duty::PassOn)
+                && tally.finished
+                && tally.inside
+                && !share.stopped
+            {
                 self.finished(id);
                 continue;
             }
@@ -395,7 +432,8 @@ impl Node<'_> {
                 }
             } else if share.is_open() && peer.member().is_inside() {
                 let around = peer.member();
-                let apart = !around.successors().contains(&from) && around.predecessor() != Some(from);
+                let apart =
+                    !around.successors().contains(&from) && around.predecessor() != Some(from);
                 if apart && self.is_time_to_meet(id, from) {
                     self.tell(id, Input::Meet(from));
                 }
@@ -430,7 +468,8 @@ impl Node<'_> {
         }
         let masks = share.volatile.clone();
         self.name(&format!("volatile/{id}"), encode(&masks));
-        let others: Vec<Key> = self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+        let others: Vec<Key> =
+            self.members.keys().copied().filter(|&key| Some(key) != from).collect();
         for other in others {
             self.send_to(other, &Between::Volatile(id, masks.clone()));
         }
@@ -449,7 +488,8 @@ impl Node<'_> {
         }
         self.name(&format!("stopped/{id}"), Vec::new());
         (self.say)(&format!("crawl {id} was stopped"));
-        let others: Vec<Key> = self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+        let others: Vec<Key> =
+            self.members.keys().copied().filter(|&key| Some(key) != from).collect();
         for other in others {
             self.send_to(other, &Between::Stop(id));
         }

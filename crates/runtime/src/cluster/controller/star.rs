@@ -36,9 +36,13 @@ impl Node<'_> {
 
     /// What this controller did for a crawl in an earlier life, if its work is divided in advance.
     pub(super) fn recall_star(&self, id: CrawlId, parts: &[Part]) -> Result<Duty, ControllerError> {
-        let Some(bytes) = self.store.named(&format!("coordinates/{id}"))? else { return Ok(Duty::PassOn) };
-        let unknown = || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
-        let plan: Plan = decode(&bytes).filter(|plan: &Plan| plan.shares > 0).ok_or_else(unknown)?;
+        let Some(bytes) = self.store.named(&format!("coordinates/{id}"))? else {
+            return Ok(Duty::PassOn);
+        };
+        let unknown =
+            || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
+        let plan: Plan =
+            decode(&bytes).filter(|plan: &Plan| plan.shares > 0).ok_or_else(unknown)?;
         Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, parts)))
     }
 
@@ -60,7 +64,9 @@ impl Node<'_> {
     pub(super) fn coordinate(&mut self, crawl: CrawlId, input: Input) {
         let now = self.now();
         let share = self.shares.get_mut(&crawl).filter(|share| !share.stopped);
-        let Some(Duty::Coordinator(coordinator)) = share.map(|share| &mut share.duty) else { return };
+        let Some(Duty::Coordinator(coordinator)) = share.map(|share| &mut share.duty) else {
+            return;
+        };
         let mut effects = Vec::new();
         coordinator.handle(now, input, &mut effects);
         let mut kept = Vec::new();
@@ -151,8 +157,11 @@ impl Node<'_> {
         let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
         for crawl in crawls {
             let share = self.shares.get(&crawl);
-            let Some(Duty::Coordinator(coordinator)) = share.map(|share| &share.duty) else { continue };
-            let gone = coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
+            let Some(Duty::Coordinator(coordinator)) = share.map(|share| &share.duty) else {
+                continue;
+            };
+            let gone =
+                coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
             for crawler in gone.collect::<Vec<_>>() {
                 self.coordinate(crawl, Input::Lost(crawler));
             }

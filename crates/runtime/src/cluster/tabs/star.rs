@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{
-    Attached, Given, LIKE, MOST_DOUBLINGS, Office, PATIENCE, PAUSE, Session, Word, learn, microseconds,
-    take_crawler, tell_volatile,
+    Attached, Given, LIKE, MOST_DOUBLINGS, Office, PATIENCE, PAUSE, Session, Word, learn,
+    microseconds, take_crawler, tell_volatile,
 };
 use crate::cluster::contents;
 use crate::cluster::protocol::{FromCrawler, Times};
@@ -61,7 +61,8 @@ pub async fn serve(
         }
     }
     let (news, told) = (VecDeque::new(), Instant::now());
-    let mut serving = Serving { office, attached, session, given, news, told, waits: false, in_vain: 0 };
+    let mut serving =
+        Serving { office, attached, session, given, news, told, waits: false, in_vain: 0 };
     serving.run(effects).await;
 }
 
@@ -154,7 +155,10 @@ impl Serving<'_> {
         let spent = std::mem::take(&mut self.session.spent);
         let times = std::mem::take(&mut self.session.times);
         (self.told, self.waits) = (Instant::now(), true);
-        self.office.outbox.send(FromCrawler::Told(self.attached.id, tell, spent, times, last)).await;
+        self.office
+            .outbox
+            .send(FromCrawler::Told(self.attached.id, tell, spent, times, last))
+            .await;
     }
 
     async fn load(&mut self) -> Input {

@@ -14,7 +14,9 @@ pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
         cluster.executed.contains(&(key_of(state), signature))
             || (world.is_link(action) && followed.contains(&signature))
     };
-    let left = |state: u32| world.from(state).iter().filter(|&&(action, _)| !is_done(state, action)).count();
+    let left = |state: u32| {
+        world.from(state).iter().filter(|&&(action, _)| !is_done(state, action)).count()
+    };
     let left: usize = (0..world.states() as u32).map(left).sum();
     (left > 0).then(|| format!("it ended with {left} transitions to execute"))
 }

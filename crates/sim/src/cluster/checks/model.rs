@@ -13,18 +13,23 @@ pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
         for (key, state) in peer.atlas().all() {
             // One that awaits a state may have taken its owner for dead just now: what the owner knows counts.
             let Some(record) = peer.atlas().record(state) else { continue };
-            let leads = record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
+            let leads =
+                record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
             found[world.state(key) as usize].get_or_insert_default().extend(leads);
         }
     }
-    let followed: BTreeSet<u32> = found.iter().flatten().flatten().map(|&(action, _)| action).collect();
+    let followed: BTreeSet<u32> =
+        found.iter().flatten().flatten().map(|&(action, _)| action).collect();
     for (state, found) in (0..).zip(found) {
         let expected: BTreeSet<(u32, u32)> = world.from(state).iter().copied().collect();
         // A plain link that was followed from another state is not followed again.
-        let elsewhere = |&(action, _): &(u32, u32)| world.is_link(action) && followed.contains(&action);
+        let elsewhere =
+            |&(action, _): &(u32, u32)| world.is_link(action) && followed.contains(&action);
         match found {
             None => return Some(format!("state {state} is lost")),
-            Some(leads) if !leads.is_subset(&expected) || !expected.difference(&leads).all(elsewhere) => {
+            Some(leads)
+                if !leads.is_subset(&expected) || !expected.difference(&leads).all(elsewhere) =>
+            {
                 let missing = expected.difference(&leads).filter(|lead| !elsewhere(lead)).count();
                 return Some(format!("{missing} transitions of state {state} are lost"));
             }

@@ -11,6 +11,7 @@ pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
     // A ring of lists of this length rests on one member more that does not fail, and cannot hold with fewer; see the
     // ring's own tests.
     let length = cluster.scenario.settings().successors;
-    let founders = cluster.nodes[..cluster.scenario.controllers].iter().filter(|node| node.up).count();
+    let founders =
+        cluster.nodes[..cluster.scenario.controllers].iter().filter(|node| node.up).count();
     if founders.min(members.len() - 1) <= length { None } else { violation(&members, length) }
 }

@@ -11,7 +11,9 @@ use argiope_controller::peer::message::{Report, Task, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_runtime::cluster::Switch;
-use argiope_runtime::cluster::protocol::{CrawlId, FirstLook, FromCrawler, Times, ToTabs, decode, encode};
+use argiope_runtime::cluster::protocol::{
+    CrawlId, FirstLook, FromCrawler, Times, ToTabs, decode, encode,
+};
 use argiope_sim::crawler::{SimulatedCrawler, World};
 use argiope_wire::{Hello, Role, Sender};
 use tokio::time::timeout;
@@ -67,9 +69,14 @@ pub async fn crawl(
     counted: Rc<RefCell<Counted>>,
     told: Rc<RefCell<BTreeSet<StateKey>>>,
 ) {
-    let hello =
-        Hello::new(&switch.me.cluster, Role::Crawler, switch.me.name.wrapping_add(1 + u128::from(number)));
-    let Ok(connection) = switch.transport.dial(&address, &hello, &switch.limits).await else { return };
+    let hello = Hello::new(
+        &switch.me.cluster,
+        Role::Crawler,
+        switch.me.name.wrapping_add(1 + u128::from(number)),
+    );
+    let Ok(connection) = switch.transport.dial(&address, &hello, &switch.limits).await else {
+        return;
+    };
     let (sender, mut receiver) = connection.split();
     let mut tab = Tab {
         sender,

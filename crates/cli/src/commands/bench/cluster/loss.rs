@@ -34,7 +34,9 @@ pub fn run(times: usize) -> Result<(), Failure> {
     }
     let measured = seconds.len();
     if measured == 0 {
-        return Err(Failure::Failed("every crawl was over before a controller could be killed".to_owned()));
+        return Err(Failure::Failed(
+            "every crawl was over before a controller could be killed".to_owned(),
+        ));
     }
     seconds.sort_by(f64::total_cmp);
     output::print(&format!(
@@ -57,7 +59,8 @@ pub fn run(times: usize) -> Result<(), Failure> {
 fn once() -> Result<Option<f64>, Failure> {
     let world = application("random:8000:30")?;
     let folder = Folder::new()?;
-    let mut ring = Processes::start(&folder.0, CONTROLLERS, How { traced: true, ..How::default() })?;
+    let mut ring =
+        Processes::start(&folder.0, CONTROLLERS, How { traced: true, ..How::default() })?;
     let victim = RefCell::new(ring.children.pop());
     let killed = Cell::new(0);
     let counted = Rc::new(RefCell::new(Counted::default()));
@@ -92,7 +95,8 @@ fn once() -> Result<Option<f64>, Failure> {
             }
         }
     }
-    let first = first.ok_or_else(|| Failure::Failed("nothing was served after the loss".to_owned()))?;
+    let first =
+        first.ok_or_else(|| Failure::Failed("nothing was served after the loss".to_owned()))?;
     Ok(Some((first - killed.get()) as f64 / 1e6))
 }
 

@@ -54,8 +54,10 @@ pub fn run(quick: bool) -> Result<(), Failure> {
         ];
         let cells: Vec<&str> = found.iter().map(|one| one.ids.as_str()).collect();
         output::print(&format!("| {site} | {} | {} |\n", found[0].counts, cells.join(" | ")))?;
-        let others =
-            found.iter().filter(|one| **one != found[0]).map(|one| format!("{site}: {}", one.counts));
+        let others = found
+            .iter()
+            .filter(|one| **one != found[0])
+            .map(|one| format!("{site}: {}", one.counts));
         different.extend(others);
     }
     output::print("\n")?;
@@ -81,7 +83,8 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, Failure> 
         std::thread::spawn(move || {
             let at_work = || {
                 let switch = client().ok()?;
-                block_on(async { Client::dial(&switch, &address).await.ok()?.status().await.ok() }).ok()?
+                block_on(async { Client::dial(&switch, &address).await.ok()?.status().await.ok() })
+                    .ok()?
             };
             // As soon as all three have a share, or the crawl is over.
             for _ in 0..600 {
@@ -98,7 +101,8 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, Failure> 
             let _ = victim.wait();
         })
     });
-    let found = crawled(&["crawl", url, "--cluster", &ring.addresses.join(",")], &folder.join("run"));
+    let found =
+        crawled(&["crawl", url, "--cluster", &ring.addresses.join(",")], &folder.join("run"));
     if let Some(dying) = dying {
         // It has killed its victim, whatever it saw.
         let _ = dying.join();
@@ -110,16 +114,19 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, Failure> 
 fn crawled(arguments: &[&str], out: &Path) -> Result<Found, Failure> {
     let mut command = argiope(&[])?;
     let ended = command.args(arguments).args(["--quiet", "--json", "--out"]).arg(out).output();
-    let ended = ended.map_err(|error| Failure::Failed(format!("a crawl does not start: {error}")))?;
+    let ended =
+        ended.map_err(|error| Failure::Failed(format!("a crawl does not start: {error}")))?;
     if !ended.status.success() {
         return Err(Failure::Failed(format!(
             "a crawl failed: {}",
             String::from_utf8_lossy(&ended.stderr).trim()
         )));
     }
-    let summary: Value = serde_json::from_slice(&ended.stdout)
-        .map_err(|error| Failure::Failed(format!("a crawl says something else than was asked: {error}")))?;
-    let mut counts = format!("{} states, {} transitions", summary["states"], summary["transitions"]);
+    let summary: Value = serde_json::from_slice(&ended.stdout).map_err(|error| {
+        Failure::Failed(format!("a crawl says something else than was asked: {error}"))
+    })?;
+    let mut counts =
+        format!("{} states, {} transitions", summary["states"], summary["transitions"]);
     // How often a transition is seen to lead elsewhere depends on who walks there, and is not compared.
     if summary["failed"] != 0 {
         counts.push_str(&format!(", {} given up", summary["failed"]));

@@ -6,14 +6,17 @@ use proptest::strategy::Strategy as Generator;
 
 /// Any application of fewer states than that: every state can be reached, destinations are arbitrary.
 pub fn any_application(most: usize) -> impl Generator<Value = Model> {
-    let states = prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..most);
+    let states =
+        prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..most);
     (states, 1u32..12).prop_map(|(states, half_reset_cost)| {
         let count = states.len() as u32;
         let actions = (0..9).map(|action| format!("a{action}")).collect();
         let mut model = Model::new("any", f64::from(half_reset_cost) / 2.0, actions);
         for (state, transitions) in (0..).zip(states) {
             let next = (state + 1 < count).then_some((8, state + 1));
-            model.push_state(transitions.into_iter().map(|(action, to)| (action, to % count)).chain(next));
+            model.push_state(
+                transitions.into_iter().map(|(action, to)| (action, to % count)).chain(next),
+            );
         }
         model
     })

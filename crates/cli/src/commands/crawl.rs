@@ -77,7 +77,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let ended = drive(plan, Watch::new(args.quiet, rustix::process::geteuid().is_root()))?;
     drop(server);
-    let begun = Store::read(&out).and_then(|store| Ok((store.length()? > 0, remembered::load(&store)?)));
+    let begun =
+        Store::read(&out).and_then(|store| Ok((store.length()? > 0, remembered::load(&store)?)));
     if let (Some(place), Ok((false, _))) = (&place, &begun) {
         place.undo();
     }
@@ -109,7 +110,8 @@ fn begin(args: &Args) -> Result<Ready, Failure> {
     } else {
         None
     };
-    let url = server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
+    let url =
+        server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
     let scope = Scope::of(&url).map_err(Failure::Input)?;
     let settings = args.settings(url);
     let name = if args.what.demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
@@ -153,8 +155,9 @@ fn resume(args: &Args, directory: &Path) -> Result<Ready, Failure> {
 fn serve_again(site: &str, url: &str) -> Result<Server, Failure> {
     let port = url.trim_end_matches('/').rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     let port: u16 = port.ok_or_else(|| Failure::Failed(format!("{url} has no port")))?;
-    Server::start_at(site, port)
-        .map_err(|error| Failure::Failed(format!("{site} cannot be served at {url} again: {error}")))
+    Server::start_at(site, port).map_err(|error| {
+        Failure::Failed(format!("{site} cannot be served at {url} again: {error}"))
+    })
 }
 
 /// How a crawl ended that has nothing left to do.
@@ -246,12 +249,14 @@ fn tell(
     match summary.stopped_by {
         None if summary.complete => Ok(()),
         Some(StoppedBy::Interrupt) => Err(Failure::Ended(INTERRUPTED)),
-        Some(StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime) => {
-            Err(Failure::Ended(LIMIT))
-        }
+        Some(
+            StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,
+        ) => Err(Failure::Ended(LIMIT)),
         Some(StoppedBy::NotLoaded) => {
             Err(Failure::Failed(format!("{} cannot be loaded any more", settings.url)))
         }
-        Some(StoppedBy::Trouble) | None => Err(Failure::Failed("the crawl could not go on".to_owned())),
+        Some(StoppedBy::Trouble) | None => {
+            Err(Failure::Failed("the crawl could not go on".to_owned()))
+        }
     }
 }

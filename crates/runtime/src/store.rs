@@ -91,8 +91,8 @@ impl Store {
     /// Goes on with the run in a directory.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let path = place::find(directory)?;
-        let database =
-            verified(|builder| builder.open(&path)).map_err(|error| StoreError::database(&path, error))?;
+        let database = verified(|builder| builder.open(&path))
+            .map_err(|error| StoreError::database(&path, error))?;
         Self::of(database, path, true)
     }
 
@@ -101,8 +101,9 @@ impl Store {
     pub fn read(directory: &Path) -> Result<Self, StoreError> {
         let path = place::find(directory)?;
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
-        let database = verified(|builder| builder.create_with_backend(overlay::Overlay::new(file)?))
-            .map_err(|error| StoreError::database(&path, error))?;
+        let database =
+            verified(|builder| builder.create_with_backend(overlay::Overlay::new(file)?))
+                .map_err(|error| StoreError::database(&path, error))?;
         Self::of(database, path, false)
     }
 
@@ -135,23 +136,32 @@ impl Store {
     /// What is known of each state, in the order of their keys.
     pub fn states(&self) -> Result<States, StoreError> {
         let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
-        Ok(States::new(states.range_owned::<u128>(..).map_err(|error| self.error(error))?, self.path.clone()))
+        Ok(States::new(
+            states.range_owned::<u128>(..).map_err(|error| self.error(error))?,
+            self.path.clone(),
+        ))
     }
 
     /// What is known of a state.
     pub fn detail(&self, key: StateKey) -> Result<Option<StateDetail>, StoreError> {
         let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
-        let Some(packed) = states.get(key.0).map_err(|error| self.error(error))? else { return Ok(None) };
+        let Some(packed) = states.get(key.0).map_err(|error| self.error(error))? else {
+            return Ok(None);
+        };
         iterate::detail(key, packed.value()).map(Some)
     }
 
     /// The bytes of that name.
     pub fn blob(&self, hash: ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
         let blobs = self.begin()?.open_table(BLOBS).map_err(|error| self.error(error))?;
-        let Some(packed) = blobs.get(hash.0).map_err(|error| self.error(error))? else { return Ok(None) };
+        let Some(packed) = blobs.get(hash.0).map_err(|error| self.error(error))? else {
+            return Ok(None);
+        };
         let bytes = packed::unpack(packed.value(), &format!("blob {hash:?}"))?;
         if ContentHash::of(&bytes) != hash {
-            return Err(StoreError::Damaged(format!("blob {hash:?} has other bytes than its name says")));
+            return Err(StoreError::Damaged(format!(
+                "blob {hash:?} has other bytes than its name says"
+            )));
         }
         Ok(Some(bytes))
     }
@@ -163,7 +173,10 @@ impl Store {
     }
 
     /// What a controller of a ring has kept, each as it was appended, in that order.
-    pub fn kept(&self, mut each: impl FnMut(&[u8]) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    pub fn kept(
+        &self,
+        mut each: impl FnMut(&[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let kept = match self.begin()?.open_table(KEPT) {
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
             other => other.map_err(|error| self.error(error))?,

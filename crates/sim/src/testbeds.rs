@@ -242,14 +242,23 @@ mod tests {
     fn every_example_gives_a_good_model_under_its_own_name() {
         for name in ALL.iter().flat_map(|described| described.examples) {
             let model = model(name);
-            assert!(model.name == *name || name.starts_with("filetree"), "{name} gives {}", model.name);
+            assert!(
+                model.name == *name || name.starts_with("filetree"),
+                "{name} gives {}",
+                model.name
+            );
             let names: BTreeSet<&String> = model.actions.iter().collect();
             assert_eq!(names.len(), model.actions.len(), "{name} has two actions of the same name");
             for state in 0..model.states() as u32 {
-                let offered: BTreeSet<u32> = model.from(state).iter().map(|&(action, _)| action).collect();
+                let offered: BTreeSet<u32> =
+                    model.from(state).iter().map(|&(action, _)| action).collect();
                 assert_eq!(offered.len(), model.from(state).len(), "state {state} of {name}");
             }
-            assert_eq!(model.to_json(), self::model(name).to_json(), "{name} is not the same twice");
+            assert_eq!(
+                model.to_json(),
+                self::model(name).to_json(),
+                "{name} is not the same twice"
+            );
         }
     }
 
@@ -266,7 +275,10 @@ mod tests {
 
     #[test]
     fn wrong_names_are_told_what_was_expected() {
-        check("bebop", "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like");
+        check(
+            "bebop",
+            "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like",
+        );
         check("\u{1b}[2J", "no test-bed is called \"\\u{1b}[2J\"; there are ");
         check("bank-like:large", "no test-bed is called \"bank-like:large\"");
         check(
@@ -274,9 +286,18 @@ mod tests {
             "\"bebop-like:huge\" is no test-bed: expected bebop-like or bebop-like:large",
         );
         check("filetree:", "\"filetree:\" is no test-bed: expected filetree:cassandra");
-        for name in ["hypercube", "hypercube:", "hypercube:0", "hypercube:21", "hypercube:+3", "hypercube:1x"]
-        {
-            check(name, &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"));
+        for name in [
+            "hypercube",
+            "hypercube:",
+            "hypercube:0",
+            "hypercube:21",
+            "hypercube:+3",
+            "hypercube:1x",
+        ] {
+            check(
+                name,
+                &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"),
+            );
         }
         for rest in [
             "",

@@ -151,7 +151,12 @@ fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
 }
 
 /// Crawls the whole application, telling how far it is.
-pub fn crawl(app: &Application, described: &'static Described, seed: u64, progress: &Progress) -> Run {
+pub fn crawl(
+    app: &Application,
+    described: &'static Described,
+    seed: u64,
+    progress: &Progress,
+) -> Run {
     let settings = Settings { reset_cost: app.reset_cost, seed };
     let mut crawl = Crawl::new(&app.model, described, settings);
     let mut jobs = 0;

@@ -23,5 +23,9 @@ pub fn always(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String> {
 
 /// What is wrong once the crawl is over.
 pub fn in_the_end(cluster: &Cluster<'_>) -> Option<String> {
-    cluster.wrong().map(str::to_owned).or_else(|| early_end::wrong(cluster)).or_else(|| model::wrong(cluster))
+    cluster
+        .wrong()
+        .map(str::to_owned)
+        .or_else(|| early_end::wrong(cluster))
+        .or_else(|| model::wrong(cluster))
 }

@@ -40,7 +40,12 @@ pub const TESTBEDS: [Testbed; 3] = [
         small: "filetree:cassandra",
         quick: "filetree:httpd",
     },
-    Testbed { application: "Bebop", full: "bebop-like:large", small: "bebop-like", quick: "site-like" },
+    Testbed {
+        application: "Bebop",
+        full: "bebop-like:large",
+        small: "bebop-like",
+        quick: "site-like",
+    },
 ];
 
 /// A crawl by a ring.

@@ -186,7 +186,8 @@ impl<'a> Cluster<'a> {
         let many = scenario.controllers.max(1);
         let turn = u128::from(chance.word()) << 64;
         // Evenly spread, so that each has its share.
-        let key = |at: usize| Key((u128::MAX / many as u128).wrapping_mul(at as u128).wrapping_add(turn));
+        let key =
+            |at: usize| Key((u128::MAX / many as u128).wrapping_mul(at as u128).wrapping_add(turn));
         let keys: Vec<Key> = (0..many).map(key).collect();
         let settings = scenario.settings();
         let node = |&key: &Key| Node::new(key, Peer::founder(settings, key, &keys));
@@ -245,7 +246,8 @@ impl<'a> Cluster<'a> {
         {
             self.happenings.pop();
             if self.traced {
-                self.trace.push(format!("{:>10.3} ms  {happening:?}", self.clock.now() as f64 / 1e3));
+                self.trace
+                    .push(format!("{:>10.3} ms  {happening:?}", self.clock.now() as f64 / 1e3));
             }
             self.befall(happening);
         }
@@ -339,7 +341,8 @@ impl<'a> Cluster<'a> {
         let next = |peer: &Peer| peer.member().successors().first().copied();
         let before = |peer: &Peer| peer.member().predecessor();
         let is_down = |key: Key| self.places.get(&key).is_some_and(|&at| !self.nodes[at].up);
-        self.peers().any(|peer| next(peer).is_some_and(is_down) || before(peer).is_some_and(is_down))
+        self.peers()
+            .any(|peer| next(peer).is_some_and(is_down) || before(peer).is_some_and(is_down))
     }
 
     /// Whether all neighbours on the ring know each other.
@@ -349,7 +352,8 @@ impl<'a> Cluster<'a> {
         ring.sort_by_key(|member| member.key());
         let pairs = (0..ring.len()).map(|at| (ring[at], ring[(at + 1) % ring.len()]));
         pairs.filter(|(member, next)| member.key() != next.key()).all(|(member, next)| {
-            member.successors().first() == Some(&next.key()) && next.predecessor() == Some(member.key())
+            member.successors().first() == Some(&next.key())
+                && next.predecessor() == Some(member.key())
         })
     }
 
@@ -367,9 +371,10 @@ impl<'a> Cluster<'a> {
 
     fn happen(&mut self, event: Event) {
         let at = match &event {
-            Event::Arrives(at, ..) | Event::Takes(at, _) | Event::Woken(at, _) | Event::Reported(at, _) => {
-                Some(*at)
-            }
+            Event::Arrives(at, ..)
+            | Event::Takes(at, _)
+            | Event::Woken(at, _)
+            | Event::Reported(at, _) => Some(*at),
             _ => None,
         };
         if let Some(at) = at {
@@ -392,7 +397,9 @@ impl<'a> Cluster<'a> {
                     self.enqueue(at, Input::Received(from, envelope));
                 }
             }
-            Event::Reported(at, FromCrawler::Report(report)) => self.enqueue(at, Input::Report(report)),
+            Event::Reported(at, FromCrawler::Report(report)) => {
+                self.enqueue(at, Input::Report(report))
+            }
             Event::Reported(at, FromCrawler::Returned(answer)) => {
                 self.enqueue(at, Input::Returned(answer));
             }
@@ -421,8 +428,7 @@ impl<'a> Cluster<'a> {
         let now = self.clock.now() * 1000;
         let node = &mut self.nodes[at];
         node.busy_until = node.busy_until.max(now) + self.scenario.processing * node.slowness;
-        let first =
-            matches!(&input, Input::Received(_, envelope) if matches!(envelope.message, Message::Ring(_)));
+        let first = matches!(&input, Input::Received(_, envelope) if matches!(envelope.message, Message::Ring(_)));
         if first || self.scenario.processing == 0 {
             self.happen(Event::Takes(at, input));
             return;
@@ -445,9 +451,11 @@ impl<'a> Cluster<'a> {
             Input::Received(_, envelope) => matches!(envelope.message, Message::Ring(_)),
             Input::Woken(Timer::Stabilise | Timer::Fingers | Timer::Silent(_)) => true,
             Input::Start | Input::Join(_) | Input::Meet(_) | Input::Leave => true,
-            Input::Woken(_) | Input::Report(_) | Input::Returned(_) | Input::Lost(_) | Input::Want(..) => {
-                false
-            }
+            Input::Woken(_)
+            | Input::Report(_)
+            | Input::Returned(_)
+            | Input::Lost(_)
+            | Input::Want(..) => false,
         };
         let mut effects = Vec::new();
         self.nodes[at].peer.handle(self.clock.now(), input, &mut effects);
@@ -469,19 +477,22 @@ impl<'a> Cluster<'a> {
                     self.copies.entry((at, number)).or_insert(self.clock.now());
                 }
                 if let Some(&other) = self.places.get(&to) {
-                    let time = self.scenario.latency.draw(&mut self.chance) * self.nodes[other].slowness;
+                    let time =
+                        self.scenario.latency.draw(&mut self.chance) * self.nodes[other].slowness;
                     self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));
                 }
             }
             Effect::Broadcast(facts) => {
                 let from = self.nodes[at].key;
-                let others: Vec<usize> =
-                    (0..self.nodes.len()).filter(|&other| other != at && self.nodes[other].up).collect();
+                let others: Vec<usize> = (0..self.nodes.len())
+                    .filter(|&other| other != at && self.nodes[other].up)
+                    .collect();
                 for other in others {
                     self.count("learned");
                     let initial = self.nodes[at].peer.atlas().initial();
                     let facts = facts.clone();
-                    let envelope = Envelope { initial, facts, ..Envelope::new(None, Message::Learned) };
+                    let envelope =
+                        Envelope { initial, facts, ..Envelope::new(None, Message::Learned) };
                     // For comparison only: as if everybody knew at once.
                     self.clock.after(0, Event::Takes(other, Input::Received(from, envelope)));
                 }
@@ -489,7 +500,8 @@ impl<'a> Cluster<'a> {
             Effect::Tell(crawler, told) => {
                 // One that is to look at a state goes over what was done.
                 if let ToCrawler::Task(Task { job: Some(job), look: false, .. }) = &told {
-                    self.counts.needless += u64::from(self.acknowledged.contains(&(job.state, job.action)));
+                    self.counts.needless +=
+                        u64::from(self.acknowledged.contains(&(job.state, job.action)));
                 }
                 self.count("job");
                 let time = self.scenario.latency.draw(&mut self.chance);
@@ -518,7 +530,11 @@ impl<'a> Cluster<'a> {
 
     /// The controller that owns a state, as one sees it from outside.
     fn owner(&self, state: StateKey) -> Option<usize> {
-        let up = self.nodes.iter().enumerate().filter(|(_, node)| node.up && node.peer.member().is_inside());
+        let up = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.up && node.peer.member().is_inside());
         up.min_by_key(|(_, node)| place(state).distance(node.key)).map(|(at, _)| at)
     }
 }

@@ -27,7 +27,8 @@ pub const ALL: &[Described] = &[
 pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
 /// The names of those that work where only a part of the application is known; the first is used when none is asked for.
-pub const FOR_PARTS: &[&str] = &[greedy::DESCRIBED.name, menu::DESCRIBED.name, probability::DESCRIBED.name];
+pub const FOR_PARTS: &[&str] =
+    &[greedy::DESCRIBED.name, menu::DESCRIBED.name, probability::DESCRIBED.name];
 
 /// The strategy with this name.
 pub fn find(name: &str) -> Option<&'static Described> {

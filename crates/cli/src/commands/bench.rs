@@ -17,7 +17,11 @@ mod strategies;
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope bench strategies --testbed hypercube:5 --seeds 3")]
-#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub struct Args {
     #[command(subcommand)]
     what: What,

@@ -78,7 +78,8 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
     ))?;
     for &many in crawlers {
         let folder = Folder::new()?;
-        let ring = Processes::start(&folder.0, 1, How { by: &["taskset", "-c", "0"], ..How::default() })?;
+        let ring =
+            Processes::start(&folder.0, 1, How { by: &["taskset", "-c", "0"], ..How::default() })?;
         let switch = client()?;
         let counted = Rc::new(RefCell::new(Counted::default()));
         let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| true))??;
@@ -86,7 +87,11 @@ fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
         counted.waits.sort_unstable();
         let wait = |share: f64| {
             let at = (counted.waits.len() as f64 * share) as usize;
-            counted.waits.get(at.min(counted.waits.len().saturating_sub(1))).copied().unwrap_or_default()
+            counted
+                .waits
+                .get(at.min(counted.waits.len().saturating_sub(1)))
+                .copied()
+                .unwrap_or_default()
         };
         output::print(&format!(
             "{many:>8}{:>10.0}{:>13.2}{:>12.0}{:>11.2} ms{:>9.2} ms\n",
@@ -109,7 +114,8 @@ async fn crawl_with(
     counted: &Rc<RefCell<Counted>>,
     mut goes_on: impl FnMut(&Status, CrawlId) -> bool,
 ) -> Result<Duration, Failure> {
-    let failed = |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
+    let failed =
+        |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
     // As the tabs of one process do: what a state offers is said once, and again when somebody asks.
     let told = Rc::default();
     for number in 0..many {

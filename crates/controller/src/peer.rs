@@ -97,7 +97,8 @@ struct Lease {
 /// Where it stands, for model checkers. The time is left out.
 impl std::hash::Hash for Peer {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
-        (&self.member, &self.atlas, &self.inbox, self.next_number, &self.parked, self.waiting).hash(hasher);
+        (&self.member, &self.atlas, &self.inbox, self.next_number, &self.parked, self.waiting)
+            .hash(hasher);
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
         (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
@@ -199,7 +200,10 @@ impl Peer {
         match input {
             Input::Start => self.ring(|member, effects| member.start(effects), out),
             Input::Join(through) => {
-                self.ring(|member, effects| member.handle(ring::Input::Join(through), effects), out);
+                self.ring(
+                    |member, effects| member.handle(ring::Input::Join(through), effects),
+                    out,
+                );
             }
             Input::Meet(other) => {
                 self.ring(|member, effects| member.handle(ring::Input::Meet(other), effects), out);
@@ -212,7 +216,9 @@ impl Peer {
                     self.take_back(answer.job);
                 }
             }
-            Input::Lost(answer) => self.send(answer.by, Message::Missed(answer, Failure::Lost), out),
+            Input::Lost(answer) => {
+                self.send(answer.by, Message::Missed(answer, Failure::Lost), out)
+            }
             Input::Want(crawler, state) => self.want(state, crawler, self.me, out),
             Input::Woken(timer) => self.woken(timer, out),
         }
@@ -248,7 +254,11 @@ impl Peer {
     }
 
     /// Lets the ring do something and carries out what it asks for.
-    fn ring(&mut self, doing: impl FnOnce(&mut Member, &mut Vec<ring::Effect>), out: &mut Vec<Effect>) {
+    fn ring(
+        &mut self,
+        doing: impl FnOnce(&mut Member, &mut Vec<ring::Effect>),
+        out: &mut Vec<Effect>,
+    ) {
         let mut effects = Vec::new();
         doing(&mut self.member, &mut effects);
         let times = self.settings.times;
@@ -267,7 +277,9 @@ impl Peer {
                 ring::Effect::Gone(member) => self.gone(member, out),
                 ring::Effect::PassedOver => self.may_be_stood_in_for(out),
                 // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
-                ring::Effect::Found { .. } | ring::Effect::NotFound { .. } | ring::Effect::Stranded => {}
+                ring::Effect::Found { .. }
+                | ring::Effect::NotFound { .. }
+                | ring::Effect::Stranded => {}
             }
         }
     }
@@ -279,17 +291,28 @@ impl Peer {
                 self.try_held();
                 self.look_at_given_links(out);
                 self.marker_may_go();
-                self.ring(|member, effects| member.handle(woken(ring::Timer::Stabilise), effects), out);
+                self.ring(
+                    |member, effects| member.handle(woken(ring::Timer::Stabilise), effects),
+                    out,
+                );
             }
             Timer::Fingers => {
-                self.ring(|member, effects| member.handle(woken(ring::Timer::Fingers), effects), out);
+                self.ring(
+                    |member, effects| member.handle(woken(ring::Timer::Fingers), effects),
+                    out,
+                );
             }
-            Timer::Silent(_) if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) => {
+            Timer::Silent(_)
+                if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) =>
+            {
                 // It was this controller that stood still; the answer may be there and not taken in yet.
                 out.push(Effect::Wake(timer, self.settings.times.answer));
             }
             Timer::Silent(question) => {
-                self.ring(|member, effects| member.handle(ring::Input::Silent(question), effects), out);
+                self.ring(
+                    |member, effects| member.handle(ring::Input::Silent(question), effects),
+                    out,
+                );
             }
             Timer::Lease(job) => {
                 if let Some(lease) = self.leases.get(&job) {
