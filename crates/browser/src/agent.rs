@@ -94,7 +94,7 @@ impl AgentSettings {
 
 /// One thing to do on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PathStep {
     /// What.
     pub kind: Kind,
     /// Where, as the agent said it.

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::connection::{CallError, Connection, SessionId};
+use crate::connection::{CallError, ProtocolConnection, SessionId};
 use crate::find::Executable;
 use crate::flags::{self, FlagSettings};
-use crate::process::Process;
+use crate::process::BrowserProcess;
 use crate::profile::Profile;
 use crate::sweep::{Swept, sweep};
 
@@ -121,8 +121,8 @@ pub struct OpenedTab {
 pub struct Browser {
     // The order matters: fields are dropped from the top, and the processes must end before their profile
     // is removed.
-    connection: Connection,
-    process: Process,
+    connection: ProtocolConnection,
+    process: BrowserProcess,
     profile: Profile,
     window: (u32, u32),
     headless_shell: bool,
@@ -154,9 +154,9 @@ impl Browser {
         });
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
         let (process, pipes) =
-            Process::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
+            BrowserProcess::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
         let connection =
-            Connection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
+            ProtocolConnection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
         let mut browser = Self {
             connection,
             process,
@@ -271,7 +271,7 @@ impl Browser {
     }
 
     /// The connection, for calls and events.
-    pub fn connection(&self) -> &Connection {
+    pub fn connection(&self) -> &ProtocolConnection {
         &self.connection
     }
 

@@ -21,13 +21,13 @@ use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::events::{Event, Events, Queue};
-use crate::message::{self, Incoming};
+use crate::message::{self, ProtocolMessage};
 
 mod error;
 mod state;
 
 pub use error::{CallError, Closed};
-use state::{Answer, Pending, State, answer_of};
+use state::{CallAnswer, PendingCall, State, answer_of};
 
 /// The largest message that is accepted. A larger one ends the connection: only a hostile page makes such.
 pub const MAX_MESSAGE: usize = 64 << 20;
@@ -73,18 +73,18 @@ struct Shared {
 
 /// A connection; clones are the same one.
 #[derive(Clone)]
-pub struct Connection {
+pub struct ProtocolConnection {
     shared: Arc<Shared>,
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ProtocolConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state();
         formatter.debug_struct("Connection").field("closed", &state.closed).finish_non_exhaustive()
     }
 }
 
-impl Connection {
+impl ProtocolConnection {
     /// Speaks over the two pipes, with two tasks on the current runtime.
     pub fn open(from_browser: OwnedFd, to_browser: OwnedFd) -> io::Result<Self> {
         let reader = pipe::Receiver::from_owned_fd(from_browser)?;
@@ -107,7 +107,7 @@ impl Connection {
         session: Option<&SessionId>,
         method: &str,
         params: &P,
-    ) -> Reply {
+    ) -> PendingReply {
         let (sender, answer) = oneshot::channel();
         let mut state = self.state();
         state.next_id += 1;
@@ -116,10 +116,10 @@ impl Connection {
             // The receiver is in our hands: this cannot fail.
             let _ = sender.send(Err(error));
         } else {
-            state.pending.insert(id, Pending { session: session.cloned(), answer: sender });
+            state.pending.insert(id, PendingCall { session: session.cloned(), answer: sender });
         }
         drop(state);
-        Reply { id, answer, connection: self.clone() }
+        PendingReply { id, answer, connection: self.clone() }
     }
 
     /// Sends a call and reads its answer as a `T`.
@@ -251,7 +251,7 @@ impl Connection {
         }
     }
 
-    fn take_event(&self, method: &str, incoming: &Incoming<'_>) {
+    fn take_event(&self, method: &str, incoming: &ProtocolMessage<'_>) {
         let mut state = self.state();
         state.follow(method, incoming);
         let params = incoming.params.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
@@ -272,13 +272,13 @@ impl Connection {
 /// performs it all the same.
 #[derive(Debug)]
 #[must_use = "the call is sent, but whether it succeeded is known only by awaiting this"]
-pub struct Reply {
+pub struct PendingReply {
     id: u64,
-    answer: oneshot::Receiver<Answer>,
-    connection: Connection,
+    answer: oneshot::Receiver<CallAnswer>,
+    connection: ProtocolConnection,
 }
 
-impl Reply {
+impl PendingReply {
     /// Waits no longer than the given time.
     pub async fn within(self, limit: Duration) -> Result<Box<RawValue>, CallError> {
         tokio::time::timeout(limit, self).await.unwrap_or(Err(CallError::Deadline))
@@ -299,10 +299,10 @@ fn read<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CallError> {
     serde_json::from_str(answer.get()).map_err(|error| CallError::Malformed(error.to_string()))
 }
 
-impl Future for Reply {
-    type Output = Answer;
+impl Future for PendingReply {
+    type Output = CallAnswer;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CallAnswer> {
         Pin::new(&mut self.answer).poll(context).map(|answer| {
             // The other end is dropped only with the runtime's tasks.
             answer.unwrap_or(Err(CallError::ConnectionClosed(Closed::Ended)))
@@ -310,7 +310,7 @@ impl Future for Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for PendingReply {
     fn drop(&mut self) {
         self.connection.state().pending.remove(&self.id);
     }

@@ -19,6 +19,6 @@ mod message;
 mod procfs;
 
 pub use browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
-pub use connection::{CallError, Connection, Reply, SessionId};
+pub use connection::{CallError, PendingReply, ProtocolConnection, SessionId};
 pub use events::{Event, Events};
 pub use find::{Executable, FindError};

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// A message from the browser. What it carries is kept as text: most of it is never looked at.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Incoming<'a> {
+pub(crate) struct ProtocolMessage<'a> {
     pub(crate) id: Option<u64>,
     pub(crate) method: Option<&'a str>,
     #[serde(rename = "sessionId")]
@@ -45,7 +45,7 @@ pub(crate) fn encode<P: Serialize + ?Sized>(
     Ok(bytes)
 }
 
-pub(crate) fn decode(bytes: &[u8]) -> Result<Incoming<'_>, serde_json::Error> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<ProtocolMessage<'_>, serde_json::Error> {
     serde_json::from_slice(bytes)
 }
 

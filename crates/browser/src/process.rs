@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A running browser: a guard, the browser itself, and all the processes that it starts.
 #[derive(Debug)]
-pub struct Process {
+pub struct BrowserProcess {
     guard: Child,
     browser: Child,
     group: Pid,
@@ -57,7 +57,7 @@ pub struct Pipes {
     pub to_browser: OwnedFd,
 }
 
-impl Process {
+impl BrowserProcess {
     /// Starts the browser. Must be called on a tokio runtime, where its standard error is read.
     pub fn start(
         program: &Path,
@@ -160,7 +160,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for BrowserProcess {
     fn drop(&mut self) {
         self.kill();
     }

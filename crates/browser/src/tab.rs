@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::agent::{AgentSettings, Answered, Asked, Look, Point, Raw, Step};
+use crate::agent::{AgentSettings, Answered, Asked, Look, PathStep, Point, Raw};
 use crate::browser::{Browser, OpenedTab};
 use crate::connection::CallError;
 use crate::note::Noted;
@@ -19,7 +19,7 @@ mod guard;
 mod input;
 mod watch;
 
-use watch::Watch;
+use watch::TabWatch;
 
 /// How long a call that the page takes no part in may take.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -46,7 +46,7 @@ pub enum TabError {
     NeedsFrames,
     /// The document went before it could say how many of several steps were done.
     #[error("the page went before it could answer")]
-    Untold,
+    AnswerLost,
     /// The page could not be loaded; the browser's reason, for example `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
@@ -69,7 +69,7 @@ impl From<CallError> for TabError {
 
 /// Where a tab stands after a load or a path.
 #[derive(Clone, Debug, Default)]
-pub struct Arrival {
+pub struct TabPosition {
     /// How many steps were performed; the last of them may have led elsewhere than expected.
     pub done: usize,
     /// The page.
@@ -144,7 +144,7 @@ impl Tab {
         let script = script.await?;
         let outside = Arc::new(Mutex::new(Outside::default()));
         let events = connection.events(&opened.session).ok_or(TabError::Crashed)?;
-        let watch = Watch {
+        let watch = TabWatch {
             connection: connection.clone(),
             opened: opened.clone(),
             settings: settings.clone(),
@@ -179,14 +179,14 @@ impl Tab {
     }
 
     /// Forgets everything the page kept and loads the address; once more if the network changed meanwhile.
-    pub async fn load(&mut self, url: &str) -> Result<Arrival, TabError> {
+    pub async fn load(&mut self, url: &str) -> Result<TabPosition, TabError> {
         match self.load_once(url).await {
             Err(TabError::Disturbed) => self.load_once(url).await,
             loaded => loaded,
         }
     }
 
-    async fn load_once(&mut self, url: &str) -> Result<Arrival, TabError> {
+    async fn load_once(&mut self, url: &str) -> Result<TabPosition, TabError> {
         if self.pointed {
             self.point_away();
             self.pointed = false;
@@ -251,7 +251,7 @@ impl Tab {
     }
 
     /// Waits until the page has settled, also over a change of documents.
-    pub async fn settle(&mut self) -> Result<Arrival, TabError> {
+    pub async fn settle(&mut self) -> Result<TabPosition, TabError> {
         let mut answered: Answered = self.ask("settle()", 1).await?;
         if answered.held {
             self.guard().await?;
@@ -260,7 +260,7 @@ impl Tab {
         self.arrived(answered)
     }
 
-    fn arrived(&mut self, answered: Answered) -> Result<Arrival, TabError> {
+    fn arrived(&mut self, answered: Answered) -> Result<TabPosition, TabError> {
         if answered.unframed {
             return Err(self.needs_frames());
         }
@@ -273,7 +273,7 @@ impl Tab {
         };
         let mut notes: Vec<Noted> = read(&answered.notes);
         notes.append(&mut self.outside().notes);
-        Ok(Arrival {
+        Ok(TabPosition {
             done: answered.done,
             raw: answered.raw,
             settled: answered.settled,
@@ -295,8 +295,8 @@ impl Tab {
 
     /// Performs the steps, in as few round trips as possible, until one does not lead to what it expects. It may end after any
     /// step that is done for the first time.
-    pub async fn run(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
-        let mut total = Arrival { settled: true, ..Arrival::default() };
+    pub async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
+        let mut total = TabPosition { settled: true, ..TabPosition::default() };
         while total.done < steps.len() {
             let rest = &steps[total.done..];
             let part = if rest[0].trusted {
@@ -306,7 +306,8 @@ impl Tab {
             };
             let last = total.done + part.done;
             let passed = [total.passed, part.passed].concat();
-            total = Arrival { done: last, settled: total.settled && part.settled, passed, ..part };
+            total =
+                TabPosition { done: last, settled: total.settled && part.settled, passed, ..part };
             let strayed =
                 last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
             // What happened in the last step is told of that step alone.
@@ -318,7 +319,7 @@ impl Tab {
     }
 
     /// The steps up to the next one that needs the browser's own input, by the agent alone.
-    async fn run_cheap(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
+    async fn run_cheap(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let cheap = steps.iter().take_while(|step| !step.trusted);
         let asked: Vec<Asked<'_>> = cheap
             .map(|step| Asked {
@@ -357,15 +358,15 @@ impl Tab {
     }
 
     /// One of the steps brought another document, by the page that is there it is told which.
-    async fn led_by_one_of(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
+    async fn led_by_one_of(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let there = self.settle().await?;
         let mut leading = (0..steps.len()).filter(|&at| steps[at].expect == Some(there.raw));
-        let last = leading.next().ok_or(TabError::Untold)?;
+        let last = leading.next().ok_or(TabError::AnswerLost)?;
         let first_times = steps[..=last].iter().any(|step| step.first);
         if first_times || leading.next().is_some() {
-            return Err(TabError::Untold);
+            return Err(TabError::AnswerLost);
         }
-        Ok(Arrival { done: last + 1, ..there })
+        Ok(TabPosition { done: last + 1, ..there })
     }
 
     /// Looks at the page.

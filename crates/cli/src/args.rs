@@ -13,7 +13,7 @@ use crate::commands::{
     bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities,
     local_cluster, model, simulate, sites, states, status, strategies as list, testbeds,
 };
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -48,55 +48,55 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Crawl a web application with Chromium and keep what was found
-    Crawl(crawl::Args),
+    Crawl(crawl::CrawlArgs),
     /// Follow a crawl that goes on on a ring, and fetch what it found
-    Attach(crawl::Attach),
+    Attach(crawl::AttachArgs),
     /// Be one controller of a ring that crawls together
-    Controller(controller::Args),
+    Controller(controller::ControllerArgs),
     /// Lend browsers to a ring
-    Crawler(crawler::Args),
+    Crawler(crawler::CrawlerArgs),
     /// Say how a ring stands: its controllers, crawlers and crawls
-    Status(status::Args),
+    Status(status::StatusArgs),
     /// Run a ring with its crawlers on this machine, for one command
-    LocalCluster(local_cluster::Args),
+    LocalCluster(local_cluster::LocalClusterArgs),
     /// Make certificates for the machines of a ring
-    Certs(certs::Args),
+    Certs(certs::CertsArgs),
     /// List the states that a crawl found, or show one: how to get there, what it offers
-    States(states::Args),
+    States(states::StatesArgs),
     /// Say what makes two states different, and what of the pages does not count
-    Explain(explain::Args),
+    Explain(explain::ExplainArgs),
     /// Write what a crawl found in another form: its model, the page of a state
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// Crawl a known application with one simulated crawler and count what it costs
-    Simulate(simulate::Args),
+    Simulate(simulate::SimulateArgs),
     /// Print the least that a crawl of a known application can cost
-    Bound(bound::Args),
+    Bound(bound::BoundArgs),
     /// Print a known application as a model file
-    Model(model::Args),
+    Model(model::ModelArgs),
     /// Measure the strategies, or argiope itself
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// List the strategies, or explain one
-    Strategies(list::Args),
+    Strategies(list::StrategiesArgs),
     /// List the identities (when two pages are the same state), or explain one
-    Identities(identities::Args),
+    Identities(identities::IdentitiesArgs),
     /// List the small applications that come with argiope, or serve one on loopback
-    Sites(sites::Args),
+    Sites(sites::SitesArgs),
     /// List the test-beds (applications that are known in full), or explain one
-    Testbeds(testbeds::Args),
+    Testbeds(testbeds::TestbedsArgs),
     /// Print a completion script for a shell
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
     /// Print the manual, all commands included
     #[command(after_help = "Examples:\n  argiope man > argiope.1")]
     Man,
 }
 
 /// Reads the command line. Help and version are printed here and end the process.
-pub fn parse() -> Result<Command, Failure> {
+pub fn parse() -> Result<Command, CommandFailure> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
         match error.kind() {
             DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-            _ => Failure::Input(one_line(&error.render().to_string())),
+            _ => CommandFailure::Input(one_line(&error.render().to_string())),
         }
     })
 }

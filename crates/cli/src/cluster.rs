@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use argiope_runtime::cluster::Switch;
-use argiope_wire::{Credentials, Hello, Limits, Net, Role, Transport};
+use argiope_wire::{ConnectionLimits, Credentials, Hello, Net, Role, Transport};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// How the processes of a cluster find and trust each other.
 #[derive(clap::Args, Clone, Debug)]
@@ -23,14 +23,21 @@ pub struct Security {
 
 impl Security {
     /// What connections need.
-    pub fn switch(&self, role: Role, name: u128, address: Option<&str>) -> Result<Switch, Failure> {
+    pub fn switch(
+        &self,
+        role: Role,
+        name: u128,
+        address: Option<&str>,
+    ) -> Result<Switch, CommandFailure> {
         if self.cluster_name.is_empty() || self.cluster_name.len() > 64 {
-            return Err(Failure::Input("the name of a cluster has 1 to 64 letters".to_owned()));
+            return Err(CommandFailure::Input(
+                "the name of a cluster has 1 to 64 letters".to_owned(),
+            ));
         }
         let net = match &self.certs {
             Some(directory) => {
                 let credentials = Credentials::load(directory)
-                    .map_err(|error| Failure::Input(error.to_string()))?;
+                    .map_err(|error| CommandFailure::Input(error.to_string()))?;
                 Net::secured(credentials)
             }
             None => Net::plain(),
@@ -43,26 +50,26 @@ impl Security {
         Ok(Switch {
             transport: Transport::Net(net),
             me: Arc::new(hello),
-            limits: Limits::default(),
+            limits: ConnectionLimits::default(),
         })
     }
 }
 
 /// A number that nobody can guess.
-pub fn chance() -> Result<u128, Failure> {
+pub fn chance() -> Result<u128, CommandFailure> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut chance| chance.read_exact(&mut bytes))
-        .map_err(|error| Failure::Failed(format!("cannot read /dev/urandom: {error}")))?;
+        .map_err(|error| CommandFailure::Failed(format!("cannot read /dev/urandom: {error}")))?;
     Ok(u128::from_le_bytes(bytes))
 }
 
 /// Runs something that waits for the network, on this thread.
-pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::Failed(format!("cannot start: {error}")))?;
+        .map_err(|error| CommandFailure::Failed(format!("cannot start: {error}")))?;
     Ok(tokio::task::LocalSet::new().block_on(&runtime, work))
 }
 

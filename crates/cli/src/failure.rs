@@ -17,7 +17,7 @@ pub const LIMIT: u8 = 4;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The input is wrong, in words for the person who gave it.
     Input(String),
     /// Something else failed, in words.
@@ -28,7 +28,7 @@ pub enum Failure {
     NoReader,
 }
 
-impl Failure {
+impl CommandFailure {
     /// What a failed write to standard output means.
     pub fn of_output(error: &io::Error) -> Self {
         match error.kind() {
@@ -39,12 +39,12 @@ impl Failure {
 }
 
 /// Says what went wrong, in one line, and gives the code to end with.
-pub fn exit_code(outcome: Result<(), Failure>) -> ExitCode {
+pub fn exit_code(outcome: Result<(), CommandFailure>) -> ExitCode {
     let (message, code) = match outcome {
-        Ok(()) | Err(Failure::NoReader) => return ExitCode::SUCCESS,
-        Err(Failure::Ended(code)) => return ExitCode::from(code),
-        Err(Failure::Input(message)) => (message, BAD_INPUT),
-        Err(Failure::Failed(message)) => (message, FAILED),
+        Ok(()) | Err(CommandFailure::NoReader) => return ExitCode::SUCCESS,
+        Err(CommandFailure::Ended(code)) => return ExitCode::from(code),
+        Err(CommandFailure::Input(message)) => (message, BAD_INPUT),
+        Err(CommandFailure::Failed(message)) => (message, FAILED),
     };
     eprintln!("argiope: {}", harmless(&message));
     ExitCode::from(code)

@@ -6,6 +6,7 @@ mod cluster;
 mod commands;
 mod duration;
 mod failure;
+mod format;
 mod interrupt;
 mod memory;
 mod metrics;
@@ -16,12 +17,11 @@ mod progress;
 mod recorded;
 mod source;
 mod threads;
-mod words;
 
 use std::process::ExitCode;
 
 use args::Command;
-use failure::Failure;
+use failure::CommandFailure;
 
 fn main() -> ExitCode {
     interrupt::install();
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), CommandFailure> {
     match command {
         Command::Crawl(args) => commands::crawl::run(&args),
         Command::Attach(args) => commands::crawl::attach(&args),

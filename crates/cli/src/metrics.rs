@@ -8,18 +8,18 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Serves `/metrics` and `/health` until the process ends.
-pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), Failure> {
+pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), CommandFailure> {
     if !address.ip().is_loopback() {
-        return Err(Failure::Input(format!(
+        return Err(CommandFailure::Input(format!(
             "--metrics {address}: metrics are served on loopback only"
         )));
     }
     let listener = tokio::net::TcpListener::bind(address).await;
     let listener =
-        listener.map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))?;
+        listener.map_err(|error| CommandFailure::Input(format!("--metrics {address}: {error}")))?;
     let numbers = metrics.clone();
     let health = move || async move {
         if metrics.is_well() {

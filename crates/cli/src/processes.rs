@@ -10,7 +10,7 @@ use argiope_runtime::cluster::client::Client;
 use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// So long a process may take to leave in order before it is ended.
 const LEAVES: Duration = Duration::from_secs(5);
@@ -23,10 +23,10 @@ pub struct Folder(pub PathBuf);
 
 impl Folder {
     /// A new one among the temporary files.
-    pub fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, CommandFailure> {
         let path = std::env::temp_dir().join(format!("argiope-ring-{:016x}", chance()? as u64));
         std::fs::create_dir(&path)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+            .map_err(|error| CommandFailure::Failed(format!("{}: {error}", path.display())))?;
         Ok(Self(path))
     }
 }
@@ -59,7 +59,7 @@ pub struct Processes<'a> {
 
 impl<'a> Processes<'a> {
     /// A ring of controllers, each with a directory of its own in this one.
-    pub fn start(folder: &Path, controllers: usize, how: How<'a>) -> Result<Self, Failure> {
+    pub fn start(folder: &Path, controllers: usize, how: How<'a>) -> Result<Self, CommandFailure> {
         let mut ring = Self { how, children: Vec::new(), addresses: Vec::new() };
         for number in 0..controllers {
             let mut command = argiope(how.by)?;
@@ -77,7 +77,7 @@ impl<'a> Processes<'a> {
             let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
             ring.children.push(child);
             if !matches!(heard, Some(Ok(read)) if read > 0) {
-                return Err(Failure::Failed("a controller does not start".to_owned()));
+                return Err(CommandFailure::Failed("a controller does not start".to_owned()));
             }
             ring.addresses.push(line.trim().to_owned());
         }
@@ -85,7 +85,7 @@ impl<'a> Processes<'a> {
     }
 
     /// A crawler with a browser and one tab. Each has another controller for its home.
-    pub fn add_crawler(&mut self) -> Result<(), Failure> {
+    pub fn add_crawler(&mut self) -> Result<(), CommandFailure> {
         let mut order = self.addresses.clone();
         let before = self.children.len().saturating_sub(order.len());
         let first = before % order.len();
@@ -98,7 +98,7 @@ impl<'a> Processes<'a> {
     }
 
     /// Waits until all controllers know each other, and so many crawlers are there.
-    pub fn wait_for_crawlers(&self, crawlers: u32) -> Result<(), Failure> {
+    pub fn wait_for_crawlers(&self, crawlers: u32) -> Result<(), CommandFailure> {
         let switch = client()?;
         let until = Instant::now() + LONGEST_START;
         let ready = block_on(async {
@@ -120,17 +120,17 @@ impl<'a> Processes<'a> {
         if ready {
             Ok(())
         } else {
-            Err(Failure::Failed("the ring does not come together".to_owned()))
+            Err(CommandFailure::Failed("the ring does not come together".to_owned()))
         }
     }
 
     /// They leave when their standard input ends, that is when this process ends, however it does.
-    fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, Failure> {
+    fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, CommandFailure> {
         let err = if self.how.verbose { Stdio::inherit() } else { Stdio::null() };
         let child =
             command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
         child.map_err(|error| {
-            Failure::Failed(format!("{:?} does not start: {error}", command.get_program()))
+            CommandFailure::Failed(format!("{:?} does not start: {error}", command.get_program()))
         })
     }
 }
@@ -153,15 +153,16 @@ impl Drop for Processes<'_> {
 }
 
 /// What connections to such a ring need.
-pub fn client() -> Result<Switch, Failure> {
+pub fn client() -> Result<Switch, CommandFailure> {
     let security = Security { certs: None, cluster_name: "argiope".to_owned() };
     security.switch(Role::Client, chance()?, None)
 }
 
 /// This very program, by way of another command if one is given.
-pub fn argiope(by: &[&str]) -> Result<Command, Failure> {
-    let argiope = std::env::current_exe()
-        .map_err(|error| Failure::Failed(format!("argiope does not find itself: {error}")))?;
+pub fn argiope(by: &[&str]) -> Result<Command, CommandFailure> {
+    let argiope = std::env::current_exe().map_err(|error| {
+        CommandFailure::Failed(format!("argiope does not find itself: {error}"))
+    })?;
     let Some((first, rest)) = by.split_first() else { return Ok(Command::new(argiope)) };
     let mut command = Command::new(first);
     command.args(rest).arg(argiope);

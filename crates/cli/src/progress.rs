@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LINES: Duration = Duration::from_secs(30);
 
 /// How far some work has come. Threads may share it.
-pub struct Progress {
+pub struct WorkProgress {
     bar: ProgressBar,
     started: Instant,
     shown: Once,
@@ -21,7 +21,7 @@ pub struct Progress {
     line: Mutex<Instant>,
 }
 
-impl Progress {
+impl WorkProgress {
     /// At zero of `total`.
     pub fn new(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
@@ -63,7 +63,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for WorkProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

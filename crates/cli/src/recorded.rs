@@ -13,11 +13,11 @@ use argiope_explore::page::Page;
 use argiope_explore::quoted::{Escaped, Quoted};
 use argiope_explore::strategy::INITIAL;
 use argiope_runtime::crawl::{self, CrawlError};
-use argiope_runtime::remembered::{self, Remembered};
+use argiope_runtime::learned::{self, LearnedValues};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// The settings, where a resumed crawl was given others than the run began with.
 const SETTINGS: &str = "settings";
@@ -25,7 +25,7 @@ const SETTINGS: &str = "settings";
 const SITE: &str = "site";
 
 /// What a refusal of the store means: most of them are about the directory that was given.
-pub fn refused(error: &StoreError) -> Failure {
+pub fn refused(error: &StoreError) -> CommandFailure {
     use StoreError::{
         Damaged, DiskFull, HoldsRun, InUse, Io, NoRun, NotADirectory, NotAStore, Occupied,
         OtherVersion, ReadOnly, Stopped, Unfinished,
@@ -39,29 +39,30 @@ pub fn refused(error: &StoreError) -> Failure {
         | NotAStore(_)
         | OtherVersion { .. }
         | InUse(_)
-        | Io { .. } => Failure::Input(error.to_string()),
-        Damaged(_) | DiskFull(_) | Stopped | ReadOnly => Failure::Failed(error.to_string()),
+        | Io { .. } => CommandFailure::Input(error.to_string()),
+        Damaged(_) | DiskFull(_) | Stopped | ReadOnly => CommandFailure::Failed(error.to_string()),
     }
 }
 
 /// The browser that was asked for, or the one that is found.
-pub fn browser(asked: Option<&Path>) -> Result<Executable, Failure> {
+pub fn browser(asked: Option<&Path>) -> Result<Executable, CommandFailure> {
     let variable = |name| std::env::var_os(name);
     find(asked, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
         .map_err(|error| no_browser(&error))
 }
 
 /// What it means that there is no browser: bad input only if one was asked for.
-pub fn no_browser(error: &FindError) -> Failure {
+pub fn no_browser(error: &FindError) -> CommandFailure {
     match error {
-        FindError::Unusable { .. } => Failure::Input(error.to_string()),
-        FindError::Missing | FindError::TooOld { .. } => Failure::Failed(error.to_string()),
+        FindError::Unusable { .. } => CommandFailure::Input(error.to_string()),
+        FindError::Missing | FindError::TooOld { .. } => CommandFailure::Failed(error.to_string()),
     }
 }
 
 /// The settings that a run has now.
-pub fn settings(store: &Store) -> Result<CrawlSettings, Failure> {
-    let wrong = |error| Failure::Failed(format!("the settings of the run cannot be read: {error}"));
+pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
+    let wrong =
+        |error| CommandFailure::Failed(format!("the settings of the run cannot be read: {error}"));
     match store.named(SETTINGS).map_err(|error| refused(&error))? {
         Some(bytes) => serde_json::from_slice(&bytes).map_err(wrong),
         None => serde_json::from_value(store.meta().settings.clone()).map_err(wrong),
@@ -74,7 +75,7 @@ pub fn set(store: &Store, settings: &CrawlSettings) -> Result<(), StoreError> {
 }
 
 /// The application that argiope itself served to the run, if it did.
-pub fn site(store: &Store) -> Result<Option<String>, Failure> {
+pub fn site(store: &Store) -> Result<Option<String>, CommandFailure> {
     let name = store.named(SITE).map_err(|error| refused(&error))?;
     Ok(name.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -89,31 +90,31 @@ pub fn controller(
     store: &Store,
     settings: &CrawlSettings,
     reset_cost: f64,
-) -> Result<Controller, Failure> {
+) -> Result<Controller, CommandFailure> {
     crawl::restore(store, settings, reset_cost).map_err(|error| match error {
         CrawlError::Store(error) => refused(&error),
-        other => Failure::Failed(other.to_string()),
+        other => CommandFailure::Failed(other.to_string()),
     })
 }
 
 /// A run to look at.
-pub struct Recorded {
+pub struct RecordedRun {
     /// Everything that is kept.
     pub store: Store,
     /// What was asked for.
     pub settings: CrawlSettings,
     /// What was learned.
-    pub learned: Remembered,
+    pub learned: LearnedValues,
     /// What is known.
     pub controller: Controller,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Reads the run in a directory.
-    pub fn open(directory: &Path) -> Result<Self, Failure> {
+    pub fn open(directory: &Path) -> Result<Self, CommandFailure> {
         let store = Store::read(directory).map_err(|error| refused(&error))?;
         let settings = settings(&store)?;
-        let learned = remembered::load(&store).map_err(|error| refused(&error))?;
+        let learned = learned::load(&store).map_err(|error| refused(&error))?;
         let controller = controller(&store, &settings, learned.reset_cost)?;
         Ok(Self { store, settings, learned, controller })
     }
@@ -122,11 +123,13 @@ impl Recorded {
 /// The store's answer about a state of the graph.
 const NO_DETAIL: &str = "the store is damaged: a state has no description";
 
-impl Recorded {
+impl RecordedRun {
     /// The graph.
-    pub fn graph(&self) -> Result<&Graph, Failure> {
+    pub fn graph(&self) -> Result<&Graph, CommandFailure> {
         self.controller.graph().ok_or_else(|| {
-            Failure::Input("the run has no state yet: it was ended before its first page".into())
+            CommandFailure::Input(
+                "the run has no state yet: it was ended before its first page".into(),
+            )
         })
     }
 
@@ -136,26 +139,26 @@ impl Recorded {
     }
 
     /// What is known of a state.
-    pub fn detail(&self, state: StateIndex) -> Result<StateDetail, Failure> {
+    pub fn detail(&self, state: StateIndex) -> Result<StateDetail, CommandFailure> {
         let key = self.graph()?.key(state);
         let detail = self.store.detail(key).map_err(|error| refused(&error))?;
-        detail.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+        detail.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
     }
 
     /// The snapshot of a state.
-    pub fn page(&self, state: StateIndex) -> Result<Page, Failure> {
+    pub fn page(&self, state: StateIndex) -> Result<Page, CommandFailure> {
         let page = self.store.page(self.detail(state)?.page).map_err(|error| refused(&error))?;
-        page.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+        page.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
     }
 
     /// The bytes of that name.
-    pub fn blob(&self, hash: ContentHash) -> Result<Vec<u8>, Failure> {
+    pub fn blob(&self, hash: ContentHash) -> Result<Vec<u8>, CommandFailure> {
         let bytes = self.store.blob(hash).map_err(|error| refused(&error))?;
-        bytes.ok_or_else(|| Failure::Failed(NO_DETAIL.to_owned()))
+        bytes.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
     }
 
     /// The state that a person means: `initial`, a number in the order of discovery, or the beginning of a key.
-    pub fn find(&self, text: &str) -> Result<StateIndex, Failure> {
+    pub fn find(&self, text: &str) -> Result<StateIndex, CommandFailure> {
         let graph = self.graph()?;
         if text == "initial" {
             return Ok(INITIAL);
@@ -171,10 +174,10 @@ impl Recorded {
         let mut found = self.states().filter(fits);
         match (found.next(), found.next()) {
             (Some(state), None) => Ok(state),
-            (Some(_), Some(_)) => {
-                Err(Failure::Input(format!("several states have a key that begins with {text}")))
-            }
-            (None, _) => Err(Failure::Input(format!(
+            (Some(_), Some(_)) => Err(CommandFailure::Input(format!(
+                "several states have a key that begins with {text}"
+            ))),
+            (None, _) => Err(CommandFailure::Input(format!(
                 "there is no state {text:?}: write 'initial', a number from 0 to {}, or the beginning of a key",
                 graph.states() - 1
             ))),
@@ -182,7 +185,7 @@ impl Recorded {
     }
 
     /// A state in a few words, fit to print: its number, its key, its title or address.
-    pub fn describe(&self, state: StateIndex) -> Result<String, Failure> {
+    pub fn describe(&self, state: StateIndex) -> Result<String, CommandFailure> {
         let detail = self.detail(state)?;
         let key = short(self.graph()?.key(state));
         let title = if detail.title.is_empty() {
@@ -194,7 +197,7 @@ impl Recorded {
     }
 
     /// What people call each action, fit to print, as in the state where it was first seen.
-    pub fn labels(&self) -> Result<BTreeMap<ActionSignature, String>, Failure> {
+    pub fn labels(&self) -> Result<BTreeMap<ActionSignature, String>, CommandFailure> {
         let mut labels = BTreeMap::new();
         for state in self.states() {
             for offer in self.detail(state)?.offers {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use argiope_explore::model::{Model, Reading};
 use argiope_sim::report::text;
-use argiope_sim::testbeds::{self, Spec, TestbedError, filetree};
+use argiope_sim::testbeds::{self, TestbedError, TestbedSpec, filetree};
 
 use crate::args;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::names;
 
 /// The application, as typed.
@@ -38,7 +38,7 @@ struct Origin {
 }
 
 /// The application, checked.
-pub struct Application {
+pub struct CheckedModel {
     /// The model.
     pub model: Model,
     /// What a reset costs.
@@ -47,19 +47,19 @@ pub struct Application {
 
 impl Source {
     /// Reads or makes the model.
-    pub fn load(&self) -> Result<Application, Failure> {
+    pub fn load(&self) -> Result<CheckedModel, CommandFailure> {
         let model = match (&self.origin.model, &self.origin.testbed) {
             (Some(path), _) => read(path, self.allow_unreachable)?,
             (None, Some(name)) => testbed(name)?,
             (None, None) => {
-                return Err(Failure::Input("--model or --testbed is needed".to_owned()));
+                return Err(CommandFailure::Input("--model or --testbed is needed".to_owned()));
             }
         };
-        Ok(Application { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
+        Ok(CheckedModel { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
     }
 }
 
-impl Application {
+impl CheckedModel {
     /// The name, the size and the reset cost, in one line without its end.
     pub fn describe(&self) -> String {
         format!(
@@ -73,31 +73,31 @@ impl Application {
 }
 
 /// Makes the test-bed with this name.
-pub fn testbed(name: &str) -> Result<Model, Failure> {
+pub fn testbed(name: &str) -> Result<Model, CommandFailure> {
     match testbeds::find(name) {
-        Ok(Spec::Made(recipe)) => Ok(recipe.model()),
-        Ok(Spec::ShapeFile(file)) => shape(Path::new(&file)),
+        Ok(TestbedSpec::Made(recipe)) => Ok(recipe.model()),
+        Ok(TestbedSpec::ShapeFile(file)) => shape(Path::new(&file)),
         Err(TestbedError::Unknown(name)) => {
             let known = testbeds::ALL.iter().map(|described| described.name);
-            Err(Failure::Input(names::unknown("test-bed", &name, known)))
+            Err(CommandFailure::Input(names::unknown("test-bed", &name, known)))
         }
-        Err(malformed) => Err(Failure::Input(malformed.to_string())),
+        Err(malformed) => Err(CommandFailure::Input(malformed.to_string())),
     }
 }
 
 /// The file explorer over the tree whose shape is in this file.
-fn shape(path: &Path) -> Result<Model, Failure> {
+fn shape(path: &Path) -> Result<Model, CommandFailure> {
     let bytes = bytes_of(path)?;
     let text = String::from_utf8_lossy(&bytes);
     filetree::from_shape(&text)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+        .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))
 }
 
 /// Reads a model file. Says on standard error which states no crawl can reach, if that is allowed.
-fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
+fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
     let reading = Reading { allow_unreachable, ..Reading::default() };
     let model = Model::from_json(&bytes_of(path)?, reading)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     let unreachable = model.unreachable();
     if let Some(first) = unreachable.first() {
         let count = text::count(unreachable.len() as u64, "state");
@@ -109,9 +109,9 @@ fn read(path: &Path, allow_unreachable: bool) -> Result<Model, Failure> {
     Ok(model)
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
+fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::Input(format!("cannot read {}: {why}", path.display()))
+        CommandFailure::Input(format!("cannot read {}: {why}", path.display()))
     };
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;

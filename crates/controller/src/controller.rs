@@ -8,29 +8,29 @@ use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{StateIndex, StateKey};
 use argiope_explore::strategy::INITIAL;
 
-use crate::input::{Effect, Input, StoppedBy};
+use crate::input::{ControllerEffect, ControllerInput, StoppedBy};
 use crate::job::{CrawlerId, JobId};
-use crate::knowledge::{Contradiction, Knowledge};
-use crate::outcome::{Failure, Outcome, Sighting};
+use crate::knowledge::{Contradiction, CrawlKnowledge};
+use crate::outcome::{JobFailure, Outcome, Sighting};
 use crate::record::Record;
 use crate::route::Hop;
-use crate::settings::Settings;
+use crate::settings::ControllerSettings;
 use crate::spent::Spent;
 
-mod handing_out;
-mod taking_in;
-mod troubles;
+mod outcomes;
+mod retries;
+mod scheduling;
 
-use troubles::Troubles;
+use retries::RetryCounts;
 
 /// Decides for any number of crawlers.
 pub struct Controller {
-    known: Knowledge,
+    known: CrawlKnowledge,
     idle: BTreeMap<CrawlerId, Idle>,
     /// The jobs of each crawler in the order in which it does them; never none.
     busy: BTreeMap<CrawlerId, VecDeque<Assigned>>,
     next_job: u64,
-    troubles: Troubles,
+    troubles: RetryCounts,
     /// Where the last reset led.
     lands_in: StateIndex,
     /// What lost crawlers may have spent: it counts against the limit, but not as spent.
@@ -67,26 +67,26 @@ impl Assigned {
 
 impl Controller {
     /// Of a crawl that has not begun.
-    pub fn new(settings: Settings) -> Self {
-        Self::knowing(Knowledge::new(settings))
+    pub fn new(settings: ControllerSettings) -> Self {
+        Self::knowing(CrawlKnowledge::new(settings))
     }
 
     /// Of a crawl that kept these records and goes on. They may be cut off anywhere.
     pub fn restore(
-        settings: Settings,
+        settings: ControllerSettings,
         records: impl IntoIterator<Item = Record>,
     ) -> Result<Self, Contradiction> {
         let records: Vec<Record> = records.into_iter().collect();
-        Ok(Self::knowing(Knowledge::restore(settings, &records)?))
+        Ok(Self::knowing(CrawlKnowledge::restore(settings, &records)?))
     }
 
-    fn knowing(known: Knowledge) -> Self {
+    fn knowing(known: CrawlKnowledge) -> Self {
         Self {
             known,
             idle: BTreeMap::new(),
             busy: BTreeMap::new(),
             next_job: 0,
-            troubles: Troubles::default(),
+            troubles: RetryCounts::default(),
             lands_in: INITIAL,
             written_off: 0,
             stopping: None,
@@ -95,24 +95,24 @@ impl Controller {
     }
 
     /// Takes an input in and appends what is to be done about it.
-    pub fn handle(&mut self, input: Input, effects: &mut Vec<Effect>) {
+    pub fn handle(&mut self, input: ControllerInput, effects: &mut Vec<ControllerEffect>) {
         match input {
-            Input::Ready { crawler, at, spent } => {
+            ControllerInput::Ready { crawler, at, spent } => {
                 self.lose(crawler, effects);
                 let at = at.and_then(|sighting| self.landed(&sighting, effects));
                 self.idle.insert(crawler, Idle { at, told: false });
                 self.spend(spent, effects);
             }
-            Input::Finished { crawler, job, outcome, spent } => {
+            ControllerInput::Finished { crawler, job, outcome, spent } => {
                 self.spend(spent, effects);
                 // The outcome of a job that was taken away from a crawler says nothing any more.
                 if let Some(assigned) = self.finish(crawler, job, &outcome) {
                     self.take_in(crawler, &assigned, outcome, spent, effects);
                 }
             }
-            Input::Lost { crawler } => self.lose(crawler, effects),
-            Input::ResetCost(cost) => self.known.measured_reset(cost),
-            Input::Stop(by) => self.stop(by),
+            ControllerInput::Lost { crawler } => self.lose(crawler, effects),
+            ControllerInput::ResetCost(cost) => self.known.measured_reset(cost),
+            ControllerInput::Stop(by) => self.stop(by),
         }
         if self.is_full() {
             self.stop(StoppedBy::MaxStates);
@@ -122,7 +122,7 @@ impl Controller {
     }
 
     /// What the crawl knows.
-    pub fn known(&self) -> &Knowledge {
+    pub fn known(&self) -> &CrawlKnowledge {
         &self.known
     }
 
@@ -141,12 +141,12 @@ impl Controller {
         self.busy.values().map(VecDeque::len).sum()
     }
 
-    fn keep(&mut self, record: Record, effects: &mut Vec<Effect>) {
+    fn keep(&mut self, record: Record, effects: &mut Vec<ControllerEffect>) {
         self.known.apply(&record).expect("a controller does not contradict itself");
-        effects.push(Effect::Keep(record));
+        effects.push(ControllerEffect::Keep(record));
     }
 
-    fn spend(&mut self, spent: Spent, effects: &mut Vec<Effect>) {
+    fn spend(&mut self, spent: Spent, effects: &mut Vec<ControllerEffect>) {
         if spent != Spent::default() {
             let Spent { actions, resets } = self.known.spent().plus(spent);
             self.keep(Record::Spent { actions, resets }, effects);
@@ -158,7 +158,7 @@ impl Controller {
     }
 
     /// Sees to it that a state is recorded if it may be; says whether it is.
-    fn introduce(&mut self, at: &Sighting, effects: &mut Vec<Effect>) -> bool {
+    fn introduce(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> bool {
         if self.known.knows(at.key) {
             return true;
         }
@@ -179,7 +179,7 @@ impl Controller {
     }
 
     /// A crawler loaded the URL and stands here.
-    fn landed(&mut self, at: &Sighting, effects: &mut Vec<Effect>) -> Option<StateIndex> {
+    fn landed(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> Option<StateIndex> {
         if !self.introduce(at, effects) {
             return None;
         }
@@ -198,7 +198,12 @@ impl Controller {
         self.known.released(candidate);
     }
 
-    fn give_up(&mut self, candidate: Slot, reason: Failure, effects: &mut Vec<Effect>) {
+    fn give_up(
+        &mut self,
+        candidate: Slot,
+        reason: JobFailure,
+        effects: &mut Vec<ControllerEffect>,
+    ) {
         let Some(graph) = self.known.graph() else { return };
         let from = graph.key(candidate.state);
         let action = graph.signature(graph.action_of(candidate));
@@ -206,7 +211,7 @@ impl Controller {
     }
 
     /// A crawler is gone; its job is given again, unless it seems to cost a crawler every time.
-    fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<Effect>) {
+    fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<ControllerEffect>) {
         self.idle.remove(&crawler);
         for (place, assigned) in self.busy.remove(&crawler).into_iter().flatten().enumerate() {
             self.written_off += assigned.actions();
@@ -235,7 +240,7 @@ impl Controller {
     }
 
     /// Hands out jobs to whoever has none.
-    fn employ(&mut self, effects: &mut Vec<Effect>) {
+    fn employ(&mut self, effects: &mut Vec<ControllerEffect>) {
         let idle: Vec<CrawlerId> = self.idle.keys().copied().collect();
         for crawler in idle {
             let Some(Idle { at, told }) = self.idle.get(&crawler).copied() else { continue };
@@ -246,13 +251,13 @@ impl Controller {
                 self.assign(crawler, assigned, effects);
             } else if !told {
                 self.idle.insert(crawler, Idle { at, told: true });
-                effects.push(Effect::Rest { crawler });
+                effects.push(ControllerEffect::Rest { crawler });
             }
         }
     }
 
     /// Says that the crawl is over, if it is: nobody is working, and nobody can be given anything.
-    fn end(&mut self, effects: &mut Vec<Effect>) {
+    fn end(&mut self, effects: &mut Vec<ControllerEffect>) {
         let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
         let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty())
         else {
@@ -262,7 +267,7 @@ impl Controller {
                 && let Some(by) = self.stopping
             {
                 self.finished = true;
-                effects.push(Effect::Finished { complete: false, stopped_by: Some(by) });
+                effects.push(ControllerEffect::Finished { complete: false, stopped_by: Some(by) });
             }
             return;
         };
@@ -279,11 +284,11 @@ impl Controller {
         let held = self.known.graph().map_or(0, |graph| graph.unexplored());
         let stopped_by = (held > 0).then(|| self.stopping.unwrap_or(StoppedBy::MaxDepth));
         self.finished = true;
-        effects.push(Effect::Finished { complete: stopped_by.is_none(), stopped_by });
+        effects.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
     }
 
     /// Gives up what no known way leads to.
-    fn give_up_unreachable(&mut self, effects: &mut Vec<Effect>) {
+    fn give_up_unreachable(&mut self, effects: &mut Vec<ControllerEffect>) {
         let states = self.known.graph().map_or(0, Graph::states);
         for state in (0..states as u32).map(StateIndex) {
             self.give_up_state(state, effects);
@@ -291,9 +296,9 @@ impl Controller {
     }
 
     /// Gives up all free candidates of a state that cannot be reached.
-    fn give_up_state(&mut self, state: StateIndex, effects: &mut Vec<Effect>) {
+    fn give_up_state(&mut self, state: StateIndex, effects: &mut Vec<ControllerEffect>) {
         while let Some(slot) = self.known.graph().and_then(|graph| graph.first_unexplored(state)) {
-            self.give_up(slot, Failure::Unreachable, effects);
+            self.give_up(slot, JobFailure::Unreachable, effects);
         }
     }
 }

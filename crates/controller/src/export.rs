@@ -7,23 +7,23 @@ use argiope_explore::model::Model;
 use argiope_explore::strategy::INITIAL;
 
 use crate::controller::Controller;
-use crate::job::Step;
-use crate::route::{Hop, Routes, Tree};
+use crate::job::Transition;
+use crate::route::{Hop, Routes, WalkTree};
 
 /// Shortest known paths from the URL to all states.
 pub struct Paths<'a> {
     controller: &'a Controller,
-    trees: Vec<Tree>,
+    trees: Vec<WalkTree>,
 }
 
 impl Paths<'_> {
     /// The steps from a freshly loaded page to a state; none if no known path leads there. If loading the
     /// URL led to several states, the first step's `from` says which one the path begins in.
-    pub fn to(&self, key: StateKey) -> Option<Vec<Step>> {
+    pub fn to(&self, key: StateKey) -> Option<Vec<Transition>> {
         let state = self.controller.known().state(key)?;
         let graph = self.controller.graph()?;
         let walk = self.trees.iter().find_map(|tree| tree.walk_to(state))?;
-        let step = |hop: &Hop| Step {
+        let step = |hop: &Hop| Transition {
             from: graph.key(hop.slot.state),
             action: graph.signature(graph.action_of(hop.slot)),
             to: graph.key(hop.to),

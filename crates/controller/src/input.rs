@@ -9,7 +9,7 @@ use crate::spent::Spent;
 
 /// What a controller is told.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Input {
+pub enum ControllerInput {
     /// A crawler is there and has nothing to do: a new one, or one that was replaced after it failed or
     /// was lost.
     Ready {
@@ -47,7 +47,7 @@ pub enum Input {
 
 /// What a controller asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum ControllerEffect {
     /// Give a crawler a job, and perhaps more to be done after it.
     Assign {
         /// Which.

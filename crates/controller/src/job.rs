@@ -20,7 +20,7 @@ pub struct Job {
     /// Load the URL first; the walk then starts at the initial state instead of the present one.
     pub reset: bool,
     /// The known transitions to take, in order.
-    pub walk: Vec<Step>,
+    pub walk: Vec<Transition>,
     /// Where the candidate is.
     pub state: StateKey,
     /// The action to execute there.
@@ -38,7 +38,7 @@ pub struct Ahead {
 
 /// One known transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Step {
+pub struct Transition {
     /// Where it begins.
     pub from: StateKey,
     /// What is done.

@@ -12,7 +12,7 @@ use argiope_explore::strategy::{INITIAL, RESET_COSTS};
 use crate::outcome::{Note, Offered};
 use crate::record::Record;
 use crate::route::Routes;
-use crate::settings::Settings;
+use crate::settings::ControllerSettings;
 use crate::spent::Spent;
 
 /// A record that contradicts those before it.
@@ -28,8 +28,8 @@ pub struct Contradiction {
 const UNKNOWN: u32 = u32::MAX;
 
 /// What a crawl knows.
-pub struct Knowledge {
-    settings: Settings,
+pub struct CrawlKnowledge {
+    settings: ControllerSettings,
     /// None until the initial state was seen.
     explorer: Option<Explorer>,
     /// States that were recorded but not yet how they were reached, and what can be done there.
@@ -50,9 +50,9 @@ pub struct Knowledge {
     spared: BTreeSet<(StateKey, ActionSignature)>,
 }
 
-impl Knowledge {
+impl CrawlKnowledge {
     /// Of a crawl that has not begun.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: ControllerSettings) -> Self {
         Self {
             settings,
             explorer: None,
@@ -70,7 +70,10 @@ impl Knowledge {
     }
 
     /// Of a crawl that kept these records.
-    pub fn restore(settings: Settings, records: &[Record]) -> Result<Self, Contradiction> {
+    pub fn restore(
+        settings: ControllerSettings,
+        records: &[Record],
+    ) -> Result<Self, Contradiction> {
         let mut known = Self::new(settings);
         let executed = records.iter().filter_map(|record| match record {
             Record::Transition { from, action, .. } | Record::Failed { from, action, .. } => {
@@ -153,7 +156,7 @@ impl Knowledge {
         if self.explorer.is_some() {
             self.announced.insert(key, actions.to_vec());
         } else {
-            let Settings { strategy, exploring, .. } = self.settings;
+            let ControllerSettings { strategy, exploring, .. } = self.settings;
             self.explorer = Some(Explorer::new(strategy, exploring, key, actions));
             self.entered(INITIAL, 0);
         }
@@ -328,7 +331,7 @@ impl Knowledge {
     }
 
     /// What was asked for, with the reset cost that was measured last.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ControllerSettings {
         &self.settings
     }
 }

@@ -46,14 +46,14 @@ pub enum Outcome {
         /// How many steps of the walk went right before; all of them if it was the candidate that failed.
         went_right: u32,
         /// Why.
-        reason: Failure,
+        reason: JobFailure,
     },
 }
 
 /// Why a job could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Failure {
+pub enum JobFailure {
     /// The page did not answer before the deadline.
     Hung,
     /// The page's process died.
@@ -73,7 +73,7 @@ pub enum Failure {
 /// A candidate that so much speaks against is given up.
 pub(crate) const ENOUGH: u32 = 100;
 
-impl Failure {
+impl JobFailure {
     /// Whether it says nothing about the way to an action either.
     pub(crate) fn is_about_nothing(self) -> bool {
         matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged)

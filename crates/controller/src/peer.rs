@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, VecDeque};
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
 use argiope_ring as ring;
-use argiope_ring::{Key, Member};
+use argiope_ring::{Key, RingMember};
 
 use crate::job::{CrawlerId, JobId};
-use crate::outcome::Failure;
+use crate::outcome::JobFailure;
 
 pub mod atlas;
 mod delivering;
@@ -29,15 +29,17 @@ pub mod search;
 mod seeking;
 pub mod settings;
 
-use atlas::{Atlas, Fact};
+use atlas::{Atlas, RouteHint};
 use ending::Ending;
 use keeping::Keeping;
-use links::Links;
-use message::{Asking, Done, Effect, Envelope, Input, Message, Part, Timer};
+use links::LinkRegistry;
+use message::{
+    Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, ReplicaPiece, WorkRequest,
+};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
 use search::Search;
-use settings::Settings;
+use settings::PeerSettings;
 
 /// Where a state is on the ring.
 pub fn place(state: StateKey) -> Key {
@@ -47,12 +49,12 @@ pub fn place(state: StateKey) -> Key {
 /// A controller of a ring.
 #[derive(Clone)]
 pub struct Peer {
-    settings: Settings,
+    settings: PeerSettings,
     me: Key,
     now: u64,
     /// When it last went on after it had stood still.
     went_on: Option<u64>,
-    member: Member,
+    member: RingMember,
     atlas: Atlas,
     /// Messages to itself.
     inbox: VecDeque<(Key, Envelope)>,
@@ -65,21 +67,21 @@ pub struct Peer {
     /// The longest that a unit of work took lately, in microseconds.
     slowest: u64,
     /// Crawlers without a job.
-    parked: BTreeMap<CrawlerId, Asking>,
+    parked: BTreeMap<CrawlerId, WorkRequest>,
     /// How long to wait before they ask round again; none if they are not waiting.
     waiting: Option<u64>,
     patience: u64,
     /// Where the last searches from own states stopped.
     remembered: BTreeMap<StateKey, Search>,
     /// What others may want to know, and how much of it each was told.
-    told: Vec<Fact>,
+    told: Vec<RouteHint>,
     told_to: BTreeMap<Key, usize>,
     /// Tasks that were done, to be told by the way.
     later: BTreeMap<Key, Vec<Done>>,
     /// Whether a timer runs for them.
     telling_later: bool,
     ranges: Ranges,
-    links: Links,
+    links: LinkRegistry,
     keeping: Keeping,
     ending: Ending,
 }
@@ -109,19 +111,19 @@ impl std::hash::Hash for Peer {
 
 impl Peer {
     /// One of those that a ring begins with, or (without others) a lone one.
-    pub fn founder(settings: Settings, me: Key, founders: &[Key]) -> Self {
-        let member = Member::founder(me, founders, settings.successors);
+    pub fn founder(settings: PeerSettings, me: Key, founders: &[Key]) -> Self {
+        let member = RingMember::founder(me, founders, settings.successors);
         let ranges = Ranges::whole(&member);
         Self::with(settings, member, ranges)
     }
 
     /// One that is to join a ring.
-    pub fn newcomer(settings: Settings, me: Key) -> Self {
-        Self::with(settings, Member::outside(me, settings.successors), Ranges::default())
+    pub fn newcomer(settings: PeerSettings, me: Key) -> Self {
+        Self::with(settings, RingMember::outside(me, settings.successors), Ranges::default())
     }
 
     /// One that is to join a ring and remembers what it kept in an earlier life, under whatever name: its disk.
-    pub fn returning(settings: Settings, me: Key, kept: &[Part]) -> Self {
+    pub fn returning(settings: PeerSettings, me: Key, kept: &[ReplicaPiece]) -> Self {
         let mut peer = Self::newcomer(settings, me);
         peer.keep_copies(kept);
         let records = peer.atlas.all().filter_map(|(_, state)| peer.atlas.record(state));
@@ -130,7 +132,7 @@ impl Peer {
     }
 
     /// One that remembers what it kept and finds no ring to join: a ring of its own.
-    pub fn reviving(settings: Settings, me: Key, kept: &[Part]) -> Self {
+    pub fn reviving(settings: PeerSettings, me: Key, kept: &[ReplicaPiece]) -> Self {
         let mut peer = Self::founder(settings, me, &[me]);
         peer.keep_copies(kept);
         if peer.atlas.initial().is_some() {
@@ -140,7 +142,7 @@ impl Peer {
         peer
     }
 
-    fn with(settings: Settings, member: Member, ranges: Ranges) -> Self {
+    fn with(settings: PeerSettings, member: RingMember, ranges: Ranges) -> Self {
         let beyond = settings.scheme.looks == Looks::Known;
         let mut peer = Self {
             settings,
@@ -164,7 +166,7 @@ impl Peer {
             later: BTreeMap::new(),
             telling_later: false,
             ranges,
-            links: Links::default(),
+            links: LinkRegistry::default(),
             keeping: Keeping::default(),
             ending: Ending::default(),
         };
@@ -178,7 +180,7 @@ impl Peer {
     }
 
     /// Its place in the ring.
-    pub fn member(&self) -> &Member {
+    pub fn member(&self) -> &RingMember {
         &self.member
     }
 
@@ -188,7 +190,7 @@ impl Peer {
     }
 
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
-    pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
+    pub fn handle(&mut self, now: u64, input: PeerInput, out: &mut Vec<PeerEffect>) {
         // It looks at the ring all the time. If it has not, it stood still, perhaps for as long as others wait for an answer.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
         let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
@@ -198,29 +200,32 @@ impl Peer {
             self.may_be_stood_in_for(out);
         }
         match input {
-            Input::Start => self.ring(|member, effects| member.start(effects), out),
-            Input::Join(through) => {
+            PeerInput::Start => self.ring(|member, effects| member.start(effects), out),
+            PeerInput::Join(through) => {
                 self.ring(
-                    |member, effects| member.handle(ring::Input::Join(through), effects),
+                    |member, effects| member.handle(ring::RingInput::Join(through), effects),
                     out,
                 );
             }
-            Input::Meet(other) => {
-                self.ring(|member, effects| member.handle(ring::Input::Meet(other), effects), out);
+            PeerInput::Meet(other) => {
+                self.ring(
+                    |member, effects| member.handle(ring::RingInput::Meet(other), effects),
+                    out,
+                );
             }
-            Input::Leave => self.leave(out),
-            Input::Received(from, envelope) => self.inbox.push_back((from, envelope)),
-            Input::Report(report) => self.report(report, out),
-            Input::Returned(answer) => {
+            PeerInput::Leave => self.leave(out),
+            PeerInput::Received(from, envelope) => self.inbox.push_back((from, envelope)),
+            PeerInput::Report(report) => self.report(report, out),
+            PeerInput::Returned(answer) => {
                 if answer.by == self.me {
                     self.take_back(answer.job);
                 }
             }
-            Input::Lost(answer) => {
-                self.send(answer.by, Message::Missed(answer, Failure::Lost), out)
+            PeerInput::Lost(answer) => {
+                self.send(answer.by, PeerMessage::Missed(answer, JobFailure::Lost), out)
             }
-            Input::Want(crawler, state) => self.want(state, crawler, self.me, out),
-            Input::Woken(timer) => self.woken(timer, out),
+            PeerInput::Want(crawler, state) => self.want(state, crawler, self.me, out),
+            PeerInput::Woken(timer) => self.woken(timer, out),
         }
         self.settle(out);
     }
@@ -232,7 +237,7 @@ impl Peer {
     }
 
     /// Goes on until there is nothing more to do at once.
-    fn settle(&mut self, out: &mut Vec<Effect>) {
+    fn settle(&mut self, out: &mut Vec<PeerEffect>) {
         loop {
             while let Some((from, envelope)) = self.inbox.pop_front() {
                 self.receive(from, envelope, out);
@@ -256,78 +261,80 @@ impl Peer {
     /// Lets the ring do something and carries out what it asks for.
     fn ring(
         &mut self,
-        doing: impl FnOnce(&mut Member, &mut Vec<ring::Effect>),
-        out: &mut Vec<Effect>,
+        doing: impl FnOnce(&mut RingMember, &mut Vec<ring::RingEffect>),
+        out: &mut Vec<PeerEffect>,
     ) {
         let mut effects = Vec::new();
         doing(&mut self.member, &mut effects);
         let times = self.settings.times;
         for effect in effects {
             match effect {
-                ring::Effect::Send(to, message) => self.send(to, Message::Ring(message), out),
-                ring::Effect::Await(question) => {
-                    out.push(Effect::Wake(Timer::Silent(question), times.answer));
+                ring::RingEffect::Send(to, message) => {
+                    self.send(to, PeerMessage::Ring(message), out)
                 }
-                ring::Effect::Wake(ring::Timer::Stabilise) => {
-                    out.push(Effect::Wake(Timer::Stabilise, times.stabilise));
+                ring::RingEffect::Await(question) => {
+                    out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));
                 }
-                ring::Effect::Wake(ring::Timer::Fingers) => {
-                    out.push(Effect::Wake(Timer::Fingers, times.stabilise));
+                ring::RingEffect::Wake(ring::RingTimer::Stabilise) => {
+                    out.push(PeerEffect::Wake(PeerTimer::Stabilise, times.stabilise));
                 }
-                ring::Effect::Gone(member) => self.gone(member, out),
-                ring::Effect::PassedOver => self.may_be_stood_in_for(out),
+                ring::RingEffect::Wake(ring::RingTimer::Fingers) => {
+                    out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
+                }
+                ring::RingEffect::Gone(member) => self.gone(member, out),
+                ring::RingEffect::PassedOver => self.may_be_stood_in_for(out),
                 // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
-                ring::Effect::Found { .. }
-                | ring::Effect::NotFound { .. }
-                | ring::Effect::Stranded => {}
+                ring::RingEffect::Found { .. }
+                | ring::RingEffect::NotFound { .. }
+                | ring::RingEffect::Stranded => {}
             }
         }
     }
 
-    fn woken(&mut self, timer: Timer, out: &mut Vec<Effect>) {
-        let woken = |timer| ring::Input::Woken(timer);
+    fn woken(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
+        let woken = |timer| ring::RingInput::Woken(timer);
         match timer {
-            Timer::Stabilise => {
+            PeerTimer::Stabilise => {
                 self.try_held();
                 self.look_at_given_links(out);
                 self.marker_may_go();
                 self.ring(
-                    |member, effects| member.handle(woken(ring::Timer::Stabilise), effects),
+                    |member, effects| member.handle(woken(ring::RingTimer::Stabilise), effects),
                     out,
                 );
             }
-            Timer::Fingers => {
+            PeerTimer::Fingers => {
                 self.ring(
-                    |member, effects| member.handle(woken(ring::Timer::Fingers), effects),
+                    |member, effects| member.handle(woken(ring::RingTimer::Fingers), effects),
                     out,
                 );
             }
-            Timer::Silent(_)
+            PeerTimer::Silent(_)
                 if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) =>
             {
                 // It was this controller that stood still; the answer may be there and not taken in yet.
-                out.push(Effect::Wake(timer, self.settings.times.answer));
+                out.push(PeerEffect::Wake(timer, self.settings.times.answer));
             }
-            Timer::Silent(question) => {
+            PeerTimer::Silent(question) => {
                 self.ring(
-                    |member, effects| member.handle(ring::Input::Silent(question), effects),
+                    |member, effects| member.handle(ring::RingInput::Silent(question), effects),
                     out,
                 );
             }
-            Timer::Lease(job) => {
+            PeerTimer::Lease(job) => {
                 if let Some(lease) = self.leases.get(&job) {
                     self.overdue.insert(job, lease.slot);
                 }
                 self.take_back(job);
                 self.look_for_routes(out);
             }
-            Timer::Resend(number) => self.resend(number, out),
-            Timer::Grant => self.grant(None, out),
-            Timer::Collect(number) => self.collect_again(number, out),
-            Timer::Idle => self.ask_round(out),
-            Timer::Marker => self.marker_overdue(out),
-            Timer::Copies => self.copy_now(out),
-            Timer::Later => self.tell_later(out),
+            PeerTimer::Resend(number) => self.resend(number, out),
+            PeerTimer::Grant => self.grant(None, out),
+            PeerTimer::Collect(number) => self.collect_again(number, out),
+            PeerTimer::Idle => self.ask_round(out),
+            PeerTimer::Marker => self.marker_overdue(out),
+            PeerTimer::Copies => self.copy_now(out),
+            PeerTimer::Later => self.tell_later(out),
         }
     }
 
@@ -350,12 +357,12 @@ impl Peer {
     }
 
     /// How an own state stands.
-    fn fact(&self, state: StateIndex) -> Fact {
+    fn fact(&self, state: StateIndex) -> RouteHint {
         let key = self.atlas.key(state);
         if self.atlas.free_in(state) > 0 {
-            Fact::Open(key)
+            RouteHint::Open(key)
         } else {
-            Fact::Drained(key, self.atlas.leads(state).collect())
+            RouteHint::Drained(key, self.atlas.leads(state).collect())
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::controller::Controller;
 
 /// Numbers for progress and summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct CrawlCounts {
     /// States found.
     pub states: usize,
     /// Transitions known.
@@ -36,13 +36,13 @@ pub struct Progress {
 
 impl Controller {
     /// How far the crawl is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> CrawlCounts {
         let known = self.known();
         let counts = known
             .graph()
             .map(|graph| (graph.states(), graph.transitions(), graph.unexplored(), graph.held()));
         let (states, transitions, unexplored, held) = counts.unwrap_or_default();
-        Progress {
+        CrawlCounts {
             states,
             transitions,
             actions: known.spent().actions,

@@ -4,7 +4,7 @@
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{Failure, Note};
+use crate::outcome::{JobFailure, Note};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Record {
         /// What.
         action: ActionSignature,
         /// Why.
-        reason: Failure,
+        reason: JobFailure,
     },
     /// A known transition led elsewhere as well.
     Strayed {

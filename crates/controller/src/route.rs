@@ -42,26 +42,26 @@ impl Routes<'_> {
 
     /// The shortest walk to a state that is wanted, which may be where it starts.
     pub fn walk(&self, from: StateIndex, wanted: impl Fn(StateIndex) -> bool) -> Option<Vec<Hop>> {
-        let mut tree = Tree { from, entered_by: vec![None; self.graph.states()] };
+        let mut tree = WalkTree { from, entered_by: vec![None; self.graph.states()] };
         let goal = tree.grow(self, wanted)?;
         tree.walk_to(goal)
     }
 
     /// The shortest walks from a state to all others.
-    pub fn tree(&self, from: StateIndex) -> Tree {
-        let mut tree = Tree { from, entered_by: vec![None; self.graph.states()] };
+    pub fn tree(&self, from: StateIndex) -> WalkTree {
+        let mut tree = WalkTree { from, entered_by: vec![None; self.graph.states()] };
         tree.grow(self, |_| false);
         tree
     }
 }
 
 /// Shortest walks from one state.
-pub struct Tree {
+pub struct WalkTree {
     from: StateIndex,
     entered_by: Vec<Option<Hop>>,
 }
 
-impl Tree {
+impl WalkTree {
     fn grow(
         &mut self,
         routes: &Routes<'_>,

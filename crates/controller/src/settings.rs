@@ -1,16 +1,16 @@
 //! What a crawl is told when it begins.
 
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
 /// How to crawl.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct ControllerSettings {
     /// The strategy.
-    pub strategy: &'static Described,
+    pub strategy: &'static NamedStrategy,
     /// What it is told: the reset cost to begin with, and the seed.
-    pub exploring: Exploring,
+    pub exploring: StrategySettings,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: CrawlLimits,
     /// How many jobs a crawler may be given beyond the one that it begins with, where the strategy foresees what comes
     /// of them. For crawlers to whom every question costs time.
     pub ahead: usize,
@@ -18,7 +18,7 @@ pub struct Settings {
 
 /// When to stop although there is more to explore. Limits of time are the driver's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct CrawlLimits {
     /// So many states are recorded at most (but the initial one always is).
     pub max_states: Option<usize>,
     /// So many actions are executed at most.

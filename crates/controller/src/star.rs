@@ -13,9 +13,9 @@
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
-use crate::job::{CrawlerId, Step};
-use crate::outcome::Failure;
-use crate::peer::atlas::Content;
+use crate::job::{CrawlerId, Transition};
+use crate::outcome::JobFailure;
+use crate::peer::atlas::ContentId;
 
 pub mod coordinator;
 pub mod division;
@@ -24,16 +24,16 @@ pub mod node;
 mod shares;
 
 pub use coordinator::Coordinator;
-pub use node::Node;
+pub use node::StarNode;
 
-use division::Plan;
+use division::DivisionPlan;
 
 /// The name of the scheme on the command line.
 pub const NAME: &str = "static";
 
 /// A state that somebody found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundState {
     /// Its name.
     pub key: StateKey,
     /// What it offers, in the order that numbers them: sorted.
@@ -41,25 +41,25 @@ pub struct Found {
     /// Those of them that are plain links: followed once in the whole crawl. Sorted.
     pub links: Vec<ActionSignature>,
     /// The transition that led there; none to the initial state. Whoever hears of it has heard of where it begins.
-    pub by: Option<Step>,
+    pub by: Option<Transition>,
     /// What its page is like.
-    pub content: Option<Content>,
+    pub content: Option<ContentId>,
 }
 
 /// A transition that somebody executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The transition.
-    pub step: Step,
+    pub step: Transition,
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<Content>,
+    pub notes: Option<ContentId>,
 }
 
 /// How much a crawler has heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct HeardUpTo {
     /// So many of the states.
     pub states: usize,
     /// So many of the actions that turned out to be plain links.
@@ -68,34 +68,34 @@ pub struct Heard {
 
 /// From a crawler to the coordinator. Each is answered before another one is sent, unless the answer does not come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tell {
+pub struct NodeReport {
     /// Who.
     pub crawler: CrawlerId,
     /// Counts what it says, from one.
     pub number: u64,
     /// What it was told and has taken in.
-    pub heard: Heard,
+    pub heard: HeardUpTo,
     /// The shares that it takes for its own.
     pub shares: Vec<usize>,
     /// States that it found (*SendNewStateToCoordinator*).
-    pub found: Vec<Found>,
+    pub found: Vec<FoundState>,
     /// Transitions that it executed.
     pub executed: Vec<Executed>,
     /// Transitions that led elsewhere than before.
-    pub strayed: Vec<Step>,
+    pub strayed: Vec<Transition>,
     /// Actions that it gave up, and why.
-    pub closed: Vec<(StateKey, ActionSignature, Failure)>,
+    pub closed: Vec<(StateKey, ActionSignature, JobFailure)>,
     /// It has nothing left to do, as far as it knows (*SendNodeStatusToCoordinator*, *GetNewStatesFromCoordinator*).
     pub done: bool,
 }
 
-impl Tell {
+impl NodeReport {
     /// Nothing but that one is there (*GetCredentialsFromCoordinator*).
     pub fn hello(crawler: CrawlerId) -> Self {
         Self {
             crawler,
             number: 0,
-            heard: Heard::default(),
+            heard: HeardUpTo::default(),
             shares: Vec::new(),
             found: Vec::new(),
             executed: Vec::new(),
@@ -106,7 +106,7 @@ impl Tell {
     }
 
     /// The bytes that it speaks of.
-    pub fn contents(&self) -> impl Iterator<Item = Content> + '_ {
+    pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
         let pages = self.found.iter().filter_map(|found| found.content);
         pages.chain(self.executed.iter().filter_map(|executed| executed.notes))
     }
@@ -127,15 +127,15 @@ pub struct News {
     /// What it answers.
     pub number: u64,
     /// How all work is divided.
-    pub plan: Plan,
+    pub plan: DivisionPlan,
     /// What went before.
-    pub after: Heard,
+    pub after: HeardUpTo,
     /// States in the order in which they were heard of.
-    pub states: Vec<Found>,
+    pub states: Vec<FoundState>,
     /// Actions that turned out to be plain links, and were followed.
     pub plain: Vec<ActionSignature>,
     /// Shares that are its from now on, its first one included; each with what is done of it.
-    pub shares: Vec<Share>,
+    pub shares: Vec<ActionShare>,
     /// Shares that are somebody else's by now.
     pub gone: Vec<usize>,
     /// Actions that another crawler did not get to, in many attempts: it is to try, too.
@@ -144,11 +144,11 @@ pub struct News {
 
 /// A part of all actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Share {
+pub struct ActionShare {
     /// Which.
     pub number: usize,
     /// What was executed of it.
-    pub executed: Vec<Step>,
+    pub executed: Vec<Transition>,
     /// What was given up of it.
     pub closed: Vec<(StateKey, ActionSignature)>,
 }

@@ -1,18 +1,18 @@
 //! Short stories of a controller of a ring: what its crawlers and the others say, and what it makes of it.
 
-use argiope_controller::job::{CrawlerId, JobId, Step};
-use argiope_controller::outcome::{Failure, Offered, Sighting};
+use argiope_controller::job::{CrawlerId, JobId, Transition};
+use argiope_controller::outcome::{JobFailure, Offered, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::{Remarks, StateRecord};
 use argiope_controller::peer::message::{
-    Answer, Collect, Effect, Envelope, InVain, Input, Marker, Message, Part, Report, Task, Timer,
-    ToCrawler,
+    Collect, Envelope, InVain, LeaseRef, Marker, PeerEffect, PeerInput, PeerMessage, PeerTimer,
+    ReplicaPiece, Task, TaskReport, ToCrawler,
 };
 use argiope_controller::peer::schemes;
-use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::StrategySettings;
 use argiope_ring::{self as ring, Key};
 
 const ME: Key = Key(9);
@@ -25,39 +25,39 @@ fn founder(others: &[Key]) -> Peer {
 }
 
 fn with_backups(backups: usize, others: &[Key]) -> Peer {
-    let settings = Settings {
+    let settings = PeerSettings {
         scheme: &schemes::ALL[0],
         strategy: strategies::find("greedy").expect("it is registered"),
-        exploring: Exploring { reset_cost: 2.0, seed: 1 },
+        exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
         recovery: Recovery::Redundancy,
         backups,
         successors: 2,
-        times: Times::default(),
+        times: PeerTimeouts::default(),
     };
     Peer::founder(settings, ME, &[&[ME], others].concat())
 }
 
 /// Tells it something, no time after what it was told before.
-fn tell(peer: &mut Peer, input: Input) -> Vec<Effect> {
+fn tell(peer: &mut Peer, input: PeerInput) -> Vec<PeerEffect> {
     tell_at(1, peer, input)
 }
 
-fn tell_at(now: u64, peer: &mut Peer, input: Input) -> Vec<Effect> {
+fn tell_at(now: u64, peer: &mut Peer, input: PeerInput) -> Vec<PeerEffect> {
     let mut effects = Vec::new();
     peer.handle(now, input, &mut effects);
     effects
 }
 
-fn task_of(crawler: CrawlerId, effects: &[Effect]) -> Option<&Task> {
+fn task_of(crawler: CrawlerId, effects: &[PeerEffect]) -> Option<&Task> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Tell(to, ToCrawler::Task(task)) if *to == crawler => Some(task),
+        PeerEffect::Tell(to, ToCrawler::Task(task)) if *to == crawler => Some(task),
         _ => None,
     })
 }
 
 /// A crawler loads the URL and finds a state there that offers these actions; what the controller asks for then.
-fn load(peer: &mut Peer, actions: &[u64]) -> Vec<Effect> {
-    let effects = tell(peer, Input::Report(Report::new(ONE, 1)));
+fn load(peer: &mut Peer, actions: &[u64]) -> Vec<PeerEffect> {
+    let effects = tell(peer, PeerInput::Report(TaskReport::new(ONE, 1)));
     let load = task_of(ONE, &effects).expect("nothing is known").id;
     let offers =
         actions.iter().map(|&action| Offered { action: ActionSignature(action), once: false });
@@ -65,42 +65,47 @@ fn load(peer: &mut Peer, actions: &[u64]) -> Vec<Effect> {
     let route = Some([].as_slice().into());
     tell(
         peer,
-        Input::Report(Report { task: Some(load), at: Some(at), route, ..Report::new(ONE, 2) }),
+        PeerInput::Report(TaskReport {
+            task: Some(load),
+            at: Some(at),
+            route,
+            ..TaskReport::new(ONE, 2)
+        }),
     )
 }
 
-fn sent(effects: &[Effect], to: Key) -> impl Iterator<Item = &Message> {
+fn sent(effects: &[PeerEffect], to: Key) -> impl Iterator<Item = &PeerMessage> {
     effects.iter().filter_map(move |effect| match effect {
-        Effect::Send(receiver, envelope) if *receiver == to => Some(&envelope.message),
+        PeerEffect::Send(receiver, envelope) if *receiver == to => Some(&envelope.message),
         _ => None,
     })
 }
 
-fn hear(peer: &mut Peer, from: Key, message: Message) -> Vec<Effect> {
-    tell(peer, Input::Received(from, Envelope::new(None, message)))
+fn hear(peer: &mut Peer, from: Key, message: PeerMessage) -> Vec<PeerEffect> {
+    tell(peer, PeerInput::Received(from, Envelope::new(None, message)))
 }
 
 /// Who was asked who is around it says so.
 fn answer(
     peer: &mut Peer,
     from: Key,
-    asked: &[Effect],
+    asked: &[PeerEffect],
     predecessor: Option<Key>,
     after: &[Key],
-) -> Vec<Effect> {
+) -> Vec<PeerEffect> {
     let question = sent(asked, from).find_map(|message| match message {
-        Message::Ring(ring::Message::Ask(question)) => Some(*question),
+        PeerMessage::Ring(ring::RingMessage::Ask(question)) => Some(*question),
         _ => None,
     });
     let question = question.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
-    let around = ring::Message::Around { question, predecessor, successors: after.to_vec() };
-    hear(peer, from, Message::Ring(around))
+    let around = ring::RingMessage::Around { question, predecessor, successors: after.to_vec() };
+    hear(peer, from, PeerMessage::Ring(around))
 }
 
 /// What is to be copied to a controller, and under which number.
-fn copies(effects: &[Effect], to: Key) -> Vec<(u64, Part)> {
+fn copies(effects: &[PeerEffect], to: Key) -> Vec<(u64, ReplicaPiece)> {
     let copies = sent(effects, to).filter_map(|message| match message {
-        Message::Copy(number, parts) => Some((*number, parts)),
+        PeerMessage::Copy(number, parts) => Some((*number, parts)),
         _ => None,
     });
     copies
@@ -113,7 +118,8 @@ fn record(key: u128, actions: &[u64], executed: &[u64]) -> StateRecord {
     StateRecord {
         key: StateKey(key),
         actions: actions.iter().copied().map(ActionSignature).collect(),
-        route: [Step { from: StateKey(7), action: ActionSignature(1), to: StateKey(key) }].into(),
+        route: [Transition { from: StateKey(7), action: ActionSignature(1), to: StateKey(key) }]
+            .into(),
         executed: executed.iter().map(|&action| (ActionSignature(action), StateKey(7))).collect(),
         remarks: Remarks::default(),
         content: None,
@@ -121,20 +127,22 @@ fn record(key: u128, actions: &[u64], executed: &[u64]) -> StateRecord {
 }
 
 /// The collection that somebody is sent.
-fn collection(effects: &[Effect], to: Key) -> Option<Collect> {
+fn collection(effects: &[PeerEffect], to: Key) -> Option<Collect> {
     sent(effects, to).find_map(|message| match message {
-        Message::Collect(collect) => Some(collect.clone()),
+        PeerMessage::Collect(collect) => Some(collect.clone()),
         _ => None,
     })
 }
 
-fn is_confirmed(effects: &[Effect], to: Key, number: u64) -> bool {
-    sent(effects, to).any(|message| *message == Message::Taken(number))
+fn is_confirmed(effects: &[PeerEffect], to: Key, number: u64) -> bool {
+    sent(effects, to).any(|message| *message == PeerMessage::Taken(number))
 }
 
-fn markers(effects: &[Effect]) -> Vec<&Marker> {
+fn markers(effects: &[PeerEffect]) -> Vec<&Marker> {
     let marker = |effect| match effect {
-        &Effect::Send(_, Envelope { message: Message::Marker(ref marker), .. }) => Some(marker),
+        &PeerEffect::Send(_, Envelope { message: PeerMessage::Marker(ref marker), .. }) => {
+            Some(marker)
+        }
         _ => None,
     };
     effects.iter().filter_map(marker).collect()
@@ -143,29 +151,29 @@ fn markers(effects: &[Effect]) -> Vec<&Marker> {
 #[test]
 fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
     let mut peer = founder(&[]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     let effects = load(&mut peer, &[5]);
     let first = task_of(ONE, &effects).expect("there is something to do").clone();
-    assert_eq!(task_of(TWO, &tell(&mut peer, Input::Report(Report::new(TWO, 1)))), None);
+    assert_eq!(task_of(TWO, &tell(&mut peer, PeerInput::Report(TaskReport::new(TWO, 1)))), None);
 
-    let effects = tell(&mut peer, Input::Lost(first.id));
+    let effects = tell(&mut peer, PeerInput::Lost(first.id));
     let again = task_of(TWO, &effects).expect("it is free again");
     let what = |task: &Task| task.job.as_ref().map(|job| (job.state, job.action));
     assert_eq!((what(again), what(&first)), (Some((StateKey(7), ActionSignature(5))), what(again)));
     assert_ne!(again.id, first.id);
     // Once is enough: whoever has it now keeps it.
-    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Lost(first.id))), None);
-    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Report(Report::new(ONE, 3)))), None);
+    assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Lost(first.id))), None);
+    assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(TaskReport::new(ONE, 3)))), None);
 }
 
 #[test]
 fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
     let mut peer = founder(&[OTHER]);
-    let task = Answer { by: OTHER, job: JobId(3) };
-    let effects = tell(&mut peer, Input::Lost(task));
+    let task = LeaseRef { by: OTHER, job: JobId(3) };
+    let effects = tell(&mut peer, PeerInput::Lost(task));
     let sent = effects.iter().any(|effect| {
-        matches!(effect, Effect::Send(to, envelope)
-            if *to == OTHER && envelope.message == Message::Missed(task, Failure::Lost))
+        matches!(effect, PeerEffect::Send(to, envelope)
+            if *to == OTHER && envelope.message == PeerMessage::Missed(task, JobFailure::Lost))
     });
     assert!(sent, "{effects:?}");
 }
@@ -173,20 +181,20 @@ fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
 #[test]
 fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_looked_at() {
     let mut peer = founder(&[OTHER]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     let effects = load(&mut peer, &[]);
     let [first] = markers(&effects)[..] else { panic!("there is nothing to do: {effects:?}") };
     let back = Marker { in_vain: Some(InVain::NotWhole), ..first.clone() };
-    let received = Input::Received(OTHER, Envelope::new(None, Message::Marker(back)));
+    let received = PeerInput::Received(OTHER, Envelope::new(None, PeerMessage::Marker(back)));
     let effects = tell(&mut peer, received);
     assert_eq!(markers(&effects), Vec::<&Marker>::new(), "the ring is as it was");
-    let effects = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let effects = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let [second] = markers(&effects)[..] else { panic!("it was looked at: {effects:?}") };
     assert!(second.number > first.number);
     // If there was only something to do, another one goes off at once.
     let back = Marker { in_vain: Some(InVain::Busy), ..second.clone() };
     let effects =
-        tell(&mut peer, Input::Received(OTHER, Envelope::new(None, Message::Marker(back))));
+        tell(&mut peer, PeerInput::Received(OTHER, Envelope::new(None, PeerMessage::Marker(back))));
     assert_eq!(markers(&effects).len(), 1);
 }
 
@@ -194,62 +202,63 @@ fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_look
 fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     const NEW: Key = Key(20);
     let mut peer = with_backups(2, &[OTHER]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     let effects = load(&mut peer, &[5]);
     let task = task_of(ONE, &effects).expect("there is something to do").clone();
     // It leads back to where it began; that is about to be copied.
     let at = Sighting { key: StateKey(7), offers: None };
     let done = Some((StateKey(7), ActionSignature(5)));
     let report =
-        Report { task: Some(task.id), at: Some(at), executed: done, ..Report::new(ONE, 3) };
-    let effects = tell(&mut peer, Input::Report(report));
-    let step = Step { from: StateKey(7), action: ActionSignature(5), to: StateKey(7) };
+        TaskReport { task: Some(task.id), at: Some(at), executed: done, ..TaskReport::new(ONE, 3) };
+    let effects = tell(&mut peer, PeerInput::Report(report));
+    let step = Transition { from: StateKey(7), action: ActionSignature(5), to: StateKey(7) };
     let [(first, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
 
     // Meanwhile somebody comes after it, and should have copies from now on.
-    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
     let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
     let second =
-        copies(&effects, NEW).into_iter().find(|(_, part)| *part == Part::Step(step, None));
+        copies(&effects, NEW).into_iter().find(|(_, part)| *part == ReplicaPiece::Step(step, None));
     let (second, _) =
         second.unwrap_or_else(|| panic!("it is not copied to the newcomer: {effects:?}"));
 
-    let counts = |effects: &[Effect]| effects.contains(&Effect::Executed(step));
+    let counts = |effects: &[PeerEffect]| effects.contains(&PeerEffect::Executed(step));
     assert!(
-        !counts(&hear(&mut peer, OTHER, Message::Taken(first))),
+        !counts(&hear(&mut peer, OTHER, PeerMessage::Taken(first))),
         "the newcomer does not have it yet"
     );
-    assert!(counts(&hear(&mut peer, NEW, Message::Taken(second))));
+    assert!(counts(&hear(&mut peer, NEW, PeerMessage::Taken(second))));
 }
 
 #[test]
 fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
     const LOST: Key = Key(5);
     let mut peer = founder(&[OTHER, LOST]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[]);
 
     // The one before it is lost: another one comes instead, and the lost one does not answer.
-    let effects = hear(&mut peer, OTHER, Message::Ring(ring::Message::Notify));
+    let effects = hear(&mut peer, OTHER, PeerMessage::Ring(ring::RingMessage::Notify));
     let silent = effects.iter().find_map(|effect| match effect {
-        Effect::Wake(timer @ Timer::Silent(_), _) => Some(*timer),
+        PeerEffect::Wake(timer @ PeerTimer::Silent(_), _) => Some(*timer),
         _ => None,
     });
-    let effects = tell(&mut peer, Input::Woken(silent.expect("it is asked")));
+    let effects = tell(&mut peer, PeerInput::Woken(silent.expect("it is asked")));
     let collect = collection(&effects, OTHER).expect("what was the lost one's is collected");
 
     // A crawler stands in a state that was the lost one's: something may have been done there.
     let offers = [5, 6].map(|action| Offered { action: ActionSignature(action), once: false });
     let at = Sighting { key: StateKey(4), offers: Some(offers.to_vec()) };
-    let effects = tell(&mut peer, Input::Report(Report { at: Some(at), ..Report::new(ONE, 3) }));
+    let effects =
+        tell(&mut peer, PeerInput::Report(TaskReport { at: Some(at), ..TaskReport::new(ONE, 3) }));
     assert_eq!(task_of(ONE, &effects), None);
-    let round = sent(&effects, OTHER).find(|message| matches!(message, Message::Idle(..)));
+    let round = sent(&effects, OTHER).find(|message| matches!(message, PeerMessage::Idle(..)));
     let effects = hear(&mut peer, OTHER, round.expect("the others are asked for work").clone());
     assert_eq!(task_of(ONE, &effects), None);
     let known = record(4, &[5, 6], &[5]);
     let effects =
-        hear(&mut peer, OTHER, Message::Collect(Collect { records: vec![known], ..collect }));
+        hear(&mut peer, OTHER, PeerMessage::Collect(Collect { records: vec![known], ..collect }));
     let task = task_of(ONE, &effects).expect("there is something to do");
     let job = task.job.as_ref().expect("it is to be executed");
     assert_eq!((job.state, job.action), (StateKey(4), ActionSignature(6)));
@@ -258,15 +267,16 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
 #[test]
 fn whoever_leaves_passes_on_the_copies_that_it_has() {
     let mut peer = with_backups(1, &[OTHER]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[5]);
     // The other one's state. If it is lost just now, nobody has noticed.
     let copy = record(12, &[5, 6], &[5]);
-    let effects = hear(&mut peer, OTHER, Message::Copy(3, vec![Part::State(copy.clone())]));
+    let effects =
+        hear(&mut peer, OTHER, PeerMessage::Copy(3, vec![ReplicaPiece::State(copy.clone())]));
     assert!(is_confirmed(&effects, OTHER, 3));
-    let effects = tell(&mut peer, Input::Leave);
+    let effects = tell(&mut peer, PeerInput::Leave);
     let left = sent(&effects, OTHER).find_map(|message| match message {
-        Message::Bequest { records, .. } => Some(records),
+        PeerMessage::Bequest { records, .. } => Some(records),
         _ => None,
     });
     let left: Vec<StateKey> =
@@ -278,9 +288,9 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
 fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
     const HEIR: Key = Key(20);
     let mut peer = with_backups(1, &[OTHER, HEIR]);
-    tell(&mut peer, Input::Start);
-    tell(&mut peer, Input::Leave);
-    let copy = || Message::Copy(3, vec![Part::State(record(1, &[5], &[]))]);
+    tell(&mut peer, PeerInput::Start);
+    tell(&mut peer, PeerInput::Leave);
+    let copy = || PeerMessage::Copy(3, vec![ReplicaPiece::State(record(1, &[5], &[]))]);
     assert!(!is_confirmed(&hear(&mut peer, OTHER, copy()), OTHER, 3), "it would be lost");
     assert!(is_confirmed(&hear(&mut peer, HEIR, copy()), HEIR, 3));
 }
@@ -289,8 +299,8 @@ fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
 fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
     const LEAVES: Key = Key(5);
     let mut peer = with_backups(1, &[OTHER, LEAVES]);
-    tell(&mut peer, Input::Start);
-    let bequest = Message::Bequest {
+    tell(&mut peer, PeerInput::Start);
+    let bequest = PeerMessage::Bequest {
         number: 3,
         records: vec![record(4, &[5, 6], &[5])],
         links: Default::default(),
@@ -299,27 +309,27 @@ fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
     let effects = hear(&mut peer, LEAVES, bequest);
     assert!(!is_confirmed(&effects, LEAVES, 3));
     let [(copy, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
-    assert!(is_confirmed(&hear(&mut peer, OTHER, Message::Taken(copy)), LEAVES, 3));
+    assert!(is_confirmed(&hear(&mut peer, OTHER, PeerMessage::Taken(copy)), LEAVES, 3));
 }
 
 #[test]
 fn who_stood_still_gives_the_others_time_to_answer() {
     let mut peer = founder(&[OTHER]);
-    let times = Times::default();
-    tell(&mut peer, Input::Start);
-    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let times = PeerTimeouts::default();
+    tell(&mut peer, PeerInput::Start);
+    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let silent = asked.iter().find_map(|effect| match effect {
-        Effect::Wake(timer @ Timer::Silent(_), _) => Some(*timer),
+        PeerEffect::Wake(timer @ PeerTimer::Silent(_), _) => Some(*timer),
         _ => None,
     });
     let silent = silent.expect("the other one is asked");
     // It was the one that stood still; the answer may be waiting.
     let woken = 2 + times.stabilise + times.answer;
-    let effects = tell_at(woken, &mut peer, Input::Woken(silent));
-    assert!(effects.contains(&Effect::Wake(silent, times.answer)), "{effects:?}");
+    let effects = tell_at(woken, &mut peer, PeerInput::Woken(silent));
+    assert!(effects.contains(&PeerEffect::Wake(silent, times.answer)), "{effects:?}");
     assert_eq!(peer.member().successors(), [OTHER]);
-    tell_at(woken + times.answer / 2, &mut peer, Input::Woken(Timer::Fingers));
-    tell_at(woken + times.answer, &mut peer, Input::Woken(silent));
+    tell_at(woken + times.answer / 2, &mut peer, PeerInput::Woken(PeerTimer::Fingers));
+    tell_at(woken + times.answer, &mut peer, PeerInput::Woken(silent));
     assert_eq!(peer.member().successors(), []);
 }
 
@@ -327,19 +337,25 @@ fn who_stood_still_gives_the_others_time_to_answer() {
 fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
     const BEFORE: Key = Key(5);
     let mut peer = founder(&[BEFORE, OTHER]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[]);
-    hear(&mut peer, OTHER, Message::Copy(1, vec![Part::State(record(8, &[5, 6], &[]))]));
+    hear(
+        &mut peer,
+        OTHER,
+        PeerMessage::Copy(1, vec![ReplicaPiece::State(record(8, &[5, 6], &[]))]),
+    );
     // The one after it takes the one before it for its predecessor.
-    let asked = tell(&mut peer, Input::Woken(Timer::Stabilise));
+    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
     let collect = collection(&effects, OTHER).expect("it asks what was done meanwhile");
-    let report =
-        || Report { at: Some(Sighting { key: StateKey(8), offers: None }), ..Report::new(ONE, 3) };
-    assert_eq!(task_of(ONE, &tell(&mut peer, Input::Report(report()))), None);
+    let report = || TaskReport {
+        at: Some(Sighting { key: StateKey(8), offers: None }),
+        ..TaskReport::new(ONE, 3)
+    };
+    assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(report()))), None);
     let collect = Collect { records: vec![record(8, &[5, 6], &[5])], ..collect };
-    hear(&mut peer, BEFORE, Message::Collect(collect));
-    let effects = tell(&mut peer, Input::Report(Report { number: 4, ..report() }));
+    hear(&mut peer, BEFORE, PeerMessage::Collect(collect));
+    let effects = tell(&mut peer, PeerInput::Report(TaskReport { number: 4, ..report() }));
     let job = task_of(ONE, &effects)
         .and_then(|task| task.job.as_ref())
         .expect("there is something to do");
@@ -350,7 +366,7 @@ fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
 fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
     const NEW: Key = Key(12);
     let mut peer = founder(&[OTHER]);
-    tell(&mut peer, Input::Start);
+    tell(&mut peer, PeerInput::Start);
     let collect = Collect {
         by: NEW,
         number: 4,
@@ -360,7 +376,7 @@ fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
         links: Default::default(),
         gaps: false,
     };
-    let effects = hear(&mut peer, OTHER, Message::Collect(collect));
+    let effects = hear(&mut peer, OTHER, PeerMessage::Collect(collect));
     assert!(
         collection(&effects, NEW).expect("it is sent back").gaps,
         "there is somebody who does not know it"

@@ -1,15 +1,15 @@
 //! Short stories of crawls: what one or two crawlers say, and what the controller makes of it.
 
 use argiope_controller::Controller;
-use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
-use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
+use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::record::Record;
-use argiope_controller::settings::{Limits, Settings};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::StrategySettings;
 
 const ONE: CrawlerId = CrawlerId(1);
 const TWO: CrawlerId = CrawlerId(2);
@@ -35,20 +35,20 @@ struct Story {
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
-fn settings() -> Settings {
+fn settings() -> ControllerSettings {
     let strategy = &strategies::ALL[0];
-    let exploring = Exploring { reset_cost: 2.0, seed: 1 };
-    Settings { strategy, exploring, limits: Limits::default(), ahead: 0 }
+    let exploring = StrategySettings { reset_cost: 2.0, seed: 1 };
+    ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
 }
 
 impl Story {
-    fn new(limits: Limits) -> Self {
-        Self::by("greedy", Settings { limits, ..settings() })
+    fn new(limits: CrawlLimits) -> Self {
+        Self::by("greedy", ControllerSettings { limits, ..settings() })
     }
 
-    fn by(strategy: &str, settings: Settings) -> Self {
+    fn by(strategy: &str, settings: ControllerSettings) -> Self {
         let strategy = strategies::find(strategy).expect("it is registered");
-        let settings = Settings { strategy, ..settings };
+        let settings = ControllerSettings { strategy, ..settings };
         Self {
             controller: Controller::new(settings),
             records: Vec::new(),
@@ -59,20 +59,20 @@ impl Story {
         }
     }
 
-    fn tell(&mut self, input: Input) {
+    fn tell(&mut self, input: ControllerInput) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for effect in effects {
             match effect {
-                Effect::Assign { crawler, job, ahead } => {
+                ControllerEffect::Assign { crawler, job, ahead } => {
                     self.resting.retain(|&other| other != crawler);
                     self.jobs.push((crawler, job));
                     self.ahead = ahead;
                 }
-                Effect::Keep(Record::Spent { .. }) => {}
-                Effect::Keep(record) => self.records.push(record),
-                Effect::Rest { crawler } => self.resting.push(crawler),
-                Effect::Finished { complete, stopped_by } => {
+                ControllerEffect::Keep(Record::Spent { .. }) => {}
+                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Rest { crawler } => self.resting.push(crawler),
+                ControllerEffect::Finished { complete, stopped_by } => {
                     self.finished = Some((complete, stopped_by))
                 }
             }
@@ -81,7 +81,7 @@ impl Story {
 
     fn ready(&mut self, crawler: CrawlerId, at: Option<Sighting>) {
         let resets = u64::from(at.is_some());
-        self.tell(Input::Ready { crawler, at, spent: Spent { actions: 0, resets } });
+        self.tell(ControllerInput::Ready { crawler, at, spent: Spent { actions: 0, resets } });
     }
 
     /// The job that a crawler has.
@@ -94,7 +94,7 @@ impl Story {
     fn ends(&mut self, crawler: CrawlerId, outcome: Outcome, actions: u64) -> Job {
         let job = self.job(crawler);
         let spent = Spent { actions, resets: u64::from(job.reset) };
-        self.tell(Input::Finished { crawler, job: job.id, outcome, spent });
+        self.tell(ControllerInput::Finished { crawler, job: job.id, outcome, spent });
         job
     }
 
@@ -110,7 +110,7 @@ impl Story {
         self.ends(crawler, Outcome::Done { at, notes: Vec::new(), once: false }, actions as u64 + 1)
     }
 
-    fn fails(&mut self, crawler: CrawlerId, reason: Failure) -> Job {
+    fn fails(&mut self, crawler: CrawlerId, reason: JobFailure) -> Job {
         let went_right = self
             .jobs
             .iter()
@@ -129,7 +129,7 @@ impl Story {
 
 #[test]
 fn the_state_is_kept_before_the_transition_that_leads_to_it() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     story.done(ONE, state(2, &[]));
     let names = |record: &Record| match record {
@@ -144,7 +144,7 @@ fn the_state_is_kept_before_the_transition_that_leads_to_it() {
 
 #[test]
 fn whoever_finds_nothing_to_do_rests_until_there_is_something() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(TWO, None);
     assert_eq!(story.resting, [TWO], "nothing is known yet");
     story.ready(ONE, Some(state(1, &[7])));
@@ -158,14 +158,14 @@ fn whoever_finds_nothing_to_do_rests_until_there_is_something() {
 
 #[test]
 fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
-    let first = story.fails(ONE, Failure::Hung);
-    let second = story.fails(ONE, Failure::Crashed);
+    let first = story.fails(ONE, JobFailure::Hung);
+    let second = story.fails(ONE, JobFailure::Crashed);
     assert_eq!((first.action, second.action), (action(7), action(7)));
     assert!(second.reset, "a crawler that was replaced stands nowhere");
     let given_up =
-        Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Crashed };
+        Record::Failed { from: StateKey(1), action: action(7), reason: JobFailure::Crashed };
     assert_eq!(story.records.last(), Some(&given_up));
     assert_eq!(story.finished, Some((true, None)));
     let progress = story.controller.progress();
@@ -176,22 +176,23 @@ fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
 
 #[test]
 fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     for _ in 0..5 {
         assert_eq!(story.job(ONE).action, action(7));
         assert_eq!(story.finished, None);
-        story.tell(Input::Lost { crawler: ONE });
+        story.tell(ControllerInput::Lost { crawler: ONE });
         story.ready(ONE, None);
     }
-    let given_up = Record::Failed { from: StateKey(1), action: action(7), reason: Failure::Lost };
+    let given_up =
+        Record::Failed { from: StateKey(1), action: action(7), reason: JobFailure::Lost };
     assert_eq!(story.records.last(), Some(&given_up));
     assert_eq!(story.finished, Some((true, None)));
 }
 
 /// State 1 leads to 2 by action 7, and 2 leads nowhere yet; the crawler must reset and walk to go on.
 fn walked_astray() -> Story {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     story.done(ONE, state(2, &[8, 9]));
     story.done(ONE, state(3, &[]));
@@ -249,7 +250,7 @@ fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
         story.ends(ONE, elsewhere(state(2, &[])), 1);
     }
     let given_up =
-        Record::Failed { from: StateKey(4), action: action(5), reason: Failure::Unreachable };
+        Record::Failed { from: StateKey(4), action: action(5), reason: JobFailure::Unreachable };
     assert!(story.records.contains(&given_up));
     assert_eq!(story.finished, Some((true, None)));
 }
@@ -269,7 +270,7 @@ fn a_load_that_leads_elsewhere_is_noted_and_the_crawl_goes_on() {
 
 #[test]
 fn links_belong_to_the_first_state_that_shows_them() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     let link = Offered { action: action(50), once: true };
     let with_link = |key, offers: &[u64]| {
         let mut sighting = state(key, offers);
@@ -288,7 +289,7 @@ fn links_belong_to_the_first_state_that_shows_them() {
 
 #[test]
 fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     story.done(ONE, state(2, &[50, 51]));
     let other = if story.jobs[0].1.action == action(50) { 51 } else { 50 };
@@ -320,9 +321,9 @@ fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
 
 #[test]
 fn after_a_stop_what_is_in_flight_is_still_taken_in() {
-    let mut story = Story::new(Limits::default());
+    let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7, 8])));
-    story.tell(Input::Stop(StoppedBy::Interrupt));
+    story.tell(ControllerInput::Stop(StoppedBy::Interrupt));
     assert_eq!(story.finished, None);
     story.done(ONE, state(2, &[]));
     assert_eq!(story.finished, Some((false, Some(StoppedBy::Interrupt))));
@@ -332,7 +333,7 @@ fn after_a_stop_what_is_in_flight_is_still_taken_in() {
 
 #[test]
 fn a_state_too_many_is_not_kept_and_its_candidate_stays() {
-    let mut story = Story::new(Limits { max_states: Some(2), ..Limits::default() });
+    let mut story = Story::new(CrawlLimits { max_states: Some(2), ..CrawlLimits::default() });
     story.ready(ONE, Some(state(1, &[7, 8])));
     story.ready(TWO, None);
     story.done(ONE, state(2, &[]));
@@ -347,7 +348,7 @@ fn a_state_too_many_is_not_kept_and_its_candidate_stays() {
 fn a_url_that_cannot_be_loaded_any_more_stops_the_crawl_and_gives_nothing_up() {
     let mut story = walked_astray();
     while story.finished.is_none() {
-        story.ends(ONE, Outcome::Failed { went_right: 0, reason: Failure::NotLoaded }, 0);
+        story.ends(ONE, Outcome::Failed { went_right: 0, reason: JobFailure::NotLoaded }, 0);
         story.ready(ONE, None);
     }
     assert_eq!(story.finished, Some((false, Some(StoppedBy::NotLoaded))));
@@ -357,12 +358,12 @@ fn a_url_that_cannot_be_loaded_any_more_stops_the_crawl_and_gives_nothing_up() {
 #[test]
 fn jobs_follow_the_reset_cost_that_was_measured() {
     for (cost, resets) in [(0.5, true), (100.0, false)] {
-        let mut story = Story::new(Limits::default());
+        let mut story = Story::new(CrawlLimits::default());
         story.ready(ONE, Some(state(1, &[6, 7, 8])));
         story.done(ONE, state(2, &[9]));
         story.done(ONE, state(3, &[10]));
         story.done(ONE, state(1, &[]));
-        story.tell(Input::ResetCost(cost));
+        story.tell(ControllerInput::ResetCost(cost));
         story.done(ONE, state(2, &[]));
         // Back to state 1: over two transitions, or by a reset.
         let job = story.job(ONE);
@@ -390,7 +391,7 @@ fn page(number: u128) -> Sighting {
 /// An application of four pages and a menu that leads to each of them, up to the moment when its crawler is told what to
 /// do after its job.
 fn a_menu() -> (Story, Ahead) {
-    let mut story = Story::by("menu", Settings { ahead: 1, ..settings() });
+    let mut story = Story::by("menu", ControllerSettings { ahead: 1, ..settings() });
     story.ready(ONE, Some(page(1)));
     while story.ahead.is_empty() {
         let action = story.jobs[0].1.action.0;
@@ -422,7 +423,7 @@ fn what_was_to_be_done_after_a_job_that_ended_otherwise_is_given_again() {
     // What is said of the one that was dropped says nothing any more.
     let outcome = |at| Outcome::Done { at, notes: Vec::new(), once: false };
     let kept = story.records.len();
-    let input = Input::Finished {
+    let input = ControllerInput::Finished {
         crawler: ONE,
         job: dropped.id,
         outcome: outcome(page(2)),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::distances::Distances;
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
-use crate::job::{Job, Way};
+use crate::job::{PlannedJob, Way};
 use crate::strategy::INITIAL;
 
 /// What a strategy thinks of an action.
@@ -181,14 +181,19 @@ impl<const N: usize> Anticipated<N> {
     }
 
     /// The way to the nearest candidate of a group.
-    pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
+    pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<PlannedJob> {
         self.seek_by(graph, at, group, |distances, targets, from, walk| {
             distances.walk(group, targets, from, walk)
         })
     }
 
     /// The same, but of several states that are equally near the one with the most candidates.
-    pub fn seek_fullest(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<Job> {
+    pub fn seek_fullest(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        group: usize,
+    ) -> Option<PlannedJob> {
         let candidates = |state| graph.unexplored_in(state) as usize;
         self.seek_by(graph, at, group, |distances, targets, from, walk| {
             distances.walk_to_best(group, targets, from, walk, candidates)
@@ -204,7 +209,7 @@ impl<const N: usize> Anticipated<N> {
         at: StateIndex,
         group: usize,
         walk_to_goal: impl Fn(&mut Distances, &Targets, StateIndex, &mut Vec<Slot>) -> StateIndex,
-    ) -> Option<Job> {
+    ) -> Option<PlannedJob> {
         loop {
             let reset = self.way(at, group)?.reset;
             let mut walk = Vec::new();
@@ -212,12 +217,12 @@ impl<const N: usize> Anticipated<N> {
             let goal = walk_to_goal(&mut self.distances, &self.targets, from, &mut walk);
             let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) else {
                 let candidate = self.candidate(graph, group, goal);
-                return Some(Job { reset, walk, candidate });
+                return Some(PlannedJob { reset, walk, candidate });
             };
             let candidate = walk[first];
             if graph.is_free(candidate) {
                 walk.truncate(first);
-                return Some(Job { reset, walk, candidate });
+                return Some(PlannedJob { reset, walk, candidate });
             }
             self.predict(candidate, None);
         }

@@ -3,7 +3,7 @@
 
 use crate::id::StateIndex;
 use crate::model::Model;
-use crate::tour::Task;
+use crate::tour::TourProblem;
 
 /// The cheapest crawl that executes every transition, had the model been known from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,8 +27,13 @@ pub fn complete(model: &Model, reset_cost: f64) -> Bound {
     }
     let transitions: usize = edges.iter().map(Vec::len).sum();
     let initial = StateIndex(model.initial);
-    let task =
-        Task { edges: &edges, states: model.states(), starts: &[initial], initial, reset_cost };
+    let task = TourProblem {
+        edges: &edges,
+        states: model.states(),
+        starts: &[initial],
+        initial,
+        reset_cost,
+    };
     let (repeats, resets) = task.balance(|_| true).counts();
     let (actions, resets) = (transitions as u64 + repeats, 1 + resets);
     Bound { actions, resets, cost: actions as f64 + resets as f64 * reset_cost }

@@ -3,8 +3,8 @@
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
-use crate::job::Job;
-use crate::strategy::{Described, INITIAL, RESET_COSTS, Settings, Strategy};
+use crate::job::PlannedJob;
+use crate::strategy::{INITIAL, NamedStrategy, RESET_COSTS, Strategy, StrategySettings};
 
 /// One exploration in progress.
 #[derive(Clone)]
@@ -25,8 +25,8 @@ pub struct Landing {
 impl Explorer {
     /// Begins with the page that loading the URL gave.
     pub fn new(
-        described: &Described,
-        settings: Settings,
+        described: &NamedStrategy,
+        settings: StrategySettings,
         key: StateKey,
         actions: &[ActionSignature],
     ) -> Self {
@@ -46,7 +46,7 @@ impl Explorer {
     /// What a crawler that stands in `at` should do next. The candidate is claimed for it until it was
     /// executed, closed or released. `None` when no free candidate can be reached from here or after a
     /// reset: if others are on their way, what they find may change that.
-    pub fn next(&mut self, at: StateIndex) -> Option<Job> {
+    pub fn next(&mut self, at: StateIndex) -> Option<PlannedJob> {
         let job = self.choose(at);
         match &job {
             Some(job) => self.claim(job.candidate),
@@ -60,7 +60,7 @@ impl Explorer {
     }
 
     /// The same without a claim.
-    pub fn choose(&mut self, at: StateIndex) -> Option<Job> {
+    pub fn choose(&mut self, at: StateIndex) -> Option<PlannedJob> {
         self.strategy.choose(&self.graph, at)
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::id::{ActionSignature, StateKey};
-use crate::page::{Kind, Node, Page};
+use crate::page::{Kind, Page, PageNode};
 
 mod align;
 mod content;
@@ -17,7 +17,7 @@ mod generated;
 mod learn;
 mod mask;
 mod name;
-mod place;
+mod node_path;
 mod readable;
 mod signature;
 mod skeleton;
@@ -32,13 +32,13 @@ mod tiny;
 mod tree;
 mod view;
 
-pub use difference::{Change, Difference, Verdict, difference};
+pub use difference::{Change, Difference, Significance, difference};
 pub use generated::looks_generated;
 pub use learn::{differs_only_in_values, learn};
-pub use mask::{Learned, Mask, Masks, Part};
-pub use place::{Place, Step};
+pub use mask::{Learned, Mask, MaskedAspect, Masks};
+pub use node_path::{NodePath, NodePathStep};
 pub use state_masks::StateMasks;
-pub use tree::{At, Tree};
+pub use tree::{At, PageTree};
 pub use view::{Seen, Token, View};
 
 /// An answer to when two pages are the same state.
@@ -51,11 +51,11 @@ pub trait Identity: Send + Sync {
     fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>>;
 
     /// Whether two looks at one node can be told apart by this part of it.
-    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool;
+    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool;
 }
 
 /// An identity as people choose it: its name, what it says of itself, and itself.
-pub struct Described {
+pub struct NamedIdentity {
     /// The name on the command line.
     pub name: &'static str,
     /// One line of help.
@@ -67,13 +67,13 @@ pub struct Described {
 }
 
 /// Every identity, in the order in which help lists them.
-pub const ALL: &[Described] = &[content::DESCRIBED, structure::DESCRIBED, strict::DESCRIBED];
+pub const ALL: &[NamedIdentity] = &[content::DESCRIBED, structure::DESCRIBED, strict::DESCRIBED];
 
 /// The name of the identity that is used when none is asked for.
 pub const DEFAULT: &str = content::DESCRIBED.name;
 
 /// The identity with this name.
-pub fn find(name: &str) -> Option<&'static Described> {
+pub fn find(name: &str) -> Option<&'static NamedIdentity> {
     ALL.iter().find(|described| described.name == name)
 }
 
@@ -87,7 +87,7 @@ pub struct Recognised {
     pub actions: Vec<Option<ActionSignature>>,
 }
 
-impl Described {
+impl NamedIdentity {
     /// Names a page and what it offers.
     pub fn recognise(&self, page: &Page, masks: &Masks) -> Recognised {
         let seen = Seen::through(masks, page);

@@ -4,7 +4,7 @@ use crate::graph::Slot;
 
 /// A path and one candidate: get to a state over known transitions, then execute the candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct PlannedJob {
     /// Load the URL first; the walk then starts at the initial state instead of the present one.
     pub reset: bool,
     /// The known transitions to take, in order.

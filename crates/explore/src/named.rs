@@ -35,29 +35,29 @@ impl<Name: Eq + Hash, Value: Copy> ByName<Name, Value> {
 
 /// A set of names.
 #[derive(Clone, Debug)]
-pub struct Names<Name>(HashSet<Name, BuildHasherDefault<NameHasher>>);
+pub struct NameSet<Name>(HashSet<Name, BuildHasherDefault<NameHasher>>);
 
-impl<Name> Default for Names<Name> {
+impl<Name> Default for NameSet<Name> {
     fn default() -> Self {
         Self(HashSet::default())
     }
 }
 
-impl<Name: Eq + Hash> Names<Name> {
+impl<Name: Eq + Hash> NameSet<Name> {
     /// Adds a name. Says whether it was not there.
     pub fn insert(&mut self, name: Name) -> bool {
         self.0.insert(name)
     }
 }
 
-impl<Name> Names<Name> {
+impl<Name> NameSet<Name> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
-impl<Name: Eq + Hash> FromIterator<Name> for Names<Name> {
+impl<Name: Eq + Hash> FromIterator<Name> for NameSet<Name> {
     fn from_iter<I: IntoIterator<Item = Name>>(names: I) -> Self {
         Self(names.into_iter().collect())
     }

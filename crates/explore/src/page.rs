@@ -15,14 +15,14 @@ pub struct Page {
     pub title: String,
     /// The tree in document order. The first node is the root element; shadow roots and same-origin
     /// frames stand in it as elements named `#shadow` and `#document`.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PageNode>,
     /// What can be done here, in document order.
     pub offers: Vec<Offer>,
 }
 
 /// An element or a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
+pub struct PageNode {
     /// How many ancestors it has; a node's parent is the last node before it that has one less.
     pub depth: u16,
     /// The tag in lower case, or `#text`.
@@ -53,7 +53,7 @@ pub struct Offer {
     pub place: String,
 }
 
-impl Node {
+impl PageNode {
     /// The tag of texts.
     pub const TEXT: &str = "#text";
 

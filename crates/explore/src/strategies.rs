@@ -1,6 +1,6 @@
 //! The strategies, one file each.
 
-use crate::strategy::Described;
+use crate::strategy::NamedStrategy;
 
 pub mod adaptive;
 pub mod breadth_first;
@@ -12,7 +12,7 @@ pub mod probability;
 pub mod random_breadth_first;
 
 /// Every strategy, in the order in which tables and help list them.
-pub const ALL: &[Described] = &[
+pub const ALL: &[NamedStrategy] = &[
     breadth_first::DESCRIBED,
     depth_first::DESCRIBED,
     random_breadth_first::DESCRIBED,
@@ -27,19 +27,19 @@ pub const ALL: &[Described] = &[
 pub const DEFAULT: &str = adaptive::DESCRIBED.name;
 
 /// The names of those that work where only a part of the application is known; the first is used when none is asked for.
-pub const FOR_PARTS: &[&str] =
+pub const FOR_PARTIAL_GRAPHS: &[&str] =
     &[greedy::DESCRIBED.name, menu::DESCRIBED.name, probability::DESCRIBED.name];
 
 /// The strategy with this name.
-pub fn find(name: &str) -> Option<&'static Described> {
+pub fn find(name: &str) -> Option<&'static NamedStrategy> {
     ALL.iter().find(|described| described.name == name)
 }
 
 /// The strategy with this name, if it works where only a part of the application is known; a sentence if not.
-pub fn find_for_parts(name: &str) -> Result<&'static Described, String> {
-    let known = FOR_PARTS.contains(&name).then(|| find(name)).flatten();
+pub fn find_for_parts(name: &str) -> Result<&'static NamedStrategy, String> {
+    let known = FOR_PARTIAL_GRAPHS.contains(&name).then(|| find(name)).flatten();
     known.ok_or_else(|| {
-        let parts = FOR_PARTS.join(", ");
+        let parts = FOR_PARTIAL_GRAPHS.join(", ");
         format!("strategy {name:?}: with controllers that know a part of the application it must be one of {parts}")
     })
 }

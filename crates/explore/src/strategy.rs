@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::PlannedJob;
 
 /// An exploration strategy. It sees the graph but never changes it.
 pub trait Strategy: Send + Sync + CloneStrategy {
@@ -24,7 +24,7 @@ pub trait Strategy: Send + Sync + CloneStrategy {
 
     /// What a crawler that stands in `at` should do next; `None` only if no free candidate is left that
     /// can be reached from here or after a reset. Any number of crawlers ask, in any order.
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job>;
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob>;
 
     /// Where a candidate will lead, if that is as good as certain: a crawler may be told beforehand what to do
     /// there. A wrong answer costs time and nothing else.
@@ -72,7 +72,7 @@ pub const RESET_COSTS: RangeInclusive<f64> = 0.001..=1_000_000.0;
 
 /// What a strategy is told when it is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct StrategySettings {
     /// What a reset costs, in actions (the papers' c_r).
     pub reset_cost: f64,
     /// Decides everything that is left to chance.
@@ -80,7 +80,7 @@ pub struct Settings {
 }
 
 /// A strategy as people choose it: its name, what it says of itself, and how it is made.
-pub struct Described {
+pub struct NamedStrategy {
     /// The name on the command line.
     pub name: &'static str,
     /// One line of help.
@@ -88,7 +88,7 @@ pub struct Described {
     /// A paragraph of help.
     pub help: &'static str,
     /// Makes one for a crawl.
-    pub make: fn(Settings) -> Box<dyn Strategy>,
+    pub make: fn(StrategySettings) -> Box<dyn Strategy>,
 }
 
 /// The initial state is always the first that a graph gets.

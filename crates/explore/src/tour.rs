@@ -11,7 +11,7 @@ use crate::id::StateIndex;
 
 /// One step of a tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum TourStep {
     /// Take this required transition.
     Take(Slot),
     /// Take this transition once more, to get on.
@@ -21,7 +21,7 @@ pub enum Step {
 }
 
 /// The transitions that a tour may use, and those it must.
-pub struct Task<'a, E> {
+pub struct TourProblem<'a, E> {
     /// Where the transitions lead; `UNEXPLORED` ones cannot be used.
     pub edges: &'a E,
     /// How many states there are.
@@ -51,7 +51,7 @@ impl Balance {
     }
 }
 
-impl<E: Edges> Task<'_, E> {
+impl<E: Edges> TourProblem<'_, E> {
     /// Solves the flow: the cheapest repeats that make a tour possible.
     pub fn balance(&self, required: impl Fn(Slot) -> bool) -> Balance {
         // Nodes: the states, one through which every reset passes, and one where the tour ends.
@@ -108,17 +108,17 @@ impl<E: Edges> Task<'_, E> {
         let balance = self.balance(&required);
         let mut leaving = vec![Leaving::default(); self.states];
         for &(slot, times) in &balance.repeats {
-            leaving[slot.state.at()].0.push((Step::Again(slot), times));
+            leaving[slot.state.at()].0.push((TourStep::Again(slot), times));
         }
         for &(state, times) in &balance.resets {
-            leaving[state.at()].0.push((Step::Reset, times));
+            leaving[state.at()].0.push((TourStep::Reset, times));
         }
         // What is required goes on top: if a prediction fails, the repeats may not be needed at all.
         for (state, leaving) in leaving.iter_mut().enumerate() {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
                 let slot = Slot { state: StateIndex(state as u32), index };
                 if to != UNEXPLORED && required(slot) {
-                    leaving.0.push((Step::Take(slot), 1));
+                    leaving.0.push((TourStep::Take(slot), 1));
                 }
             }
         }
@@ -126,12 +126,12 @@ impl<E: Edges> Task<'_, E> {
         leaving
     }
 
-    fn lands(&self, step: Step) -> StateIndex {
+    fn lands(&self, step: TourStep) -> StateIndex {
         match step {
-            Step::Take(slot) | Step::Again(slot) => {
+            TourStep::Take(slot) | TourStep::Again(slot) => {
                 StateIndex(self.edges.targets(slot.state.at())[slot.index as usize])
             }
-            Step::Reset => self.initial,
+            TourStep::Reset => self.initial,
         }
     }
 
@@ -171,11 +171,11 @@ impl<E: Edges> Task<'_, E> {
 
 /// The steps that are still to be taken from a state, each with how often; the next one is last.
 #[derive(Clone, Debug, Default)]
-pub struct Leaving(Vec<(Step, u64)>);
+pub struct Leaving(Vec<(TourStep, u64)>);
 
 impl Leaving {
     /// Takes the next step.
-    pub fn pop(&mut self) -> Option<Step> {
+    pub fn pop(&mut self) -> Option<TourStep> {
         let (step, times) = self.0.last_mut()?;
         let step = *step;
         *times -= 1;
@@ -210,11 +210,14 @@ mod tests {
     use crate::chance::Chance;
 
     /// Takes the steps as a crawler would, and gives what was spent and what was left untaken.
-    fn follow(task: &Task<'_, Vec<Vec<u32>>>, required: impl Fn(Slot) -> bool) -> (f64, usize) {
+    fn follow(
+        task: &TourProblem<'_, Vec<Vec<u32>>>,
+        required: impl Fn(Slot) -> bool,
+    ) -> (f64, usize) {
         let mut leaving = task.steps(required);
         let (mut state, mut cost) = (task.starts[0], 0.0);
         while let Some(step) = leaving[state.at()].pop() {
-            cost += if step == Step::Reset { task.reset_cost } else { 1.0 };
+            cost += if step == TourStep::Reset { task.reset_cost } else { 1.0 };
             state = task.lands(step);
         }
         (cost, leaving.iter().map(|leaving| leaving.0.len()).sum())
@@ -233,7 +236,8 @@ mod tests {
                 })
                 .collect();
             let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
-            let task = Task { edges: &edges, states, starts: &[start], initial, reset_cost: 2.5 };
+            let task =
+                TourProblem { edges: &edges, states, starts: &[start], initial, reset_cost: 2.5 };
             let transitions: usize = edges.iter().map(Vec::len).sum();
             let (repeats, resets) = task.balance(|_| true).counts();
             let cheapest = (transitions as u64 + repeats) as f64 + resets as f64 * task.reset_cost;
@@ -246,7 +250,8 @@ mod tests {
         // A round of four of which one transition is required.
         let edges = vec![vec![1], vec![2], vec![3], vec![0]];
         let (start, initial) = (StateIndex(0), StateIndex(0));
-        let task = Task { edges: &edges, states: 4, starts: &[start], initial, reset_cost: 9.0 };
+        let task =
+            TourProblem { edges: &edges, states: 4, starts: &[start], initial, reset_cost: 9.0 };
         let required = |slot: Slot| slot.state == StateIndex(2);
         assert_eq!(follow(&task, required), (3.0, 0));
     }

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use crate::graph::{Edges, Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, cheaper_way};
-use crate::strategy::{INITIAL, Settings};
+use crate::job::{PlannedJob, cheaper_way};
+use crate::strategy::{INITIAL, StrategySettings};
 
 const FAR: u32 = u32::MAX;
 
@@ -27,7 +27,7 @@ pub struct Transfer {
 
 impl Transfer {
     /// With no states yet.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
             incoming: Vec::new(),
@@ -61,7 +61,7 @@ impl Transfer {
     }
 
     /// The job that takes a crawler from `at` to the target's next candidate.
-    pub fn job(&mut self, graph: &Graph, at: StateIndex, target: StateIndex) -> Option<Job> {
+    pub fn job(&mut self, graph: &Graph, at: StateIndex, target: StateIndex) -> Option<PlannedJob> {
         let candidate = graph.first_unexplored(target)?;
         if self.target != Some(target) {
             self.aim(target);
@@ -80,7 +80,7 @@ impl Transfer {
             walk.push(Slot { state, index: index as u32 });
             state = StateIndex(graph.targets(state.at())[index]);
         }
-        Some(Job { reset, walk, candidate })
+        Some(PlannedJob { reset, walk, candidate })
     }
 
     fn aim(&mut self, target: StateIndex) {

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::key::Key;
-use crate::member::Member;
+use crate::member::RingMember;
 
 /// The members that are in the ring and alive, by their keys.
-pub type Members<'a> = BTreeMap<Key, &'a Member>;
+pub type Members<'a> = BTreeMap<Key, &'a RingMember>;
 
 /// What is wrong with a ring whose members keep that many successors, if anything.
 pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
@@ -78,7 +78,7 @@ pub fn ring(members: &Members<'_>) -> Result<Vec<Key>, String> {
 }
 
 /// A list must be in the order of the circle and name nobody twice.
-fn disorder(member: &Member) -> Option<String> {
+fn disorder(member: &RingMember) -> Option<String> {
     let distances: Vec<u128> =
         member.successors().iter().map(|&other| member.key().distance(other)).collect();
     let ordered = distances.windows(2).all(|pair| pair[0] < pair[1]);

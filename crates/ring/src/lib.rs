@@ -9,5 +9,5 @@ pub mod member;
 pub mod message;
 
 pub use key::Key;
-pub use member::Member;
-pub use message::{Effect, Input, Message, Question, Timer};
+pub use member::RingMember;
+pub use message::{Question, RingEffect, RingInput, RingMessage, RingTimer};

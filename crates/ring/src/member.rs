@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::fingers::Fingers;
 use crate::key::Key;
-use crate::message::{Effect, Input, Message, Question, Timer};
+use crate::message::{Question, RingEffect, RingInput, RingMessage, RingTimer};
 
 mod finding;
 mod joining;
@@ -19,7 +19,7 @@ const MOST_LOST: usize = 8;
 
 /// A member of the ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Member {
+pub struct RingMember {
     me: Key,
     /// How many successors it keeps, if there are so many others.
     length: usize,
@@ -70,7 +70,7 @@ enum Wanted {
     ForFinger(u32),
 }
 
-impl Member {
+impl RingMember {
     /// One that is in no ring yet.
     pub fn outside(me: Key, length: usize) -> Self {
         Self {
@@ -122,65 +122,66 @@ impl Member {
     }
 
     /// Begins to keep its neighbourhood right.
-    pub fn start(&self, effects: &mut Vec<Effect>) {
-        effects.extend([Effect::Wake(Timer::Stabilise), Effect::Wake(Timer::Fingers)]);
+    pub fn start(&self, effects: &mut Vec<RingEffect>) {
+        effects
+            .extend([RingEffect::Wake(RingTimer::Stabilise), RingEffect::Wake(RingTimer::Fingers)]);
     }
 
     /// Takes an input in and appends what is to be done about it.
-    pub fn handle(&mut self, input: Input, effects: &mut Vec<Effect>) {
+    pub fn handle(&mut self, input: RingInput, effects: &mut Vec<RingEffect>) {
         match input {
-            Input::Join(through) => self.join(through, effects),
-            Input::Meet(other) => {
+            RingInput::Join(through) => self.join(through, effects),
+            RingInput::Meet(other) => {
                 if other != self.me {
                     self.note_lost(other);
                 }
             }
-            Input::Received(from, message) => self.received(from, message, effects),
-            Input::Silent(question) => self.silent(question, effects),
-            Input::Woken(timer) if self.is_inside() => {
-                effects.push(Effect::Wake(timer));
+            RingInput::Received(from, message) => self.received(from, message, effects),
+            RingInput::Silent(question) => self.silent(question, effects),
+            RingInput::Woken(timer) if self.is_inside() => {
+                effects.push(RingEffect::Wake(timer));
                 match timer {
-                    Timer::Stabilise => {
+                    RingTimer::Stabilise => {
                         self.stabilise(effects);
                         self.ask_lost(effects);
                     }
-                    Timer::Fingers => self.refresh_finger(effects),
+                    RingTimer::Fingers => self.refresh_finger(effects),
                 }
             }
-            Input::Woken(_) => {}
-            Input::LookUp(key, tag) => self.look_up(key, Wanted::ByCaller(tag), 1, effects),
-            Input::Leave => self.leave(effects),
+            RingInput::Woken(_) => {}
+            RingInput::LookUp(key, tag) => self.look_up(key, Wanted::ByCaller(tag), 1, effects),
+            RingInput::Leave => self.leave(effects),
         }
     }
 
-    fn received(&mut self, from: Key, message: Message, effects: &mut Vec<Effect>) {
+    fn received(&mut self, from: Key, message: RingMessage, effects: &mut Vec<RingEffect>) {
         match message {
-            Message::Ask(question) if self.is_inside() => {
+            RingMessage::Ask(question) if self.is_inside() => {
                 let (predecessor, successors) = (self.predecessor, self.successors.clone());
-                effects.push(Effect::Send(
+                effects.push(RingEffect::Send(
                     from,
-                    Message::Around { question, predecessor, successors },
+                    RingMessage::Around { question, predecessor, successors },
                 ));
             }
             // One that is not in the ring must not be taken for a part of it.
-            Message::Ask(_) => {}
-            Message::Around { question, predecessor, successors } => {
+            RingMessage::Ask(_) => {}
+            RingMessage::Around { question, predecessor, successors } => {
                 if let Some(open) = self.open.remove(&question) {
                     self.around(open, predecessor, &successors, effects);
                 }
             }
-            Message::Notify => self.rectify(from, effects),
-            Message::LookUp { question, asker, key, hops, last } => {
+            RingMessage::Notify => self.rectify(from, effects),
+            RingMessage::LookUp { question, asker, key, hops, last } => {
                 self.hand_on(question, asker, key, hops, last, effects);
             }
-            Message::Mine { question, hops } => self.found(question, from, hops, effects),
-            Message::Join { question, newcomer, hops } => {
+            RingMessage::Mine { question, hops } => self.found(question, from, hops, effects),
+            RingMessage::Join { question, newcomer, hops } => {
                 self.show_place(question, newcomer, hops, effects);
             }
-            Message::Place { question, successors } => {
+            RingMessage::Place { question, successors } => {
                 self.placed(question, from, successors, effects)
             }
-            Message::Farewell { predecessor } => {
+            RingMessage::Farewell { predecessor } => {
                 if self.predecessor == Some(from) {
                     self.predecessor = predecessor.filter(|&before| before != self.me);
                 }
@@ -191,27 +192,27 @@ impl Member {
                     && self.successors.is_empty()
                     && self.predecessor.is_none()
                 {
-                    effects.push(Effect::Stranded);
+                    effects.push(RingEffect::Stranded);
                 }
             }
         }
     }
 
-    fn ask(&mut self, whom: Key, open: Open, effects: &mut Vec<Effect>) {
+    fn ask(&mut self, whom: Key, open: Open, effects: &mut Vec<RingEffect>) {
         let question = self.question(open, effects);
-        effects.push(Effect::Send(whom, Message::Ask(question)));
+        effects.push(RingEffect::Send(whom, RingMessage::Ask(question)));
     }
 
-    fn question(&mut self, open: Open, effects: &mut Vec<Effect>) -> Question {
+    fn question(&mut self, open: Open, effects: &mut Vec<RingEffect>) -> Question {
         let question = self.next_question;
         self.next_question += 1;
         self.open.insert(question, open);
-        effects.push(Effect::Await(question));
+        effects.push(RingEffect::Await(question));
         question
     }
 
     /// Is my successor alive, and still the one after me?
-    fn stabilise(&mut self, effects: &mut Vec<Effect>) {
+    fn stabilise(&mut self, effects: &mut Vec<RingEffect>) {
         if self.open.values().any(|open| matches!(open, Open::Successor(_) | Open::Candidate(_))) {
             return;
         }
@@ -229,7 +230,7 @@ impl Member {
         open: Open,
         predecessor: Option<Key>,
         after: &[Key],
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<RingEffect>,
     ) {
         match open {
             Open::Successor(head) if self.successors.first() == Some(&head) => {
@@ -237,21 +238,21 @@ impl Member {
                 if predecessor
                     .is_some_and(|before| before != self.me && self.me.is_between(before, head))
                 {
-                    effects.push(Effect::PassedOver);
+                    effects.push(RingEffect::PassedOver);
                 }
                 // One that did not answer just now need not be asked again before the one after it hears of it.
                 match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
                     Some(nearer) if nearer.is_between(self.me, head) => {
                         self.ask(nearer, Open::Candidate(nearer), effects);
                     }
-                    _ => effects.push(Effect::Send(head, Message::Notify)),
+                    _ => effects.push(RingEffect::Send(head, RingMessage::Notify)),
                 }
             }
             Open::Candidate(nearer) | Open::Lost(nearer) => {
                 let head = self.successors.first().copied().unwrap_or(self.me);
                 if nearer.is_between(self.me, head) {
                     self.follow(nearer, after);
-                    effects.push(Effect::Send(nearer, Message::Notify));
+                    effects.push(RingEffect::Send(nearer, RingMessage::Notify));
                 }
             }
             Open::Welcome { before, successors } => self.welcomed(before, &successors, effects),
@@ -270,7 +271,7 @@ impl Member {
     }
 
     /// Somebody takes itself for my predecessor.
-    fn rectify(&mut self, claimant: Key, effects: &mut Vec<Effect>) {
+    fn rectify(&mut self, claimant: Key, effects: &mut Vec<RingEffect>) {
         if !self.is_inside() || claimant == self.me {
             return;
         }
@@ -289,7 +290,7 @@ impl Member {
         }
     }
 
-    fn silent(&mut self, question: Question, effects: &mut Vec<Effect>) {
+    fn silent(&mut self, question: Question, effects: &mut Vec<RingEffect>) {
         match self.open.remove(&question) {
             None => {}
             Some(Open::Successor(head)) => {
@@ -300,7 +301,7 @@ impl Member {
             Some(Open::Candidate(nearer)) => {
                 self.lose(nearer, effects);
                 if let Some(&head) = self.successors.first() {
-                    effects.push(Effect::Send(head, Message::Notify));
+                    effects.push(RingEffect::Send(head, RingMessage::Notify));
                     return;
                 }
                 // Somebody else has come before it meanwhile, or would if this one were dead: and it is.
@@ -322,7 +323,7 @@ impl Member {
             Some(Open::Place { through }) => self.join(through, effects),
             Some(Open::Welcome { before, .. }) => self.join(before, effects),
             Some(Open::Owner { wanted: Wanted::ByCaller(tag), tries: TRIES, .. }) => {
-                effects.push(Effect::NotFound { tag });
+                effects.push(RingEffect::NotFound { tag });
             }
             Some(Open::Owner { wanted: Wanted::ForFinger(_), .. }) => {}
             Some(Open::Owner { key, wanted, tries }) => {
@@ -341,7 +342,7 @@ impl Member {
 
     /// A member that was cut off from this one has gone on in a ring of its own. Each member asks those that it lost
     /// whether they are back, one at a time; those that come after it are its successors again.
-    fn ask_lost(&mut self, effects: &mut Vec<Effect>) {
+    fn ask_lost(&mut self, effects: &mut Vec<RingEffect>) {
         if let Some(member) = self.lost.pop_front()
             && !self.successors.contains(&member)
         {
@@ -359,8 +360,8 @@ impl Member {
     }
 
     /// A member is dead or has left.
-    fn bury(&mut self, member: Key, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Gone(member));
+    fn bury(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
+        effects.push(RingEffect::Gone(member));
         self.fingers.forget(member);
         let was_head = self.successors.first() == Some(&member);
         self.successors.retain(|&other| other != member);
@@ -371,18 +372,18 @@ impl Member {
     }
 
     /// A member that is no neighbour does not answer.
-    fn lose(&mut self, member: Key, effects: &mut Vec<Effect>) {
+    fn lose(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
         self.fingers.forget(member);
-        effects.push(Effect::Gone(member));
+        effects.push(RingEffect::Gone(member));
     }
 
     /// Nobody is left that it knows of.
-    fn strand(&mut self, effects: &mut Vec<Effect>) {
+    fn strand(&mut self, effects: &mut Vec<RingEffect>) {
         self.predecessor = None;
-        effects.push(Effect::Stranded);
+        effects.push(RingEffect::Stranded);
     }
 
-    fn leave(&mut self, effects: &mut Vec<Effect>) {
+    fn leave(&mut self, effects: &mut Vec<RingEffect>) {
         if !self.is_inside() {
             return;
         }
@@ -391,7 +392,8 @@ impl Member {
             self.successors.iter().copied().chain(self.predecessor).collect();
         neighbours.sort();
         neighbours.dedup();
-        let farewell = Message::Farewell { predecessor: self.predecessor };
-        effects.extend(neighbours.into_iter().map(|other| Effect::Send(other, farewell.clone())));
+        let farewell = RingMessage::Farewell { predecessor: self.predecessor };
+        effects
+            .extend(neighbours.into_iter().map(|other| RingEffect::Send(other, farewell.clone())));
     }
 }

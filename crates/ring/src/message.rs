@@ -9,7 +9,7 @@ pub type Question = u64;
 
 /// From one member to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Message {
+pub enum RingMessage {
     /// Who is around you? Also: are you alive?
     Ask(Question),
     /// The answer.
@@ -68,17 +68,17 @@ pub enum Message {
 
 /// What a member is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum RingInput {
     /// Join the ring that this member is in.
     Join(Key),
     /// This member is in a ring, perhaps in another one that is to become one with this.
     Meet(Key),
     /// A message came.
-    Received(Key, Message),
+    Received(Key, RingMessage),
     /// The answer to a question did not come in time.
     Silent(Question),
     /// A timer went off.
-    Woken(Timer),
+    Woken(RingTimer),
     /// Somebody here wants to know whom a key belongs to; the answer carries the number.
     LookUp(Key, u64),
     /// Leave the ring.
@@ -87,7 +87,7 @@ pub enum Input {
 
 /// What comes again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
+pub enum RingTimer {
     /// Is my successor still the one after me?
     Stabilise,
     /// Is the way to far places still right?
@@ -96,13 +96,13 @@ pub enum Timer {
 
 /// What a member asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum RingEffect {
     /// Send a message.
-    Send(Key, Message),
+    Send(Key, RingMessage),
     /// Say `Silent` if this question is not answered in time.
     Await(Question),
     /// Say `Woken` after the usual time.
-    Wake(Timer),
+    Wake(RingTimer),
     /// A key that was asked for belongs to this member.
     Found {
         /// The number of the question.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::chance::Chance;
 use argiope_ring::invariant::{self, Members};
-use argiope_ring::{Effect, Input, Key, Member, Message, Timer};
+use argiope_ring::{Key, RingEffect, RingInput, RingMember, RingMessage, RingTimer};
 
 /// How long an answer is waited for.
 const DEADLINE: u64 = 200;
@@ -18,8 +18,8 @@ struct World {
     length: usize,
     now: u64,
     number: u64,
-    queue: BTreeMap<(u64, u64), (Key, Input)>,
-    members: BTreeMap<Key, Member>,
+    queue: BTreeMap<(u64, u64), (Key, RingInput)>,
+    members: BTreeMap<Key, RingMember>,
     found: BTreeMap<u64, (Key, u32)>,
     lost: BTreeSet<u64>,
     stranded: u32,
@@ -44,7 +44,7 @@ impl World {
             checked: true,
         };
         for &key in &keys {
-            let member = Member::founder(key, &keys, length);
+            let member = RingMember::founder(key, &keys, length);
             let mut effects = Vec::new();
             member.start(&mut effects);
             world.members.insert(key, member);
@@ -68,8 +68,8 @@ impl World {
 
     fn join(&mut self) -> Key {
         let (newcomer, through) = (draw(&mut self.chance), self.any());
-        self.members.insert(newcomer, Member::outside(newcomer, self.length));
-        self.tell(newcomer, Input::Join(through));
+        self.members.insert(newcomer, RingMember::outside(newcomer, self.length));
+        self.tell(newcomer, RingInput::Join(through));
         newcomer
     }
 
@@ -78,11 +78,11 @@ impl World {
     }
 
     fn leave(&mut self, key: Key) {
-        self.tell(key, Input::Leave);
+        self.tell(key, RingInput::Leave);
         self.members.remove(&key);
     }
 
-    fn tell(&mut self, key: Key, input: Input) {
+    fn tell(&mut self, key: Key, input: RingInput) {
         let Some(member) = self.members.get_mut(&key) else { return };
         let before = (member.successors().to_vec(), member.is_inside());
         let mut effects = Vec::new();
@@ -95,32 +95,34 @@ impl World {
         }
     }
 
-    fn later(&mut self, delay: u64, key: Key, input: Input) {
+    fn later(&mut self, delay: u64, key: Key, input: RingInput) {
         self.number += 1;
         self.queue.insert((self.now + delay, self.number), (key, input));
     }
 
-    fn carry_out(&mut self, from: Key, effects: Vec<Effect>) {
+    fn carry_out(&mut self, from: Key, effects: Vec<RingEffect>) {
         for effect in effects {
             match effect {
-                Effect::Send(to, message) => {
+                RingEffect::Send(to, message) => {
                     let delay = 1 + self.chance.below(LATENCY as usize) as u64;
-                    self.later(delay, to, Input::Received(from, message));
+                    self.later(delay, to, RingInput::Received(from, message));
                 }
-                Effect::Await(question) => self.later(DEADLINE, from, Input::Silent(question)),
-                Effect::Wake(timer) => {
-                    let period = if timer == Timer::Stabilise { PERIOD } else { PERIOD / 4 };
+                RingEffect::Await(question) => {
+                    self.later(DEADLINE, from, RingInput::Silent(question))
+                }
+                RingEffect::Wake(timer) => {
+                    let period = if timer == RingTimer::Stabilise { PERIOD } else { PERIOD / 4 };
                     let delay = period / 2 + self.chance.below(period as usize) as u64;
-                    self.later(delay, from, Input::Woken(timer));
+                    self.later(delay, from, RingInput::Woken(timer));
                 }
-                Effect::Found { tag, owner, hops } => {
+                RingEffect::Found { tag, owner, hops } => {
                     self.found.insert(tag, (owner, hops));
                 }
-                Effect::NotFound { tag } => {
+                RingEffect::NotFound { tag } => {
                     self.lost.insert(tag);
                 }
-                Effect::Gone(_) | Effect::PassedOver => {}
-                Effect::Stranded => self.stranded += 1,
+                RingEffect::Gone(_) | RingEffect::PassedOver => {}
+                RingEffect::Stranded => self.stranded += 1,
             }
         }
     }
@@ -164,7 +166,7 @@ impl World {
         for tag in 0..look_ups {
             let (asker, key) = (self.any(), draw(&mut self.chance));
             wanted.insert(tag, key);
-            self.tell(asker, Input::LookUp(key, tag));
+            self.tell(asker, RingInput::LookUp(key, tag));
         }
         self.run(20 * DEADLINE);
         for (tag, key) in &wanted {
@@ -241,25 +243,28 @@ fn the_ring_heals_when_members_fail_while_others_join() {
 #[test]
 fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
     let [me, dead, next] = [Key(1), Key(5), Key(9)];
-    let mut member = Member::founder(me, &[me, dead, next], 2);
+    let mut member = RingMember::founder(me, &[me, dead, next], 2);
     let mut tell = |input| {
         let mut effects = Vec::new();
         member.handle(input, &mut effects);
         effects
     };
-    let asked = |effects: &[Effect], whom: Key| {
+    let asked = |effects: &[RingEffect], whom: Key| {
         let found = effects.iter().find_map(|effect| match effect {
-            Effect::Send(to, Message::Ask(question)) if *to == whom => Some(*question),
+            RingEffect::Send(to, RingMessage::Ask(question)) if *to == whom => Some(*question),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{whom:?} is not asked: {effects:?}"))
     };
-    let first = asked(&tell(Input::Woken(Timer::Stabilise)), dead);
-    let second = asked(&tell(Input::Silent(first)), next);
+    let first = asked(&tell(RingInput::Woken(RingTimer::Stabilise)), dead);
+    let second = asked(&tell(RingInput::Silent(first)), next);
     // It has not heard yet, and takes the dead one for its predecessor. That one is not asked once more.
     let around =
-        Message::Around { question: second, predecessor: Some(dead), successors: vec![me] };
-    assert_eq!(tell(Input::Received(next, around)), [Effect::Send(next, Message::Notify)]);
+        RingMessage::Around { question: second, predecessor: Some(dead), successors: vec![me] };
+    assert_eq!(
+        tell(RingInput::Received(next, around)),
+        [RingEffect::Send(next, RingMessage::Notify)]
+    );
 }
 
 #[test]
@@ -267,22 +272,22 @@ fn a_lost_successor_does_not_take_another_predecessor_with_it() {
     // Two members; a third has come between them, of whom only the other one knew, and that one is dead. It is asked twice.
     let [me, dead, third] = [Key(1), Key(9), Key(5)];
     for first_answer in [0, 1] {
-        let mut member = Member::founder(me, &[me, dead], 2);
+        let mut member = RingMember::founder(me, &[me, dead], 2);
         let mut tell = |input| {
             let mut effects = Vec::new();
             member.handle(input, &mut effects);
             let question = effects.iter().find_map(|effect| match effect {
-                Effect::Await(question) => Some(*question),
+                RingEffect::Await(question) => Some(*question),
                 _ => None,
             });
             question.unwrap_or_default()
         };
-        let as_successor = tell(Input::Woken(Timer::Stabilise));
-        let again = tell(Input::Silent(as_successor));
-        let as_predecessor = tell(Input::Received(third, Message::Notify));
+        let as_successor = tell(RingInput::Woken(RingTimer::Stabilise));
+        let again = tell(RingInput::Silent(as_successor));
+        let as_predecessor = tell(RingInput::Received(third, RingMessage::Notify));
         let asked = [again, as_predecessor];
-        tell(Input::Silent(asked[first_answer]));
-        tell(Input::Silent(asked[1 - first_answer]));
+        tell(RingInput::Silent(asked[first_answer]));
+        tell(RingInput::Silent(asked[1 - first_answer]));
         assert_eq!(member.predecessor(), Some(third));
     }
 }

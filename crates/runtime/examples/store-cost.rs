@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use argiope_controller::record::Record;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::page::{Kind, Node, Offer, Page};
-use argiope_runtime::store::{Batch, FILE, Found, OfferDetail, Progress, Store};
+use argiope_explore::page::{Kind, Offer, Page, PageNode};
+use argiope_runtime::store::{Batch, FILE, FoundPage, OfferDetail, Store, WriterEvent};
 use serde_json::json;
 
 const STATES: u64 = 5_000;
@@ -45,7 +45,7 @@ fn transition(chance: &mut Chance) -> Record {
 }
 
 /// A state as a middling application has it: 400 nodes, 60 actions, all pages alike but for a list.
-fn found(number: u64) -> (StateKey, Found) {
+fn found(number: u64) -> (StateKey, FoundPage) {
     let mut chance = Chance::new(&[number]);
     let mut source =
         String::from("<!doctype html><html><head><title>App</title></head><body><div id=app>");
@@ -61,14 +61,14 @@ fn found(number: u64) -> (StateKey, Found) {
         source +=
             &format!("<li class=\"{class}\"><button data-id=\"{word}\">{text}</button></li>\n");
         let attributes = vec![("class".into(), class), ("data-id".into(), word.to_string())];
-        nodes.push(Node {
+        nodes.push(PageNode {
             depth: 4,
             tag: "li".into(),
             text: String::new(),
             attributes,
             visible: true,
         });
-        nodes.push(Node {
+        nodes.push(PageNode {
             depth: 5,
             tag: "#text".into(),
             text: text.clone(),
@@ -99,7 +99,10 @@ fn found(number: u64) -> (StateKey, Found) {
     let (title, source) = (page.title.clone(), source.into_bytes());
     let raw = chance.word().into();
     let key = StateKey(u128::from(chance.word()) << 64 | u128::from(number));
-    (key, Found { url, title, found_at: 1, raw, source, page, screenshot: None, offers: details })
+    (
+        key,
+        FoundPage { url, title, found_at: 1, raw, source, page, screenshot: None, offers: details },
+    )
 }
 
 /// Durable commits of so many transitions each.
@@ -129,8 +132,8 @@ fn steps(directory: &Path, step: Duration) {
     let commits = Arc::new(AtomicU64::new(0));
     let counted = commits.clone();
     let writer = store.writer(move |progress| match progress {
-        Progress::Durable(_) => drop(counted.fetch_add(1, Ordering::Relaxed)),
-        Progress::Failed(error) => panic!("{error}"),
+        WriterEvent::Durable(_) => drop(counted.fetch_add(1, Ordering::Relaxed)),
+        WriterEvent::Failed(error) => panic!("{error}"),
     });
     let writer = writer.unwrap();
     let mut chance = Chance::new(&[2]);
@@ -174,7 +177,7 @@ fn whole(directory: &Path) {
     let write = |batches: &mut dyn Iterator<Item = Batch>| {
         let (start, cpu) = (Instant::now(), processor());
         let writer =
-            store.writer(|progress| assert!(matches!(progress, Progress::Durable(_)))).unwrap();
+            store.writer(|progress| assert!(matches!(progress, WriterEvent::Durable(_)))).unwrap();
         for batch in batches {
             writer.append(batch).unwrap();
         }

@@ -12,7 +12,7 @@ use argiope_browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
 use tokio::sync::Mutex;
 
 /// How the browsers of one process are started, and what holds for all of them, on whichever thread.
-pub struct Fleet {
+pub struct BrowserFactory {
     settings: LaunchSettings,
     /// More memory than this, in bytes, and a browser is replaced.
     limit: u64,
@@ -21,7 +21,7 @@ pub struct Fleet {
     frames: AtomicBool,
 }
 
-impl Fleet {
+impl BrowserFactory {
     /// None has been started.
     pub fn new(settings: LaunchSettings, limit: u64) -> Self {
         Self { settings, limit, replaced: AtomicU32::new(0), frames: AtomicBool::new(false) }
@@ -44,7 +44,7 @@ impl Fleet {
 
 /// The present browser.
 pub struct Browsers {
-    fleet: Arc<Fleet>,
+    fleet: Arc<BrowserFactory>,
     current: Mutex<Arc<Browser>>,
     /// Empty tabs opened ahead of their use.
     spare: RefCell<Vec<Spare>>,
@@ -69,7 +69,7 @@ pub enum NoTab {
 
 impl Browsers {
     /// Starts the first one.
-    pub async fn launch(fleet: Arc<Fleet>) -> Result<Self, LaunchError> {
+    pub async fn launch(fleet: Arc<BrowserFactory>) -> Result<Self, LaunchError> {
         let first = Browser::launch(&fleet.settings).await?;
         if !first.can_do_without_frames() {
             fleet.make_frames();
@@ -78,7 +78,7 @@ impl Browsers {
     }
 
     /// What holds for all browsers.
-    pub fn fleet(&self) -> &Arc<Fleet> {
+    pub fn fleet(&self) -> &Arc<BrowserFactory> {
         &self.fleet
     }
 

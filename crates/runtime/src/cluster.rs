@@ -6,12 +6,12 @@
 //! not be reachable. What pages are like travels beside the messages, once over each connection.
 
 pub mod client;
+mod connections;
 pub mod contents;
 pub mod controller;
-mod links;
+mod crawl_state;
 pub mod protocol;
-mod share;
 mod tabs;
 pub mod worker;
 
-pub use links::Switch;
+pub use connections::Switch;

@@ -8,30 +8,30 @@ use std::time::{Duration, Instant};
 
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
-use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{CrawlerId, JobId};
 use argiope_controller::outcome::Sighting;
 use argiope_controller::record::Record;
-use argiope_controller::settings::Settings as Controlling;
+use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_explore::identity;
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::StrategySettings;
 use tokio::sync::{Notify, mpsc};
 
-use crate::browsers::{Browsers, Fleet, NoTab};
-use crate::crawler::{Crawler, Report};
-use crate::knowledge::{Common, Knowledge};
+use crate::browsers::{BrowserFactory, Browsers, NoTab};
+use crate::crawler::{Crawler, JobReport};
+use crate::learned;
 use crate::pace::Pace;
+use crate::page_index::{PageIndex, SharedPageIndex};
 use crate::probe::{self, NoLook, NoPage};
-use crate::remembered;
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
-use crate::store::{Batch, Found, Progress as Written, Store, StoreError, Writer};
-use crate::work::{Crew, Hired, Jobs, Office, Tell, Told, agent};
+use crate::store::{Batch, FoundPage, Store, StoreError, StoreWriter, WriterEvent};
+use crate::work::{CrawlContext, EventSink, JobReceiver, Jobs, WorkerEvent, WorkerPool, agent};
 
-pub use crate::summary::{Progress, Summary};
+pub use crate::summary::{CrawlProgress, CrawlSummary};
 
 /// How many jobs of one tab may be done but not yet on disk. Together with the one under way these are the
 /// jobs in flight: the most that a kill makes a crawl do again. Measured: a busy disk takes 20 ms for a commit,
@@ -70,7 +70,7 @@ pub enum CrawlError {
 }
 
 /// What a crawl needs.
-pub struct Plan {
+pub struct CrawlPlan {
     /// Where everything is kept; empty, or that of the crawl to be resumed.
     pub store: Store,
     /// What was asked for.
@@ -106,9 +106,9 @@ impl Hand {
 
 struct Driver {
     controller: Controller,
-    writer: Writer,
+    writer: StoreWriter,
     hands: BTreeMap<CrawlerId, Hand>,
-    knowledge: Common,
+    knowledge: SharedPageIndex,
     pace: Pace,
     started: Instant,
     before: Spent,
@@ -129,7 +129,7 @@ impl Shared {
         self.driver.lock().expect(UNBROKEN)
     }
 
-    fn tell(&self, telling: Told) {
+    fn tell(&self, telling: WorkerEvent) {
         let mut driver = self.driver();
         // What comes later is done again when the crawl is resumed.
         if driver.is_over() {
@@ -143,14 +143,17 @@ impl Shared {
 }
 
 /// Crawls until there is nothing left, a limit is reached or somebody stops it. Must run in a `LocalSet`.
-pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summary, CrawlError> {
-    let Plan { store, settings, browser, secret, interrupt, deadline } = plan;
+pub async fn crawl(
+    plan: CrawlPlan,
+    mut watch: impl FnMut(&CrawlProgress),
+) -> Result<CrawlSummary, CrawlError> {
+    let CrawlPlan { store, settings, browser, secret, interrupt, deadline } = plan;
     let identity = identity::find(&settings.identity).ok_or_else(|| {
         CrawlError::Settings(format!("there is no identity {:?}", settings.identity))
     })?;
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
-    let learned = remembered::load(&store)?;
-    let fleet = Arc::new(Fleet::new(browser, u64::from(settings.browser_mb) << 20));
+    let learned = learned::load(&store)?;
+    let fleet = Arc::new(BrowserFactory::new(browser, u64::from(settings.browser_mb) << 20));
     let browsers = Rc::new(Browsers::launch(fleet.clone()).await?);
     if settings.screenshots {
         fleet.make_frames();
@@ -161,7 +164,7 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let controller = restore(&store, &settings, learned.reset_cost)?;
     let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
     let agent = agent(&settings, secret, scope, probe::blanks(&learned.masks));
-    let knowledge = Common::new(Knowledge::new(identity));
+    let knowledge = SharedPageIndex::new(PageIndex::new(identity));
     let fresh = controller.graph().is_none();
     let (written, mut writings) = mpsc::unbounded_channel();
     let writer = store.writer(move |progress| {
@@ -182,9 +185,11 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     };
     learned.into_knowledge(&mut knowledge.lock());
     let (url, store) = (settings.url.as_str().into(), Arc::new(store));
-    let mut office = Office { url, agent, knowledge, store, screenshots: settings.screenshots };
+    let mut office =
+        CrawlContext { url, agent, knowledge, store, screenshots: settings.screenshots };
     let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
-    let mut crew = Crew::gather(browsers.clone(), settings.tabs).map_err(CrawlError::NoThread)?;
+    let mut crew =
+        WorkerPool::gather(browsers.clone(), settings.tabs).map_err(CrawlError::NoThread)?;
     let mut first = None;
     if fresh {
         // Whatever the time: a crawl without its first page would have nothing to resume.
@@ -197,11 +202,11 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     let hired = (0..settings.tabs).map(|tab| driver.hire(CrawlerId(tab.into()))).collect();
     let first = first.map(|(crawler, at, found)| {
         let spent = Spent { actions: 0, resets: 3 };
-        driver.handle(Input::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
+        driver.handle(ControllerInput::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
         crawler
     });
     let shared = Arc::new(Shared { driver: Mutex::new(driver), over: Notify::new() });
-    let tell: Tell = Arc::new({
+    let tell: EventSink = Arc::new({
         let shared = shared.clone();
         move |telling| shared.tell(telling)
     });
@@ -229,7 +234,7 @@ pub async fn crawl(plan: Plan, mut watch: impl FnMut(&Progress)) -> Result<Summa
     drop(tell);
     let shared = Arc::into_inner(shared).expect("nobody works any more");
     shared.driver.into_inner().expect(UNBROKEN).finish()?;
-    Ok(Summary { progress, browsers_replaced: fleet.replaced(), sandboxed, ..summary })
+    Ok(CrawlSummary { progress, browsers_replaced: fleet.replaced(), sandboxed, ..summary })
 }
 
 /// The controller that wrote the store's records; one that has not begun if there are none.
@@ -241,8 +246,9 @@ pub fn restore(
     let strategy = strategies::find(&settings.strategy).ok_or_else(|| {
         CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy))
     })?;
-    let exploring = Exploring { reset_cost, seed: settings.seed };
-    let controlling = Controlling { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
+    let exploring = StrategySettings { reset_cost, seed: settings.seed };
+    let controlling =
+        ControllerSettings { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
     let records =
         store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
@@ -272,8 +278,8 @@ impl Driver {
     async fn begin(
         &mut self,
         browsers: &Browsers,
-        office: &mut Office,
-    ) -> Result<(Crawler, Sighting, Vec<(StateKey, Found)>), CrawlError> {
+        office: &mut CrawlContext,
+    ) -> Result<(Crawler, Sighting, Vec<(StateKey, FoundPage)>), CrawlError> {
         let (first, second, mut tab) =
             probe::looks(browsers, &mut office.agent, &office.url).await?;
         let masks = probe::volatile(self.knowledge.lock().identity(), &first, &second);
@@ -282,7 +288,7 @@ impl Driver {
             self.knowledge.lock().masks = masks;
             tab = browsers.tab(office.agent.clone()).await?;
         }
-        let named = remembered::first(&self.knowledge.lock(), &office.agent.origin);
+        let named = learned::first(&self.knowledge.lock(), &office.agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
         let mut crawler = office.crawler(tab);
         let mut loaded = crawler.load().await;
@@ -295,7 +301,7 @@ impl Driver {
     }
 
     /// A new crawler; where its jobs come out.
-    fn hire(&mut self, id: CrawlerId) -> Hired {
+    fn hire(&mut self, id: CrawlerId) -> JobReceiver {
         let (jobs, given) = mpsc::unbounded_channel();
         self.hands.insert(id, Hand { jobs, unwritten: Vec::new(), waiting: None });
         (id, given)
@@ -305,42 +311,46 @@ impl Driver {
         self.over.is_some() || self.trouble.is_some()
     }
 
-    fn told(&mut self, telling: Told) {
+    fn told(&mut self, telling: WorkerEvent) {
         match telling {
-            Told::Ready(crawler) => {
+            WorkerEvent::Ready(crawler) => {
                 self.handle(
-                    Input::Ready { crawler, at: None, spent: Spent::default() },
+                    ControllerInput::Ready { crawler, at: None, spent: Spent::default() },
                     Vec::new(),
                 );
             }
-            Told::Done(crawler, reports) => {
+            WorkerEvent::Done(crawler, reports) => {
                 for (job, report) in reports {
                     self.finished(crawler, job, report);
                 }
             }
-            Told::Broken(error) => self.trouble = Some(error.into()),
-            Told::Panicked => self.trouble = Some(CrawlError::Panicked),
+            WorkerEvent::Broken(error) => self.trouble = Some(error.into()),
+            WorkerEvent::Panicked => self.trouble = Some(CrawlError::Panicked),
         }
     }
 
-    fn finished(&mut self, crawler: CrawlerId, job: JobId, report: Report) {
-        let Report { outcome, spent, found, learned } = report;
+    fn finished(&mut self, crawler: CrawlerId, job: JobId, report: JobReport) {
+        let JobReport { outcome, spent, found, learned } = report;
         if let Some(cost) = self.pace.measured(&spent) {
-            self.handle(Input::ResetCost(cost), Vec::new());
+            self.handle(ControllerInput::ResetCost(cost), Vec::new());
         }
         if learned || self.pace.has_changed() {
             self.keep_knowledge();
         }
         let spent = Spent { actions: spent.actions, resets: spent.resets };
-        self.carry_out(Some(crawler), Input::Finished { crawler, job, outcome, spent }, found);
+        self.carry_out(
+            Some(crawler),
+            ControllerInput::Finished { crawler, job, outcome, spent },
+            found,
+        );
     }
 
     fn keep_knowledge(&mut self) {
-        let named = remembered::learned(&self.knowledge.lock(), self.pace.reset_cost());
+        let named = learned::learned(&self.knowledge.lock(), self.pace.reset_cost());
         self.append(Batch { named, ..Batch::default() });
     }
 
-    fn handle(&mut self, input: Input, found: Vec<(StateKey, Found)>) {
+    fn handle(&mut self, input: ControllerInput, found: Vec<(StateKey, FoundPage)>) {
         self.carry_out(None, input, found);
     }
 
@@ -348,8 +358,8 @@ impl Driver {
     fn carry_out(
         &mut self,
         crawler: Option<CrawlerId>,
-        input: Input,
-        mut found: Vec<(StateKey, Found)>,
+        input: ControllerInput,
+        mut found: Vec<(StateKey, FoundPage)>,
     ) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
@@ -360,7 +370,7 @@ impl Driver {
         let mut rest = Vec::new();
         for effect in effects {
             match effect {
-                Effect::Keep(record) => batch.records.push(record),
+                ControllerEffect::Keep(record) => batch.records.push(record),
                 other => rest.push(other),
             }
         }
@@ -370,7 +380,7 @@ impl Driver {
                 && let Some(at) = found.iter().position(|(state, _)| state == key)
             {
                 let (key, found) = found.swap_remove(at);
-                batch.states.push((key, Found { found_at: elapsed, ..found }));
+                batch.states.push((key, FoundPage { found_at: elapsed, ..found }));
             }
         }
         if batch != Batch::default() {
@@ -383,12 +393,14 @@ impl Driver {
         }
         for effect in rest {
             match effect {
-                Effect::Assign { crawler, job, ahead } => self.assign(crawler, (job, ahead)),
-                Effect::Finished { complete, stopped_by } => {
+                ControllerEffect::Assign { crawler, job, ahead } => {
+                    self.assign(crawler, (job, ahead))
+                }
+                ControllerEffect::Finished { complete, stopped_by } => {
                     self.over = Some((complete, stopped_by))
                 }
                 // A crawler without a job waits by itself.
-                Effect::Rest { .. } | Effect::Keep(_) => {}
+                ControllerEffect::Rest { .. } | ControllerEffect::Keep(_) => {}
             }
         }
     }
@@ -412,10 +424,10 @@ impl Driver {
         hand.go_on();
     }
 
-    fn written(&mut self, progress: Written) {
+    fn written(&mut self, progress: WriterEvent) {
         match progress {
-            Written::Failed(error) => self.trouble = Some(error.into()),
-            Written::Durable(ticket) => {
+            WriterEvent::Failed(error) => self.trouble = Some(error.into()),
+            WriterEvent::Durable(ticket) => {
                 for hand in self.hands.values_mut() {
                     hand.unwritten.retain(|&other| other > ticket);
                     hand.go_on();
@@ -426,23 +438,23 @@ impl Driver {
 
     /// At once: what is under way is done again when the crawl is resumed.
     fn stop(&mut self, by: StoppedBy) {
-        self.handle(Input::Stop(by), Vec::new());
+        self.handle(ControllerInput::Stop(by), Vec::new());
         self.over.get_or_insert((false, Some(by)));
     }
 
-    fn progress(&self) -> Progress {
-        let so_far = Progress::of(&self.controller);
-        Progress {
+    fn progress(&self) -> CrawlProgress {
+        let so_far = CrawlProgress::of(&self.controller);
+        CrawlProgress {
             actions_now: so_far.actions - self.before.actions,
             elapsed: self.started.elapsed(),
             ..so_far
         }
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> CrawlSummary {
         let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
-        let summary = Summary::of(&self.controller, complete, stopped_by);
-        Summary { reset_cost: self.pace.reset_cost(), ..summary }
+        let summary = CrawlSummary::of(&self.controller, complete, stopped_by);
+        CrawlSummary { reset_cost: self.pace.reset_cost(), ..summary }
     }
 
     /// Waits for the disk.

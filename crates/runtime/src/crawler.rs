@@ -5,21 +5,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use argiope_browser::agent::{Raw, Step};
+use argiope_browser::agent::{PathStep, Raw};
 use argiope_browser::note::Noted;
-use argiope_browser::tab::{Arrival, Tab, TabError};
-use argiope_controller::job::{Job, Step as WalkStep};
-use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
+use argiope_browser::tab::{Tab, TabError, TabPosition};
+use argiope_controller::job::{Job, Transition};
+use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::differs_only_in_values;
 use argiope_explore::page::{Kind, Page};
 
-use crate::knowledge::{Common, Known, Sheet, Sight};
-use crate::store::{Found, StateDetail, Store};
+use crate::page_index::{Known, PageActions, SharedPageIndex, Sight};
+use crate::store::{FoundPage, StateDetail, Store};
 
 /// What a crawler did.
 #[derive(Debug, Default)]
-pub struct Spent {
+pub struct JobCost {
     /// Actions executed.
     pub actions: u64,
     /// Loads of the URL.
@@ -32,23 +32,23 @@ pub struct Spent {
 
 /// How a job ended, with everything to be kept.
 #[derive(Debug)]
-pub struct Report {
+pub struct JobReport {
     /// For the controller.
     pub outcome: Outcome,
     /// What it cost.
-    pub spent: Spent,
+    pub spent: JobCost,
     /// States that were looked at for the first time by this crawler.
-    pub found: Vec<(StateKey, Found)>,
+    pub found: Vec<(StateKey, FoundPage)>,
     /// Whether something was learned that should be kept: how actions are done, what is volatile.
     pub learned: bool,
 }
 
-impl Report {
+impl JobReport {
     /// Of a job that was not begun because the browser is gone or is to go.
     pub fn lost() -> Self {
         Self {
-            outcome: Outcome::Failed { went_right: 0, reason: Failure::Lost },
-            spent: Spent::default(),
+            outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
+            spent: JobCost::default(),
             found: Vec::new(),
             learned: false,
         }
@@ -87,21 +87,21 @@ mod together;
 pub struct Crawler {
     tab: Tab,
     url: Arc<str>,
-    knowledge: Common,
+    knowledge: SharedPageIndex,
     details: Rc<dyn Details>,
     screenshots: bool,
     /// Where the tab stands.
     at: Option<Known>,
-    spent: Spent,
-    found: Vec<(StateKey, Found)>,
+    spent: JobCost,
+    found: Vec<(StateKey, FoundPage)>,
     learned: bool,
 }
 
 /// A part of a job that was performed in one call: where the tab stood, what it did, where it came to.
 struct Part {
     before: Known,
-    steps: Vec<Step>,
-    arrival: Arrival,
+    steps: Vec<PathStep>,
+    arrival: TabPosition,
 }
 
 /// What is thought of a page that should have been another.
@@ -117,17 +117,17 @@ enum Suspicion {
 /// What ends a job early.
 enum Stop {
     Elsewhere(Sighting),
-    Failed(Failure),
+    Failed(JobFailure),
 }
 
 impl From<TabError> for Stop {
     fn from(error: TabError) -> Self {
         Self::Failed(match error {
-            TabError::Hung | TabError::Confused(_) => Failure::Hung,
-            TabError::Crashed => Failure::Crashed,
-            TabError::Lost | TabError::Disturbed | TabError::Untold => Failure::Lost,
-            TabError::NotLoaded(_) => Failure::NotLoaded,
-            TabError::NeedsFrames => Failure::Exchanged,
+            TabError::Hung | TabError::Confused(_) => JobFailure::Hung,
+            TabError::Crashed => JobFailure::Crashed,
+            TabError::Lost | TabError::Disturbed | TabError::AnswerLost => JobFailure::Lost,
+            TabError::NotLoaded(_) => JobFailure::NotLoaded,
+            TabError::NeedsFrames => JobFailure::Exchanged,
         })
     }
 }
@@ -137,7 +137,7 @@ impl Crawler {
     pub fn new(
         tab: Tab,
         url: Arc<str>,
-        knowledge: Common,
+        knowledge: SharedPageIndex,
         details: Rc<dyn Details>,
         screenshots: bool,
     ) -> Self {
@@ -148,7 +148,7 @@ impl Crawler {
             details,
             screenshots,
             at: None,
-            spent: Spent::default(),
+            spent: JobCost::default(),
             found: Vec::new(),
             learned: false,
         }
@@ -170,14 +170,14 @@ impl Crawler {
     }
 
     /// Loads the URL, for a crawl that begins.
-    pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, Found)>), TabError> {
+    pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, FoundPage)>), TabError> {
         let arrival = self.tab.load(&self.url).await?;
         let sighting = self.sighting(&arrival).await?;
         Ok((sighting, std::mem::take(&mut self.found)))
     }
 
     /// Performs a job.
-    pub async fn perform(&mut self, job: &Job) -> Report {
+    pub async fn perform(&mut self, job: &Job) -> JobReport {
         let mut went_right = 0;
         let ended = match self.set_out(job).await {
             Ok(()) => self.follow(job, None, &mut went_right).await,
@@ -186,20 +186,20 @@ impl Crawler {
         self.report(ended, went_right)
     }
 
-    fn report(&mut self, ended: Result<Outcome, Stop>, went_right: u32) -> Report {
+    fn report(&mut self, ended: Result<Outcome, Stop>, went_right: u32) -> JobReport {
         let outcome = match ended {
             Ok(outcome) => outcome,
             Err(Stop::Elsewhere(at)) => Outcome::Elsewhere { went_right, at },
             Err(Stop::Failed(reason)) => {
                 self.at = None;
-                if reason == Failure::Exchanged {
+                if reason == JobFailure::Exchanged {
                     // It is all done again in another tab, and counts then.
                     self.spent.actions = 0;
                 }
                 Outcome::Failed { went_right, reason }
             }
         };
-        Report {
+        JobReport {
             outcome,
             spent: std::mem::take(&mut self.spent),
             found: std::mem::take(&mut self.found),
@@ -236,7 +236,7 @@ impl Crawler {
             done += arrival.done;
             *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
             if arrival.missing || arrival.done == 0 {
-                return Err(Stop::Failed(Failure::Missing));
+                return Err(Stop::Failed(JobFailure::Missing));
             }
             if done > job.walk.len() {
                 return self.conclude(job, before, steps, arrival).await;
@@ -244,7 +244,7 @@ impl Crawler {
             // The last step of a part must lead to the state that the walk says, by whichever page. Who executed it first
             // may know how it must be done when this crawler does not.
             *went_right -= 1;
-            let WalkStep { action, to: expected, .. } = job.walk[done - 1];
+            let Transition { action, to: expected, .. } = job.walk[done - 1];
             let last = &steps[arrival.done - 1];
             let arrival = if last.expect == Some(arrival.raw) {
                 arrival
@@ -264,7 +264,7 @@ impl Crawler {
         done: usize,
         went_right: &mut u32,
     ) -> Result<Part, Stop> {
-        let before = self.at.clone().ok_or(Stop::Failed(Failure::Lost))?;
+        let before = self.at.clone().ok_or(Stop::Failed(JobFailure::Lost))?;
         let mut steps = self.steps(&before, job, done)?;
         if self.knowledge.lock().risky.contains(&(job.state, job.action)) {
             steps.truncate(1);
@@ -284,26 +284,26 @@ impl Crawler {
 
     /// The rest of a job as the tab is told it: on the present page for the first step, on each state's
     /// first page for those after it.
-    fn steps(&self, before: &Known, job: &Job, done: usize) -> Result<Vec<Step>, Stop> {
+    fn steps(&self, before: &Known, job: &Job, done: usize) -> Result<Vec<PathStep>, Stop> {
         let mut steps = Vec::with_capacity(job.walk.len() - done + 1);
         let mut sheet = before.sheet.clone();
         for step in &job.walk[done..] {
-            let next = self.sheet(step.to).ok_or(Stop::Failed(Failure::Missing))?;
+            let next = self.sheet(step.to).ok_or(Stop::Failed(JobFailure::Missing))?;
             steps.push(self.step(&sheet, step.action, Some(&next))?);
             sheet = next;
         }
-        steps.push(Step { first: true, ..self.step(&sheet, job.action, None)? });
+        steps.push(PathStep { first: true, ..self.step(&sheet, job.action, None)? });
         Ok(steps)
     }
 
     fn step(
         &self,
-        sheet: &Sheet,
+        sheet: &PageActions,
         action: ActionSignature,
-        next: Option<&Sheet>,
-    ) -> Result<Step, Stop> {
-        let spot = sheet.spot(action).ok_or(Stop::Failed(Failure::Missing))?;
-        Ok(Step {
+        next: Option<&PageActions>,
+    ) -> Result<PathStep, Stop> {
+        let spot = sheet.spot(action).ok_or(Stop::Failed(JobFailure::Missing))?;
+        Ok(PathStep {
             kind: spot.kind,
             place: spot.place.clone().into(),
             argument: spot.argument.clone().into(),
@@ -314,7 +314,7 @@ impl Crawler {
     }
 
     /// Where the actions of a state are, from memory or from the store.
-    fn sheet(&self, key: StateKey) -> Option<Arc<Sheet>> {
+    fn sheet(&self, key: StateKey) -> Option<Arc<PageActions>> {
         if let Some(sheet) = self.knowledge.lock().sheet(key) {
             return Some(sheet.clone());
         }
@@ -322,7 +322,7 @@ impl Crawler {
         Some(self.knowledge.lock().recall(key, &detail))
     }
 
-    async fn reset(&mut self) -> Result<Arrival, Stop> {
+    async fn reset(&mut self) -> Result<TabPosition, Stop> {
         self.at = None;
         let began = Instant::now();
         self.spent.resets += 1;
@@ -331,14 +331,14 @@ impl Crawler {
         Ok(arrival)
     }
 
-    async fn run(&mut self, steps: &[Step]) -> Result<Arrival, Stop> {
+    async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, Stop> {
         let arrival = self.timed(steps).await;
         // Of steps that failed it is not known how many were begun.
         self.spent.actions += arrival.as_ref().map_or(steps.len(), |arrival| arrival.done) as u64;
         Ok(arrival?)
     }
 
-    async fn timed(&mut self, steps: &[Step]) -> Result<Arrival, TabError> {
+    async fn timed(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let began = Instant::now();
         let arrival = self.tab.run(steps).await;
         self.spent.acting += began.elapsed();
@@ -350,8 +350,8 @@ impl Crawler {
         &mut self,
         job: &Job,
         before: Known,
-        steps: Vec<Step>,
-        arrival: Arrival,
+        steps: Vec<PathStep>,
+        arrival: TabPosition,
     ) -> Result<Outcome, Stop> {
         let raw_before = raw_before(&before, &steps, steps.len());
         let step = &steps[steps.len() - 1];
@@ -365,10 +365,10 @@ impl Crawler {
     async fn assure(
         &mut self,
         action: ActionSignature,
-        step: &Step,
+        step: &PathStep,
         raw_before: Option<Raw>,
-        arrival: Arrival,
-    ) -> Result<Arrival, TabError> {
+        arrival: TabPosition,
+    ) -> Result<TabPosition, TabError> {
         if !self.is_undecided(action) {
             return Ok(arrival);
         }
@@ -381,7 +381,7 @@ impl Crawler {
         if !can_be_trusted(step.kind) {
             return Ok(arrival);
         }
-        let again = Step { trusted: true, ..step.clone() };
+        let again = PathStep { trusted: true, ..step.clone() };
         // The same action in another way: it counts once, as the controller has reckoned.
         let real = self.timed(std::slice::from_ref(&again)).await?;
         let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
@@ -395,7 +395,7 @@ impl Crawler {
     }
 
     /// The state that the tab stands in now, looked at if nobody knows its page.
-    async fn sighting(&mut self, arrival: &Arrival) -> Result<Sighting, TabError> {
+    async fn sighting(&mut self, arrival: &TabPosition) -> Result<Sighting, TabError> {
         let met = self.knowledge.lock().page(arrival.raw).cloned();
         let known = match met {
             Some(known) => Some(known),
@@ -437,7 +437,7 @@ impl Crawler {
     }
 
     /// Makes sure that the tab stands in the state expected.
-    async fn arrive(&mut self, arrival: &Arrival, expected: StateKey) -> Result<(), Stop> {
+    async fn arrive(&mut self, arrival: &TabPosition, expected: StateKey) -> Result<(), Stop> {
         let sighting = self.sighting(arrival).await?;
         if sighting.key == expected {
             // It was as before: what was different once is another state, not a volatile part.
@@ -450,7 +450,7 @@ impl Crawler {
         match self.suspect(expected, &sighting) {
             Suspicion::None => Err(Stop::Elsewhere(sighting)),
             // Told as a failure of no consequence but that the path is tried again.
-            Suspicion::First => Err(Stop::Failed(Failure::Missing)),
+            Suspicion::First => Err(Stop::Failed(JobFailure::Missing)),
             Suspicion::Confirmed => {
                 let sight = self.look().await?;
                 let sighting = self.take_in(sight);
@@ -509,13 +509,13 @@ impl Crawler {
     fn elsewhere(&self) -> Stop {
         match &self.at {
             Some(known) => Stop::Elsewhere(Sighting { key: known.key, offers: None }),
-            None => Stop::Failed(Failure::Lost),
+            None => Stop::Failed(JobFailure::Lost),
         }
     }
 }
 
 /// The page before the last of so many steps.
-fn raw_before(before: &Known, steps: &[Step], done: usize) -> Option<Raw> {
+fn raw_before(before: &Known, steps: &[PathStep], done: usize) -> Option<Raw> {
     if done > 1 { steps[done - 2].expect } else { Some(before.sheet.raw) }
 }
 
@@ -543,7 +543,7 @@ fn noted(noted: Noted) -> Note {
     }
 }
 
-fn notes_of(arrival: &Arrival) -> Vec<Note> {
+fn notes_of(arrival: &TabPosition) -> Vec<Note> {
     let mut notes: Vec<Note> = arrival.notes.iter().cloned().map(noted).collect();
     if !arrival.settled {
         notes.push(Note::Unsettled);

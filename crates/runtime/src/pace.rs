@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::crawler::Spent;
+use crate::crawler::JobCost;
 
 /// So much must have been measured before the price is believed.
 const ENOUGH: u64 = 5;
@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// Takes in what a job took; the new price if it has changed much.
-    pub fn measured(&mut self, spent: &Spent) -> Option<f64> {
+    pub fn measured(&mut self, spent: &JobCost) -> Option<f64> {
         self.loads += spent.resets;
         self.loading += spent.loading;
         self.actions += spent.actions;

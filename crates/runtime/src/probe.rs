@@ -3,7 +3,7 @@
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
-use argiope_explore::identity::{Described, Masks, Part, learn};
+use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn};
 use argiope_explore::quoted::Escaped;
 
 use crate::browsers::{Browsers, NoTab};
@@ -152,7 +152,7 @@ async fn look_at(
 }
 
 /// What changed between two loads.
-pub fn volatile(identity: &Described, first: &Look, second: &Look) -> Masks {
+pub fn volatile(identity: &NamedIdentity, first: &Look, second: &Look) -> Masks {
     if first.raw == second.raw {
         Masks::default()
     } else {
@@ -169,13 +169,13 @@ pub fn blanks(masks: &Masks) -> Vec<Blank> {
     let blank = |mask: &argiope_explore::identity::Mask| {
         let steps = &mask.place.steps;
         let what = match &mask.part {
-            Part::Text => "text".to_owned(),
-            Part::Attribute(name) if plain(name) => name.clone(),
-            Part::Attribute(_) | Part::Children { .. } => return None,
+            MaskedAspect::Text => "text".to_owned(),
+            MaskedAspect::Attribute(name) if plain(name) => name.clone(),
+            MaskedAspect::Attribute(_) | MaskedAspect::Children { .. } => return None,
         };
         // A text is a child of its element.
         let element = match &mask.part {
-            Part::Text => steps.iter().rev().nth(1)?,
+            MaskedAspect::Text => steps.iter().rev().nth(1)?,
             _ => steps.last()?,
         };
         let id = element.id.as_deref().filter(|id| plain(id) && !id.is_empty())?;

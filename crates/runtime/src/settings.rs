@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use argiope_controller::settings::Limits;
+use argiope_controller::settings::CrawlLimits;
 use argiope_explore::identity;
 use argiope_explore::strategies;
 use serde::{Deserialize, Serialize};
@@ -62,8 +62,8 @@ impl CrawlSettings {
     }
 
     /// For the controller.
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn limits(&self) -> CrawlLimits {
+        CrawlLimits {
             max_states: self.max_states,
             max_actions: self.max_actions,
             max_depth: self.max_depth,

@@ -14,7 +14,7 @@ mod iterate;
 mod meta;
 mod overlay;
 pub(crate) mod packed;
-mod place;
+mod run_dir;
 mod writer;
 
 use std::cell::Cell;
@@ -30,11 +30,11 @@ use argiope_explore::page::Page;
 use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
 
 pub use batch::Batch;
-pub use detail::{ContentHash, Found, OfferDetail, StateDetail};
+pub use detail::{ContentHash, FoundPage, OfferDetail, StateDetail};
 pub use error::StoreError;
-pub use iterate::{Records, States};
+pub use iterate::{StoredRecords, StoredStates};
 pub use meta::Meta;
-pub use writer::{Progress, Writer};
+pub use writer::{StoreWriter, WriterEvent};
 
 /// The version of everything below and of the encoding of records, [`StateDetail`] and [`Page`]. A
 /// change that old bytes do not survive raises it.
@@ -73,7 +73,7 @@ impl Store {
     /// Begins a run in a directory that does not exist or is empty.
     pub fn create(directory: &Path, settings: &serde_json::Value) -> Result<Self, StoreError> {
         let path = directory.join(FILE);
-        let file = place::claim(directory, &path)?;
+        let file = run_dir::claim(directory, &path)?;
         let mut builder = builder();
         // A database that must be recovered has seen a commit, so there is a run: leave it as it is.
         builder.set_repair_callback(redb::RepairSession::abort);
@@ -84,13 +84,13 @@ impl Store {
             other => other.map_err(|error| StoreError::database(&path, error))?,
         };
         let meta = meta::begin(&database, &path, settings)?;
-        place::persist(directory)?;
+        run_dir::persist(directory)?;
         Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
     /// Goes on with the run in a directory.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        let path = place::find(directory)?;
+        let path = run_dir::find(directory)?;
         let database = verified(|builder| builder.open(&path))
             .map_err(|error| StoreError::database(&path, error))?;
         Self::of(database, path, true)
@@ -99,7 +99,7 @@ impl Store {
     /// Reads the run in a directory, and leaves every byte of it as it is. Several may read at once, but
     /// not while a crawl writes.
     pub fn read(directory: &Path) -> Result<Self, StoreError> {
-        let path = place::find(directory)?;
+        let path = run_dir::find(directory)?;
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
         let database =
             verified(|builder| builder.create_with_backend(overlay::Overlay::new(file)?))
@@ -118,9 +118,9 @@ impl Store {
     }
 
     /// The records from the first to the last as of now, read as they are asked for.
-    pub fn records(&self) -> Result<Records, StoreError> {
+    pub fn records(&self) -> Result<StoredRecords, StoreError> {
         let journal = self.begin()?.open_table(JOURNAL).map_err(|error| self.error(error))?;
-        Ok(Records::new(
+        Ok(StoredRecords::new(
             journal.range_owned::<u64>(..).map_err(|error| self.error(error))?,
             self.path.clone(),
         ))
@@ -134,9 +134,9 @@ impl Store {
     }
 
     /// What is known of each state, in the order of their keys.
-    pub fn states(&self) -> Result<States, StoreError> {
+    pub fn states(&self) -> Result<StoredStates, StoreError> {
         let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
-        Ok(States::new(
+        Ok(StoredStates::new(
             states.range_owned::<u128>(..).map_err(|error| self.error(error))?,
             self.path.clone(),
         ))
@@ -229,11 +229,14 @@ impl Store {
 
     /// Starts a thread that writes. It says through `report` how far it has come, from that thread, which
     /// must neither append nor wait there.
-    pub fn writer(&self, report: impl Fn(Progress) + Send + 'static) -> Result<Writer, StoreError> {
+    pub fn writer(
+        &self,
+        report: impl Fn(WriterEvent) + Send + 'static,
+    ) -> Result<StoreWriter, StoreError> {
         if !self.writable {
             return Err(StoreError::ReadOnly);
         }
-        Writer::start(self.database.clone(), &self.path, Box::new(report))
+        StoreWriter::start(self.database.clone(), &self.path, Box::new(report))
     }
 
     fn begin(&self) -> Result<ReadTransaction, StoreError> {

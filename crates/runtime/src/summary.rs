@@ -7,7 +7,7 @@ use argiope_controller::input::StoppedBy;
 
 /// Where a crawl stands, for people.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct CrawlProgress {
     /// States found.
     pub states: usize,
     /// Transitions executed.
@@ -26,13 +26,13 @@ pub struct Progress {
 
 /// How a crawl ended.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct CrawlSummary {
     /// Every candidate was executed or given up.
     pub complete: bool,
     /// If not, why.
     pub stopped_by: Option<StoppedBy>,
     /// At the end.
-    pub progress: Progress,
+    pub progress: CrawlProgress,
     /// Candidates given up.
     pub failed: usize,
     /// Transitions that led to several states.
@@ -49,7 +49,7 @@ pub struct Summary {
     pub sandboxed: bool,
 }
 
-impl Progress {
+impl CrawlProgress {
     /// What a controller knows; nothing of time.
     pub fn of(controller: &Controller) -> Self {
         let counts = controller.progress();
@@ -64,14 +64,14 @@ impl Progress {
     }
 }
 
-impl Summary {
+impl CrawlSummary {
     /// What a controller knows; nothing of time and browsers.
     pub fn of(controller: &Controller, complete: bool, stopped_by: Option<StoppedBy>) -> Self {
         let counts = controller.progress();
         Self {
             complete,
             stopped_by,
-            progress: Progress::of(controller),
+            progress: CrawlProgress::of(controller),
             failed: counts.failed,
             nondeterministic: counts.nondeterministic,
             unsettled: counts.unsettled,

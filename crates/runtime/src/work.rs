@@ -14,9 +14,9 @@ use argiope_controller::outcome::Outcome;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinSet, LocalSet};
 
-use crate::browsers::{Browsers, Fleet, NoTab};
-use crate::crawler::{Crawler, Report};
-use crate::knowledge::Common;
+use crate::browsers::{BrowserFactory, Browsers, NoTab};
+use crate::crawler::{Crawler, JobReport};
+use crate::page_index::SharedPageIndex;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::Store;
 
@@ -24,11 +24,11 @@ use crate::store::Store;
 const WEIGHING: Duration = Duration::from_secs(5);
 
 /// What crawlers tell whoever gives them jobs.
-pub enum Told {
+pub enum WorkerEvent {
     /// It has a tab and stands nowhere.
     Ready(CrawlerId),
     /// How its jobs ended, those that it began.
-    Done(CrawlerId, Vec<(JobId, Report)>),
+    Done(CrawlerId, Vec<(JobId, JobReport)>),
     /// There is no tab to be had.
     Broken(NoTab),
     /// One of them panicked; what it had begun is never told of.
@@ -40,20 +40,20 @@ pub type Jobs = (Job, Vec<Ahead>);
 
 /// What every crawler is given.
 #[derive(Clone)]
-pub struct Office {
+pub struct CrawlContext {
     /// Where the application is.
     pub url: Arc<str>,
     /// How its pages are looked at.
     pub agent: AgentSettings,
     /// What crawlers know together.
-    pub knowledge: Common,
+    pub knowledge: SharedPageIndex,
     /// What was found.
     pub store: Arc<Store>,
     /// A picture of every state.
     pub screenshots: bool,
 }
 
-impl Office {
+impl CrawlContext {
     /// A crawler with a tab.
     pub fn crawler(&self, tab: Tab) -> Crawler {
         let details = Rc::new(self.store.clone());
@@ -79,24 +79,27 @@ pub fn agent(
 }
 
 /// Called on any thread.
-pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+pub type EventSink = Arc<dyn Fn(WorkerEvent) + Send + Sync>;
 /// A crawler that is to begin, and where its jobs come out.
-pub type Hired = (CrawlerId, mpsc::UnboundedReceiver<Jobs>);
+pub type JobReceiver = (CrawlerId, mpsc::UnboundedReceiver<Jobs>);
 
 /// The threads that crawlers of one crawl work on, each with a browser: this one, and others if there are several tabs and cores.
-pub struct Crew {
+pub struct WorkerPool {
     browsers: Rc<Browsers>,
-    desks: Vec<Desk>,
+    desks: Vec<BrowserThread>,
     tabs: u32,
 }
 
-impl Crew {
+impl WorkerPool {
     /// This thread has its browser; those of the others are started meanwhile.
     pub fn gather(browsers: Rc<Browsers>, tabs: u32) -> std::io::Result<Self> {
         let threads =
             std::thread::available_parallelism().map_or(1, NonZero::get).min(tabs as usize);
         let desk = |number| {
-            Desk::open(browsers.fleet().clone(), share(tabs as usize, threads, number) as u32)
+            BrowserThread::open(
+                browsers.fleet().clone(),
+                share(tabs as usize, threads, number) as u32,
+            )
         };
         let desks = (1..threads).map(desk).collect::<Result<_, _>>()?;
         Ok(Self { browsers, desks, tabs })
@@ -115,13 +118,13 @@ impl Crew {
     /// Lets all crawlers begin. The first of them may have a tab already.
     pub fn begin(
         mut self,
-        office: &Office,
-        tell: &Tell,
+        office: &CrawlContext,
+        tell: &EventSink,
         first: Option<Crawler>,
-        hired: Vec<Hired>,
-    ) -> Working {
+        hired: Vec<JobReceiver>,
+    ) -> RunningPool {
         let threads = self.desks.len() + 1;
-        let mut shares: Vec<Vec<Hired>> = (0..threads).map(|_| Vec::new()).collect();
+        let mut shares: Vec<Vec<JobReceiver>> = (0..threads).map(|_| Vec::new()).collect();
         for (at, hired) in hired.into_iter().enumerate() {
             shares[at % threads].push(hired);
         }
@@ -140,7 +143,7 @@ impl Crew {
                 let _ = start.send(next());
             }
         }
-        Working { working, here, desks: self.desks }
+        RunningPool { working, here, desks: self.desks }
     }
 }
 
@@ -150,13 +153,13 @@ fn share(all: usize, takers: usize, number: usize) -> usize {
 }
 
 /// A crew at work.
-pub struct Working {
+pub struct RunningPool {
     working: watch::Sender<()>,
     here: tokio::task::JoinHandle<()>,
-    desks: Vec<Desk>,
+    desks: Vec<BrowserThread>,
 }
 
-impl Working {
+impl RunningPool {
     /// Ends the work at once, and all browsers.
     pub async fn end(self) {
         drop(self.working);
@@ -167,9 +170,9 @@ impl Working {
 
 /// What the crawlers of a thread begin with.
 struct Start {
-    office: Office,
-    tell: Tell,
-    hired: Vec<Hired>,
+    office: CrawlContext,
+    tell: EventSink,
+    hired: Vec<JobReceiver>,
     /// Closed when the crawl is over.
     over: watch::Receiver<()>,
 }
@@ -192,9 +195,9 @@ async fn work_all(browsers: Rc<Browsers>, mut first: Option<Crawler>, start: Sta
     loop {
         tokio::select! {
             changed = over.changed() => if changed.is_err() { break },
-            Some(Err(_)) = tasks.join_next() => tell(Told::Panicked),
+            Some(Err(_)) = tasks.join_next() => tell(WorkerEvent::Panicked),
             _ = weighing.tick() => if let Err(error) = browsers.watch_memory().await {
-                tell(Told::Broken(error.into()));
+                tell(WorkerEvent::Broken(error.into()));
             },
         }
     }
@@ -210,19 +213,19 @@ async fn work(
     id: CrawlerId,
     mut crawler: Option<Crawler>,
     browsers: Rc<Browsers>,
-    office: Office,
+    office: CrawlContext,
     mut jobs: mpsc::UnboundedReceiver<Jobs>,
-    tell: Tell,
+    tell: EventSink,
 ) {
     loop {
         let mut worker = match crawler.take() {
             Some(worker) => worker,
             None => match browsers.tab(office.agent.clone()).await {
                 Ok(tab) => {
-                    tell(Told::Ready(id));
+                    tell(WorkerEvent::Ready(id));
                     office.crawler(tab)
                 }
-                Err(error) => return tell(Told::Broken(error)),
+                Err(error) => return tell(WorkerEvent::Broken(error)),
             },
         };
         while let Some((job, ahead)) = jobs.recv().await {
@@ -230,12 +233,12 @@ async fn work(
                 worker.perform_all(&job, &ahead).await
             } else {
                 // The browser was replaced; it ends with its last tab, and the job is given again.
-                vec![Report::lost()]
+                vec![JobReport::lost()]
             };
             let failed =
                 reports.iter().any(|report| matches!(report.outcome, Outcome::Failed { .. }));
             let ids = [job.id].into_iter().chain(ahead.iter().map(|ahead| ahead.job.id));
-            tell(Told::Done(id, ids.zip(reports).collect()));
+            tell(WorkerEvent::Done(id, ids.zip(reports).collect()));
             if failed {
                 browsers.discard(worker.tab());
                 break;
@@ -248,26 +251,26 @@ async fn work(
 }
 
 /// A thread with a browser. It ends when this is dropped, and everything that it has started with it.
-struct Desk {
+struct BrowserThread {
     ready: oneshot::Receiver<()>,
     start: Option<oneshot::Sender<Start>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Desk {
+impl BrowserThread {
     /// Starts the browser and opens so many tabs in it.
-    fn open(fleet: Arc<Fleet>, tabs: u32) -> std::io::Result<Self> {
+    fn open(fleet: Arc<BrowserFactory>, tabs: u32) -> std::io::Result<Self> {
         let (announce, ready) = oneshot::channel();
         let (start, begun) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::Builder::new().name("tabs".to_owned()).spawn(move || {
-            LocalSet::new().block_on(&runtime, sit(fleet, tabs, announce, begun));
+            LocalSet::new().block_on(&runtime, run_thread(fleet, tabs, announce, begun));
         })?;
         Ok(Self { ready, start: Some(start), thread: Some(thread) })
     }
 }
 
-impl Drop for Desk {
+impl Drop for BrowserThread {
     fn drop(&mut self) {
         self.start = None;
         if let Some(thread) = self.thread.take() {
@@ -277,8 +280,8 @@ impl Drop for Desk {
     }
 }
 
-async fn sit(
-    fleet: Arc<Fleet>,
+async fn run_thread(
+    fleet: Arc<BrowserFactory>,
     tabs: u32,
     ready: oneshot::Sender<()>,
     begun: oneshot::Receiver<Start>,
@@ -290,7 +293,7 @@ async fn sit(
     let _ = ready.send(());
     match (begun.await, browsers) {
         (Ok(start), Ok(browsers)) => work_all(browsers, None, start).await,
-        (Ok(start), Err(error)) => (start.tell)(Told::Broken(error.into())),
+        (Ok(start), Err(error)) => (start.tell)(WorkerEvent::Broken(error.into())),
         (Err(_), browsers) => {
             if let Some(browsers) = browsers.ok().and_then(Rc::into_inner) {
                 browsers.close().await;

@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use argiope_controller::record::Record;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::StateKey;
-use argiope_runtime::store::{Batch, Found, Progress, Store, StoreError};
+use argiope_runtime::store::{Batch, FoundPage, Store, StoreError, WriterEvent};
 use scratch::Scratch;
 use serde_json::json;
 
@@ -22,7 +22,8 @@ const STORE: &str = "ARGIOPE_TEST_STORE";
 fn batch(number: u64) -> Batch {
     let mut batch = Batch::of_records(vec![Record::Spent { actions: number, resets: number / 3 }]);
     if number.is_multiple_of(3) {
-        let found = Found { source: source(number), title: number.to_string(), ..Found::default() };
+        let found =
+            FoundPage { source: source(number), title: number.to_string(), ..FoundPage::default() };
         batch.states.push((StateKey(number.into()), found));
     }
     batch
@@ -44,7 +45,7 @@ fn write_without_end(directory: &Path) {
     let before = store.length().unwrap();
     let (tell, told) = mpsc::channel();
     let report = move |progress| {
-        if let Progress::Durable(ticket) = progress {
+        if let WriterEvent::Durable(ticket) = progress {
             // Nobody listens any more once the test is over.
             let _ = writeln!(std::io::stdout(), "durable {}", before + ticket);
         }
@@ -56,8 +57,8 @@ fn write_without_end(directory: &Path) {
         // As a crawl does, with a few jobs under way: else the disk would get megabytes at a time.
         while number >= durable + 8 {
             match told.recv().unwrap() {
-                Progress::Durable(ticket) => durable = before + ticket,
-                Progress::Failed(error) => {
+                WriterEvent::Durable(ticket) => durable = before + ticket,
+                WriterEvent::Failed(error) => {
                     println!("failed {error}");
                     return;
                 }

@@ -6,13 +6,13 @@ mod scratch;
 use std::fs;
 use std::sync::mpsc;
 
-use argiope_controller::outcome::{Failure, Note};
+use argiope_controller::outcome::{JobFailure, Note};
 use argiope_controller::record::Record;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::page::{Kind, Node, Page};
+use argiope_explore::page::{Kind, Page, PageNode};
 use argiope_runtime::store::{
-    Batch, ContentHash, FILE, Found, OfferDetail, Progress, Store, StoreError,
+    Batch, ContentHash, FILE, FoundPage, OfferDetail, Store, StoreError, WriterEvent,
 };
 use scratch::Scratch;
 use serde_json::json;
@@ -29,17 +29,17 @@ fn records() -> Vec<Record> {
             notes: vec![Note::Dialog("alert".into(), "\u{1b}[2J\0 boo".into()), Note::Unsettled],
             once: true,
         },
-        Record::Failed { from: a, action: stay, reason: Failure::Crashed },
+        Record::Failed { from: a, action: stay, reason: JobFailure::Crashed },
         Record::Strayed { from: a, action: go, to: a },
         Record::Spent { actions: 3, resets: 1 },
     ]
 }
 
-fn found(title: &str) -> Found {
+fn found(title: &str) -> FoundPage {
     let page = Page {
         url: "http://localhost/#/\u{202e}".into(),
         title: title.into(),
-        nodes: vec![Node {
+        nodes: vec![PageNode {
             depth: 0,
             tag: "html".into(),
             text: String::new(),
@@ -55,7 +55,7 @@ fn found(title: &str) -> Found {
         label: "a \0 label".into(),
         place: "3".into(),
     };
-    Found {
+    FoundPage {
         url: page.url.clone(),
         title: title.into(),
         found_at: 7,
@@ -127,7 +127,7 @@ fn the_writer_acknowledges_every_ticket_in_order() {
     writer.close().unwrap();
     let mut last = 0;
     for progress in told {
-        let Progress::Durable(ticket) = progress else { panic!("{progress:?}") };
+        let WriterEvent::Durable(ticket) = progress else { panic!("{progress:?}") };
         assert!(ticket > last);
         last = ticket;
     }
@@ -145,7 +145,7 @@ fn one_who_reads_beside_the_writer_sees_what_was_acknowledged() {
         writer
             .append(Batch::of_records(vec![Record::Spent { actions: count, resets: 0 }]))
             .unwrap();
-        let Progress::Durable(ticket) = told.recv().unwrap() else { panic!() };
+        let WriterEvent::Durable(ticket) = told.recv().unwrap() else { panic!() };
         assert_eq!(ticket, count);
         assert_eq!(read_back(&store).len() as u64, count);
     }

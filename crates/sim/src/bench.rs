@@ -4,7 +4,7 @@
 use argiope_explore::bound::Bound;
 
 use crate::crawl::Run;
-use crate::summary::{Summary, by_strategy};
+use crate::summary::{StrategySummary, by_strategy};
 use crate::tour::AllStates;
 
 /// The test-beds of the comparison, in the order of tables and figures.
@@ -24,7 +24,7 @@ pub const TESTBEDS: &[&str] = &[
 
 /// What was measured on one test-bed.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct TestbedMeasurement {
     /// The name of the test-bed.
     pub testbed: String,
     /// States of the application.
@@ -41,9 +41,9 @@ pub struct Measured {
     pub runs: Vec<Run>,
 }
 
-impl Measured {
+impl TestbedMeasurement {
     /// One for each strategy.
-    pub fn summaries(&self) -> Vec<Summary> {
+    pub fn summaries(&self) -> Vec<StrategySummary> {
         by_strategy(&self.runs, self.reset_cost, &self.bound)
     }
 }
@@ -54,8 +54,8 @@ pub(crate) mod tests {
     use crate::summary::tests::{BOUND, run};
 
     /// A made-up measurement of two strategies by two seeds.
-    pub(crate) fn measured(testbed: &str) -> Measured {
-        Measured {
+    pub(crate) fn measured(testbed: &str) -> TestbedMeasurement {
+        TestbedMeasurement {
             testbed: testbed.into(),
             states: 5,
             transitions: 8,

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{
-    Answer, Effect, Envelope, Input, Message, Part, Report, Task, Timer, ToCrawler,
+    Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, ReplicaPiece, Task,
+    TaskReport, ToCrawler,
 };
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_ring::{Key, Member};
+use argiope_ring::{Key, RingMember};
 
 use crate::crawler::World;
 
@@ -35,9 +36,9 @@ enum Event {
     /// A message arrives at a controller.
     Arrives(usize, Key, Envelope),
     /// A controller has worked through what came before and takes a message in.
-    Takes(usize, Input),
+    Takes(usize, PeerInput),
     /// A controller's timer goes off.
-    Woken(usize, Timer),
+    Woken(usize, PeerTimer),
     /// A crawler is told something.
     Told(CrawlerId, ToCrawler),
     /// A crawler is done with a task.
@@ -64,8 +65,8 @@ enum Event {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 enum FromCrawler {
-    Report(Report),
-    Returned(Answer),
+    Report(TaskReport),
+    Returned(LeaseRef),
 }
 
 /// A controller.
@@ -78,8 +79,8 @@ struct Node {
     /// Everything takes it so many times as long.
     slowness: u64,
     /// What its disk has kept, and what is not on it yet, if it may come back.
-    disk: Vec<Part>,
-    unsynced: Vec<Part>,
+    disk: Vec<ReplicaPiece>,
+    unsynced: Vec<ReplicaPiece>,
     /// In which part of a ring that fell apart it is.
     part: u8,
     /// When it is done with what came before, in nanoseconds.
@@ -216,7 +217,7 @@ impl<'a> Cluster<'a> {
             scenario,
         };
         for at in 0..many {
-            cluster.tell(at, Input::Start);
+            cluster.tell(at, PeerInput::Start);
             cluster.schedule_failure(at);
             cluster.schedule_sync(at);
         }
@@ -266,8 +267,8 @@ impl<'a> Cluster<'a> {
         let name = |at: usize| format!("controller {at}");
         let from = |key: &Key| self.places.get(key).map_or_else(String::new, |&at| name(at));
         let what = match event {
-            Event::Arrives(_, _, Envelope { message: Message::Ring(_), .. })
-            | Event::Woken(_, Timer::Stabilise | Timer::Fingers | Timer::Silent(_))
+            Event::Arrives(_, _, Envelope { message: PeerMessage::Ring(_), .. })
+            | Event::Woken(_, PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_))
             | Event::Waited(..)
             | Event::Syncs(_)
             | Event::Takes(..) => return None,
@@ -347,7 +348,7 @@ impl<'a> Cluster<'a> {
 
     /// Whether all neighbours on the ring know each other.
     fn is_settled(&self) -> bool {
-        let mut ring: Vec<&Member> =
+        let mut ring: Vec<&RingMember> =
             self.peers().map(Peer::member).filter(|member| member.is_inside()).collect();
         ring.sort_by_key(|member| member.key());
         let pairs = (0..ring.len()).map(|at| (ring[at], ring[(at + 1) % ring.len()]));
@@ -394,20 +395,20 @@ impl<'a> Cluster<'a> {
                     .get(&from)
                     .is_some_and(|&other| self.nodes[other].part != self.nodes[at].part);
                 if !apart {
-                    self.enqueue(at, Input::Received(from, envelope));
+                    self.enqueue(at, PeerInput::Received(from, envelope));
                 }
             }
             Event::Reported(at, FromCrawler::Report(report)) => {
-                self.enqueue(at, Input::Report(report))
+                self.enqueue(at, PeerInput::Report(report))
             }
             Event::Reported(at, FromCrawler::Returned(answer)) => {
-                self.enqueue(at, Input::Returned(answer));
+                self.enqueue(at, PeerInput::Returned(answer));
             }
             Event::Takes(at, input) => {
                 self.note_copied(at, &input);
                 self.tell(at, input);
             }
-            Event::Woken(at, timer) => self.tell(at, Input::Woken(timer)),
+            Event::Woken(at, timer) => self.tell(at, PeerInput::Woken(timer)),
             Event::Told(crawler, told) => self.told(crawler, told),
             Event::Performed(crawler, number) => self.performed(crawler, number),
             Event::Reports(crawler) => self.send_report(crawler),
@@ -424,11 +425,11 @@ impl<'a> Cluster<'a> {
 
     /// A message waits until a controller has worked through those before it. Those that keep the ring together go
     /// first: a controller that is behind with its work must not be taken for dead.
-    fn enqueue(&mut self, at: usize, input: Input) {
+    fn enqueue(&mut self, at: usize, input: PeerInput) {
         let now = self.clock.now() * 1000;
         let node = &mut self.nodes[at];
         node.busy_until = node.busy_until.max(now) + self.scenario.processing * node.slowness;
-        let first = matches!(&input, Input::Received(_, envelope) if matches!(envelope.message, Message::Ring(_)));
+        let first = matches!(&input, PeerInput::Received(_, envelope) if matches!(envelope.message, PeerMessage::Ring(_)));
         if first || self.scenario.processing == 0 {
             self.happen(Event::Takes(at, input));
             return;
@@ -438,24 +439,26 @@ impl<'a> Cluster<'a> {
     }
 
     /// Measures how long a copy took, if it is confirmed.
-    fn note_copied(&mut self, at: usize, input: &Input) {
-        if let Input::Received(_, Envelope { message: Message::Taken(number), .. }) = input
+    fn note_copied(&mut self, at: usize, input: &PeerInput) {
+        if let PeerInput::Received(_, Envelope { message: PeerMessage::Taken(number), .. }) = input
             && let Some(since) = self.copies.remove(&(at, *number))
         {
             self.counts.copying += self.clock.now() - since;
         }
     }
 
-    fn tell(&mut self, at: usize, input: Input) {
+    fn tell(&mut self, at: usize, input: PeerInput) {
         let about_the_ring = match &input {
-            Input::Received(_, envelope) => matches!(envelope.message, Message::Ring(_)),
-            Input::Woken(Timer::Stabilise | Timer::Fingers | Timer::Silent(_)) => true,
-            Input::Start | Input::Join(_) | Input::Meet(_) | Input::Leave => true,
-            Input::Woken(_)
-            | Input::Report(_)
-            | Input::Returned(_)
-            | Input::Lost(_)
-            | Input::Want(..) => false,
+            PeerInput::Received(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
+            PeerInput::Woken(PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_)) => {
+                true
+            }
+            PeerInput::Start | PeerInput::Join(_) | PeerInput::Meet(_) | PeerInput::Leave => true,
+            PeerInput::Woken(_)
+            | PeerInput::Report(_)
+            | PeerInput::Returned(_)
+            | PeerInput::Lost(_)
+            | PeerInput::Want(..) => false,
         };
         let mut effects = Vec::new();
         self.nodes[at].peer.handle(self.clock.now(), input, &mut effects);
@@ -469,11 +472,11 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    fn carry_out(&mut self, at: usize, effect: Effect) {
+    fn carry_out(&mut self, at: usize, effect: PeerEffect) {
         match effect {
-            Effect::Send(to, envelope) => {
+            PeerEffect::Send(to, envelope) => {
                 self.count(envelope.message.kind());
-                if let Message::Copy(number, _) = envelope.message {
+                if let PeerMessage::Copy(number, _) = envelope.message {
                     self.copies.entry((at, number)).or_insert(self.clock.now());
                 }
                 if let Some(&other) = self.places.get(&to) {
@@ -482,7 +485,7 @@ impl<'a> Cluster<'a> {
                     self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));
                 }
             }
-            Effect::Broadcast(facts) => {
+            PeerEffect::Broadcast(facts) => {
                 let from = self.nodes[at].key;
                 let others: Vec<usize> = (0..self.nodes.len())
                     .filter(|&other| other != at && self.nodes[other].up)
@@ -492,12 +495,12 @@ impl<'a> Cluster<'a> {
                     let initial = self.nodes[at].peer.atlas().initial();
                     let facts = facts.clone();
                     let envelope =
-                        Envelope { initial, facts, ..Envelope::new(None, Message::Learned) };
+                        Envelope { initial, facts, ..Envelope::new(None, PeerMessage::Learned) };
                     // For comparison only: as if everybody knew at once.
-                    self.clock.after(0, Event::Takes(other, Input::Received(from, envelope)));
+                    self.clock.after(0, Event::Takes(other, PeerInput::Received(from, envelope)));
                 }
             }
-            Effect::Tell(crawler, told) => {
+            PeerEffect::Tell(crawler, told) => {
                 // One that is to look at a state goes over what was done.
                 if let ToCrawler::Task(Task { job: Some(job), look: false, .. }) = &told {
                     self.counts.needless +=
@@ -507,17 +510,17 @@ impl<'a> Cluster<'a> {
                 let time = self.scenario.latency.draw(&mut self.chance);
                 self.clock.after(time, Event::Told(crawler, told));
             }
-            Effect::Keep(part) => {
+            PeerEffect::Keep(part) => {
                 if self.scenario.has_disks() {
                     self.nodes[at].unsynced.push(part);
                 }
             }
-            Effect::Executed(step) => {
+            PeerEffect::Executed(step) => {
                 self.acknowledged.insert((step.from, step.action));
             }
-            Effect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
-            Effect::Left => self.depart(at),
-            Effect::Finished => {
+            PeerEffect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
+            PeerEffect::Left => self.depart(at),
+            PeerEffect::Finished => {
                 self.counts.ended = self.clock.now();
                 self.finished_by.get_or_insert(at);
             }

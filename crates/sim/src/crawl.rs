@@ -8,9 +8,9 @@ use argiope_explore::chance::Chance;
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
-use argiope_explore::job::Job;
+use argiope_explore::job::PlannedJob;
 use argiope_explore::model::Model;
-use argiope_explore::strategy::{Described, INITIAL, Settings};
+use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 
 pub use argiope_controller::spent::Spent;
 
@@ -34,10 +34,10 @@ pub struct Run {
 }
 
 /// A crawl in progress; `step` does one job.
-pub struct Crawl<'a> {
+pub struct SimulatedCrawl<'a> {
     app: &'a Model,
-    described: &'static Described,
-    settings: Settings,
+    described: &'static NamedStrategy,
+    settings: StrategySettings,
     signatures: Vec<ActionSignature>,
     explorer: Explorer,
     /// The application's state behind each of the graph's.
@@ -59,9 +59,13 @@ pub fn signature_of(action: u32) -> ActionSignature {
     ActionSignature(Chance::new(&[0xAC, u64::from(action)]).word())
 }
 
-impl<'a> Crawl<'a> {
+impl<'a> SimulatedCrawl<'a> {
     /// Loads the initial state.
-    pub fn new(app: &'a Model, described: &'static Described, settings: Settings) -> Self {
+    pub fn new(
+        app: &'a Model,
+        described: &'static NamedStrategy,
+        settings: StrategySettings,
+    ) -> Self {
         let signatures: Vec<ActionSignature> =
             (0..app.actions.len() as u32).map(signature_of).collect();
         let offered: Vec<_> =
@@ -95,7 +99,7 @@ impl<'a> Crawl<'a> {
         true
     }
 
-    fn perform(&mut self, job: &Job) {
+    fn perform(&mut self, job: &PlannedJob) {
         if job.reset {
             self.at = INITIAL;
             self.spent.resets += 1;
@@ -120,7 +124,7 @@ impl<'a> Crawl<'a> {
     }
 
     /// Asks the application where the candidate leads.
-    fn destination(&self, job: &Job) -> u32 {
+    fn destination(&self, job: &PlannedJob) -> u32 {
         let graph = self.explorer.graph();
         let signature = graph.signature(graph.action_of(job.candidate));
         let transitions = self.app.from(self.behind[job.candidate.state.at()]);
@@ -173,8 +177,8 @@ impl<'a> Crawl<'a> {
 }
 
 /// Crawls the whole application.
-pub fn crawl(app: &Model, described: &'static Described, settings: Settings) -> Run {
-    let mut crawl = Crawl::new(app, described, settings);
+pub fn crawl(app: &Model, described: &'static NamedStrategy, settings: StrategySettings) -> Run {
+    let mut crawl = SimulatedCrawl::new(app, described, settings);
     while crawl.step() {}
     crawl.finish()
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::Job;
-use argiope_controller::outcome::{Failure, Offered, Outcome, Sighting};
+use argiope_controller::outcome::{JobFailure, Offered, Outcome, Sighting};
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -110,7 +110,7 @@ pub struct SimulatedCrawler {
 /// How one step ended.
 enum Step {
     At(u32),
-    Failed(Failure),
+    Failed(JobFailure),
 }
 
 impl SimulatedCrawler {
@@ -162,7 +162,7 @@ impl SimulatedCrawler {
         (outcome, spent)
     }
 
-    fn fail(&mut self, went_right: u32, reason: Failure) -> Outcome {
+    fn fail(&mut self, went_right: u32, reason: JobFailure) -> Outcome {
         self.at = None;
         Outcome::Failed { went_right, reason }
     }
@@ -183,7 +183,7 @@ impl SimulatedCrawler {
 
     fn reset(&mut self, world: &World<'_>) -> Step {
         if self.happens(world.faults.failed_loads) {
-            return Step::Failed(Failure::NotLoaded);
+            return Step::Failed(JobFailure::NotLoaded);
         }
         let initial = world.app.initial;
         let state = if self.happens(world.faults.other_loads) {
@@ -201,10 +201,10 @@ impl SimulatedCrawler {
         let found = world.app.from(state).iter().find(|transition| transition.0 == action);
         let &(_, destination) = found.expect("the state offers the action");
         if world.faults.broken.contains(&(state, action)) || self.happens(world.faults.hangs) {
-            return Step::Failed(Failure::Hung);
+            return Step::Failed(JobFailure::Hung);
         }
         if self.happens(world.faults.losses) {
-            return Step::Failed(Failure::Lost);
+            return Step::Failed(JobFailure::Lost);
         }
         let strays = self.happens(world.faults.strays);
         let destination = if strays { self.somewhere_near(world, state) } else { destination };

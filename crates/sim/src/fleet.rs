@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use argiope_controller::Controller;
-use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::outcome::Outcome;
 use argiope_controller::record::Record;
-use argiope_controller::settings::Settings;
+use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::graph::{Graph, Slot};
@@ -80,9 +80,11 @@ impl<'a> Fleet<'a> {
         let input = match std::mem::replace(doing, Doing::Resting) {
             Doing::Starting if number == 0 && now == 0 => {
                 let spent = Spent { actions: 0, resets: 1 };
-                Input::Ready { crawler, at: Some(simulated.load(self.world)), spent }
+                ControllerInput::Ready { crawler, at: Some(simulated.load(self.world)), spent }
             }
-            Doing::Starting => Input::Ready { crawler, at: None, spent: Spent::default() },
+            Doing::Starting => {
+                ControllerInput::Ready { crawler, at: None, spent: Spent::default() }
+            }
             Doing::Working(job, mut ahead) => {
                 let (outcome, spent) = simulated.perform(self.world, &job);
                 match (&outcome, ahead.pop_front()) {
@@ -95,7 +97,7 @@ impl<'a> Fleet<'a> {
                     }
                     (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
                 }
-                Input::Finished { crawler, job: job.id, outcome, spent }
+                ControllerInput::Finished { crawler, job: job.id, outcome, spent }
             }
             Doing::Resting => unreachable!("nobody waits for a crawler that rests"),
         };
@@ -104,18 +106,18 @@ impl<'a> Fleet<'a> {
     }
 
     /// Tells the controller something and carries out what it asks for.
-    pub fn tell(&mut self, input: Input) {
+    pub fn tell(&mut self, input: ControllerInput) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for effect in effects {
             match effect {
-                Effect::Assign { crawler, job, ahead } => {
+                ControllerEffect::Assign { crawler, job, ahead } => {
                     self.asked += 1;
                     self.begin(crawler.0, job, ahead.into());
                 }
-                Effect::Keep(record) => self.records.push(record),
-                Effect::Rest { .. } => {}
-                Effect::Finished { complete, stopped_by } => {
+                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Rest { .. } => {}
+                ControllerEffect::Finished { complete, stopped_by } => {
                     self.finished = Some((complete, stopped_by))
                 }
             }
@@ -191,7 +193,7 @@ impl<'a> Fleet<'a> {
 /// Crawls a whole application with so many crawlers.
 pub fn crawl_together<'a>(
     world: &'a World<'a>,
-    settings: Settings,
+    settings: ControllerSettings,
     crawlers: u64,
     seed: u64,
 ) -> Fleet<'a> {

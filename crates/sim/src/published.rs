@@ -9,14 +9,14 @@
 
 /// What a crawl spent, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figure {
+pub struct PublishedCost {
     /// Actions executed.
     pub actions: u64,
     /// Resets, the first load included, where they are reported.
     pub resets: Option<u64>,
 }
 
-impl Figure {
+impl PublishedCost {
     /// In actions; none if the resets are not reported.
     pub fn cost(self, reset_cost: f64) -> Option<f64> {
         let resets = self.resets?;
@@ -32,9 +32,9 @@ pub struct Published {
     /// The strategy, by our name; `optimal` is the cheapest walk through all states of the known model.
     pub strategy: &'static str,
     /// When the last state had been found.
-    pub all_states: Option<Figure>,
+    pub all_states: Option<PublishedCost>,
     /// When the last transition had been executed.
-    pub complete: Option<Figure>,
+    pub complete: Option<PublishedCost>,
 }
 
 /// The application of the papers that a test-bed is, or imitates. FileTree (214 states, 8,428
@@ -76,8 +76,8 @@ const fn row(
     }
 }
 
-const fn figure((actions, resets): (u64, u64)) -> Figure {
-    Figure { actions, resets: Some(resets) }
+const fn figure((actions, resets): (u64, u64)) -> PublishedCost {
+    PublishedCost { actions, resets: Some(resets) }
 }
 
 /// Every published crawl, by application and then strategy.
@@ -143,7 +143,7 @@ pub const ALL: &[Published] = &[
         application: "Cassandra",
         strategy: "dist-ria",
         all_states: None,
-        complete: Some(Figure { actions: 27_149, resets: None }),
+        complete: Some(PublishedCost { actions: 27_149, resets: None }),
     },
 ];
 
@@ -159,7 +159,8 @@ mod tests {
         complete: Option<f64>,
     ) {
         let row = published(testbed, strategy).expect("it was published");
-        let cost = |figure: Option<Figure>| figure.and_then(|figure| figure.cost(reset_cost));
+        let cost =
+            |figure: Option<PublishedCost>| figure.and_then(|figure| figure.cost(reset_cost));
         assert_eq!(cost(row.all_states), Some(all_states), "{testbed} {strategy}");
         assert_eq!(cost(row.complete), complete, "{testbed} {strategy}");
     }

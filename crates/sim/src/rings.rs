@@ -50,7 +50,7 @@ pub const TESTBEDS: [Testbed; 3] = [
 
 /// A crawl by a ring.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct RingMeasurement {
     /// The name of the test-bed.
     pub testbed: String,
     /// Transitions of the application.
@@ -83,11 +83,11 @@ pub struct Divided {
     /// The name of the division.
     pub division: &'static str,
     /// What came of it.
-    pub run: Measured,
+    pub run: RingMeasurement,
 }
 
 /// Crawls an application to the end.
-pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> Measured {
+pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMeasurement {
     let (counts, wrong, times) = if scenario.division.is_some() {
         let mut star = Star::new(world, scenario.clone());
         star.run();
@@ -97,7 +97,7 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> Measure
         cluster.run();
         (cluster.counts().clone(), checks::in_the_end(&cluster), Vec::new())
     };
-    Measured {
+    RingMeasurement {
         testbed: testbed.to_owned(),
         transitions: world.transitions(),
         reset_cost: scenario.reset_cost,
@@ -112,7 +112,7 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> Measure
     }
 }
 
-impl Measured {
+impl RingMeasurement {
     /// What crawlers spent, in actions.
     pub fn cost(&self) -> f64 {
         self.counts.spent.cost(self.reset_cost)
@@ -155,7 +155,7 @@ pub(crate) mod tests {
     use crate::testbeds::random;
 
     /// A ring on a small application.
-    pub(crate) fn measured(controllers: usize) -> Measured {
+    pub(crate) fn measured(controllers: usize) -> RingMeasurement {
         let model = random(40, 5, 1);
         let world = World::new(&model);
         measure("random:40:5:1", &world, &Scenario::new(controllers, 4, model.reset_cost, 1))

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::peer::message::Part;
+use argiope_controller::peer::message::ReplicaPiece;
 use argiope_controller::spent::Spent;
-use argiope_controller::star::coordinator::{self, Coordinator, Timer};
-use argiope_controller::star::division::Plan;
-use argiope_controller::star::node::{self, Node, Performed};
-use argiope_controller::star::{Tell, ToNode};
+use argiope_controller::star::coordinator::{self, Coordinator, CoordinatorTimer};
+use argiope_controller::star::division::DivisionPlan;
+use argiope_controller::star::node::{self, Performed, StarNode};
+use argiope_controller::star::{NodeReport, ToNode};
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 
@@ -41,11 +41,11 @@ pub struct Breakdown {
 
 enum Event {
     /// A crawler's word arrives at the coordinator.
-    Told(Tell),
+    Told(NodeReport),
     /// The coordinator has worked through what came before and takes it in.
-    Takes(Tell),
+    Takes(NodeReport),
     /// The coordinator's timer goes off.
-    Woken(Timer),
+    Woken(CoordinatorTimer),
     /// The coordinator's word arrives at a crawler.
     Received(CrawlerId, ToNode),
     /// A crawler is done with what it was doing.
@@ -56,7 +56,7 @@ enum Event {
 
 /// What befalls a star beside its crawlers.
 #[derive(Clone, Debug, Default)]
-pub struct Troubles {
+pub struct StarFaults {
     /// So many of a thousand messages get lost, and as many arrive twice.
     pub messages: usize,
     /// The coordinator ends and begins again with what it kept, each time after such a part of all transitions.
@@ -64,7 +64,7 @@ pub struct Troubles {
 }
 
 struct Crawling {
-    node: Node,
+    node: StarNode,
     simulated: SimulatedCrawler,
     /// What it is doing; to load the URL, if it is no job.
     doing: Option<Option<Job>>,
@@ -88,10 +88,10 @@ pub struct Star<'a> {
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
     happenings: Vec<(f64, Happening)>,
-    troubles: Troubles,
-    plan: Plan,
+    troubles: StarFaults,
+    plan: DivisionPlan,
     /// What the coordinator has kept, if it may need it.
-    kept: Vec<Part>,
+    kept: Vec<ReplicaPiece>,
     counts: Counts,
     finished: bool,
 }
@@ -103,7 +103,7 @@ impl<'a> Star<'a> {
     ///
     /// If the scenario is not one of a star.
     pub fn new(world: &'a World<'a>, scenario: Scenario) -> Self {
-        Self::with_troubles(world, scenario, Troubles::default())
+        Self::with_troubles(world, scenario, StarFaults::default())
     }
 
     /// Begins where more happens than that crawlers come and go.
@@ -111,9 +111,9 @@ impl<'a> Star<'a> {
     /// # Panics
     ///
     /// If the scenario is not one of a star.
-    pub fn with_troubles(world: &'a World<'a>, scenario: Scenario, troubles: Troubles) -> Self {
+    pub fn with_troubles(world: &'a World<'a>, scenario: Scenario, troubles: StarFaults) -> Self {
         let division = scenario.division.expect("a star divides its work");
-        let plan = Plan { division, shares: scenario.crawlers };
+        let plan = DivisionPlan { division, shares: scenario.crawlers };
         let mut happenings = scenario.happenings.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
         let times = times(&scenario);
@@ -134,7 +134,7 @@ impl<'a> Star<'a> {
             finished: false,
             scenario,
         };
-        star.coordinate(coordinator::Input::Start);
+        star.coordinate(coordinator::CoordinatorInput::Start);
         for _ in 0..star.scenario.crawlers {
             star.add_crawler();
         }
@@ -175,7 +175,7 @@ impl<'a> Star<'a> {
         self.troubles.restarts.retain(|&at| at > share);
         if self.troubles.restarts.len() < before && !self.finished {
             self.coordinator = Coordinator::restored(self.plan, times(&self.scenario), &self.kept);
-            self.coordinate(coordinator::Input::Start);
+            self.coordinate(coordinator::CoordinatorInput::Start);
         }
     }
 
@@ -190,25 +190,25 @@ impl<'a> Star<'a> {
                 }
                 self.clock.after(wait, Event::Takes(tell));
             }
-            Event::Takes(tell) => self.coordinate(coordinator::Input::Told(tell)),
-            Event::Woken(timer) => self.coordinate(coordinator::Input::Woken(timer)),
-            Event::Received(crawler, told) => self.tell(crawler, node::Input::Received(told)),
+            Event::Takes(tell) => self.coordinate(coordinator::CoordinatorInput::Told(tell)),
+            Event::Woken(timer) => self.coordinate(coordinator::CoordinatorInput::Woken(timer)),
+            Event::Received(crawler, told) => self.tell(crawler, node::NodeInput::Received(told)),
             Event::Performed(crawler) => self.performed(crawler),
             Event::Reminded(crawler) => {
                 if self.crawlers.contains_key(&crawler) {
-                    self.tell(crawler, node::Input::Remind);
+                    self.tell(crawler, node::NodeInput::Remind);
                     self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
                 }
             }
         }
     }
 
-    fn coordinate(&mut self, input: coordinator::Input) {
+    fn coordinate(&mut self, input: coordinator::CoordinatorInput) {
         let mut effects = Vec::new();
         self.coordinator.handle(self.clock.now(), input, &mut effects);
         for effect in effects {
             match effect {
-                coordinator::Effect::Answer(crawler, told) => {
+                coordinator::CoordinatorEffect::Answer(crawler, told) => {
                     self.count("news");
                     let time = self.scenario.latency.draw(&mut self.chance);
                     if let Some(crawling) = self.crawlers.get_mut(&crawler) {
@@ -221,14 +221,16 @@ impl<'a> Star<'a> {
                         );
                     }
                 }
-                coordinator::Effect::Wake(timer, time) => {
+                coordinator::CoordinatorEffect::Wake(timer, time) => {
                     self.clock.after(time, Event::Woken(timer))
                 }
-                coordinator::Effect::Keep(part) if !self.troubles.restarts.is_empty() => {
+                coordinator::CoordinatorEffect::Keep(part)
+                    if !self.troubles.restarts.is_empty() =>
+                {
                     self.kept.push(part)
                 }
-                coordinator::Effect::Keep(_) => {}
-                coordinator::Effect::Finished => {
+                coordinator::CoordinatorEffect::Keep(_) => {}
+                coordinator::CoordinatorEffect::Finished => {
                     self.finished = true;
                     self.counts.ended = self.clock.now();
                     let crawlers: Vec<CrawlerId> = self.crawlers.keys().copied().collect();
@@ -260,7 +262,7 @@ impl<'a> Star<'a> {
         self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
-        let node = Node::new(crawler, scenario.strategy, scenario.exploring());
+        let node = StarNode::new(crawler, scenario.strategy, scenario.exploring());
         let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
         let waits_since = self.clock.now();
         let crawling = Crawling {
@@ -276,18 +278,18 @@ impl<'a> Star<'a> {
         if self.troubles.messages > 0 || !self.troubles.restarts.is_empty() {
             self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
         }
-        self.tell(crawler, node::Input::Start);
+        self.tell(crawler, node::NodeInput::Start);
     }
 
-    fn tell(&mut self, crawler: CrawlerId, input: node::Input) {
+    fn tell(&mut self, crawler: CrawlerId, input: node::NodeInput) {
         let mut effects = Vec::new();
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
         crawling.node.handle(input, &mut effects);
         for effect in effects {
             match effect {
-                node::Effect::Load => self.begin(crawler, None),
-                node::Effect::Perform(job) => self.begin(crawler, Some(job)),
-                node::Effect::Send(tell) => {
+                node::NodeEffect::Load => self.begin(crawler, None),
+                node::NodeEffect::Perform(job) => self.begin(crawler, Some(job)),
+                node::NodeEffect::Send(tell) => {
                     self.count("told");
                     let time = self.scenario.latency.draw(&mut self.chance);
                     if let Some(crawling) = self.crawlers.get_mut(&crawler) {
@@ -297,7 +299,7 @@ impl<'a> Star<'a> {
                         self.clock.after(time + copy * LATE * time, Event::Told(tell.clone()));
                     }
                 }
-                node::Effect::Finished => {}
+                node::NodeEffect::Finished => {}
             }
         }
     }
@@ -338,7 +340,7 @@ impl<'a> Star<'a> {
         let input = match doing {
             None => {
                 self.counts.spent = self.counts.spent.plus(Spent { actions: 0, resets: 1 });
-                node::Input::Loaded(crawling.simulated.load(self.world), None)
+                node::NodeInput::Loaded(crawling.simulated.load(self.world), None)
             }
             Some(job) => {
                 let (outcome, spent) = crawling.simulated.perform(self.world, &job);
@@ -346,7 +348,7 @@ impl<'a> Star<'a> {
                 if !self.executed.insert((job.state, job.action)) {
                     self.counts.reexecuted += 1;
                 }
-                node::Input::Performed(Performed { outcome, spent, content: None, notes: None })
+                node::NodeInput::Performed(Performed { outcome, spent, content: None, notes: None })
             }
         };
         self.tell(crawler, input);
@@ -420,7 +422,7 @@ impl<'a> Star<'a> {
     }
 }
 
-fn times(scenario: &Scenario) -> coordinator::Times {
+fn times(scenario: &Scenario) -> coordinator::CoordinatorTimeouts {
     let task = scenario.times.task;
-    coordinator::Times { task, gather: GATHER * task }
+    coordinator::CoordinatorTimeouts { task, gather: GATHER * task }
 }

@@ -55,7 +55,7 @@ impl Effort {
 
 /// The runs of one strategy on one application.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
+pub struct StrategySummary {
     /// The name of the strategy.
     pub strategy: &'static str,
     /// How many runs there were.
@@ -70,7 +70,7 @@ pub struct Summary {
     pub middle: Run,
 }
 
-impl Summary {
+impl StrategySummary {
     /// Condenses runs of one strategy, at least one.
     pub fn of(runs: &[Run], reset_cost: f64, bound: &Bound) -> Self {
         let complete = |run: &Run| run.complete.cost(reset_cost);
@@ -91,9 +91,9 @@ impl Summary {
 }
 
 /// Runs, grouped by strategy as they come, condensed strategy by strategy.
-pub fn by_strategy(runs: &[Run], reset_cost: f64, bound: &Bound) -> Vec<Summary> {
+pub fn by_strategy(runs: &[Run], reset_cost: f64, bound: &Bound) -> Vec<StrategySummary> {
     runs.chunk_by(|a, b| a.strategy == b.strategy)
-        .map(|runs| Summary::of(runs, reset_cost, bound))
+        .map(|runs| StrategySummary::of(runs, reset_cost, bound))
         .collect()
 }
 

@@ -22,7 +22,7 @@ pub use hypercube::hypercube;
 pub use random::random;
 
 /// A family of test-beds as people choose it.
-pub struct Described {
+pub struct TestbedFamily {
     /// How its names are written; small letters as they are, capitals to be filled in.
     pub name: &'static str,
     /// Names that can be used as they are.
@@ -34,7 +34,7 @@ pub struct Described {
 }
 
 /// Every family, in the order in which tables and help list them.
-pub const ALL: &[Described] = &[
+pub const ALL: &[TestbedFamily] = &[
     hypercube::DESCRIBED,
     filetree::DESCRIBED,
     bebop::DESCRIBED,
@@ -48,7 +48,7 @@ pub const ALL: &[Described] = &[
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spec {
+pub enum TestbedSpec {
     /// An application that is made from its name.
     Made(Recipe),
     /// The file explorer over the shape in this file: read it, and hand its text to
@@ -137,7 +137,7 @@ fn names() -> String {
 }
 
 /// What a name stands for.
-pub fn find(name: &str) -> Result<Spec, TestbedError> {
+pub fn find(name: &str) -> Result<TestbedSpec, TestbedError> {
     let (family, rest) = match name.split_once(':') {
         Some((family, rest)) => (family, Some(rest)),
         None => (name, None),
@@ -159,7 +159,7 @@ pub fn find(name: &str) -> Result<Spec, TestbedError> {
         ("filetree", Some("")) => {
             return Err(malformed("filetree:cassandra, filetree:httpd, filetree:large or filetree:FILE"));
         }
-        ("filetree", Some(file)) => return Ok(Spec::ShapeFile(file.to_string())),
+        ("filetree", Some(file)) => return Ok(TestbedSpec::ShapeFile(file.to_string())),
         ("bebop-like", None) => Recipe::Bebop,
         ("bebop-like", Some("large")) => Recipe::BebopLarge,
         ("bebop-like", _) => return Err(malformed("bebop-like or bebop-like:large")),
@@ -172,7 +172,7 @@ pub fn find(name: &str) -> Result<Spec, TestbedError> {
         ("site-like", None) => Recipe::Site,
         _ => return Err(TestbedError::Unknown(name.to_string())),
     };
-    Ok(Spec::Made(recipe))
+    Ok(TestbedSpec::Made(recipe))
 }
 
 fn hypercube_of(rest: &str) -> Option<Recipe> {
@@ -209,7 +209,7 @@ mod tests {
 
     fn model(name: &str) -> Model {
         match find(name) {
-            Ok(Spec::Made(recipe)) => recipe.model(),
+            Ok(TestbedSpec::Made(recipe)) => recipe.model(),
             other => panic!("{name} gives {other:?}"),
         }
     }
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_shape_file_is_left_to_the_caller() {
         let spec = find("filetree:C:/my tree.json");
-        assert_eq!(spec, Ok(Spec::ShapeFile("C:/my tree.json".to_string())));
+        assert_eq!(spec, Ok(TestbedSpec::ShapeFile("C:/my tree.json".to_string())));
     }
 
     fn check(name: &str, expected: &str) {

@@ -8,9 +8,9 @@
 
 use argiope_explore::bound;
 use argiope_explore::strategies::ALL;
-use argiope_explore::strategy::{Described, Settings};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_sim::crawl::crawl;
-use argiope_sim::testbeds::{Spec, find};
+use argiope_sim::testbeds::{TestbedSpec, find};
 
 const SLACK_ALL_STATES: f64 = 1.05;
 const SLACK_COMPLETE: f64 = 1.03;
@@ -36,11 +36,13 @@ const OTHERS: &[&str] = &[
 ];
 
 fn check(testbed: &str, rivals: &[&str], seeds: u64) {
-    let Ok(Spec::Made(recipe)) = find(testbed) else { panic!("{testbed} is a test-bed") };
+    let Ok(TestbedSpec::Made(recipe)) = find(testbed) else { panic!("{testbed} is a test-bed") };
     let app = recipe.model();
-    let medians = |described: &'static Described| {
+    let medians = |described: &'static NamedStrategy| {
         let runs: Vec<_> = (1..=seeds)
-            .map(|seed| crawl(&app, described, Settings { reset_cost: app.reset_cost, seed }))
+            .map(|seed| {
+                crawl(&app, described, StrategySettings { reset_cost: app.reset_cost, seed })
+            })
             .collect();
         let all_states =
             median(runs.iter().map(|run| run.all_states.cost(app.reset_cost)).collect());

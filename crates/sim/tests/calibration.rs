@@ -2,20 +2,20 @@
 //! is within a quarter of the published actions and resets.
 
 use argiope_explore::strategies;
-use argiope_explore::strategy::Settings;
+use argiope_explore::strategy::StrategySettings;
 use argiope_sim::crawl::{Spent, crawl};
 use argiope_sim::published::published;
-use argiope_sim::testbeds::{Spec, find};
+use argiope_sim::testbeds::{TestbedSpec, find};
 
 /// Crawls with greedy and compares with what the help of the test-bed says (to two percent, since ties
 /// are broken by the seed), and that with what was published (to a quarter).
 fn check(testbed: &str, ours: Spent) {
-    let Ok(Spec::Made(recipe)) = find(testbed) else {
+    let Ok(TestbedSpec::Made(recipe)) = find(testbed) else {
         panic!("{testbed} is not made from its name");
     };
     let model = recipe.model();
     let greedy = strategies::find("greedy").expect("there is greedy");
-    let settings = Settings { reset_cost: model.reset_cost, seed: 1 };
+    let settings = StrategySettings { reset_cost: model.reset_cost, seed: 1 };
     let run = crawl(&model, greedy, settings);
     let near =
         |found: u64, expected: u64, part: u64| found.abs_diff(expected) * part <= expected + part;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
-use argiope_controller::outcome::Failure;
+use argiope_controller::outcome::JobFailure;
 use argiope_controller::record::Record;
-use argiope_controller::settings::{Limits, Settings};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_sim::crawl::{crawl, key_of, signature_of};
 use argiope_sim::crawler::{Faults, World};
 use argiope_sim::fleet::{Fleet, crawl_together};
@@ -22,18 +22,18 @@ mod applications;
 
 use crate::applications::any_application;
 
-fn settings(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
-    let exploring = Exploring { reset_cost: app.reset_cost, seed };
-    Settings { strategy, exploring, limits: Limits::default(), ahead: 0 }
+fn settings(app: &Model, strategy: &'static NamedStrategy, seed: u64) -> ControllerSettings {
+    let exploring = StrategySettings { reset_cost: app.reset_cost, seed };
+    ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
 }
 
 /// The same with up to eight jobs ahead.
-fn looking_ahead(app: &Model, strategy: &'static Described, seed: u64) -> Settings {
-    Settings { ahead: seed as usize % 9, ..settings(app, strategy, seed) }
+fn looking_ahead(app: &Model, strategy: &'static NamedStrategy, seed: u64) -> ControllerSettings {
+    ControllerSettings { ahead: seed as usize % 9, ..settings(app, strategy, seed) }
 }
 
-fn with(settings: Settings, limits: Limits) -> Settings {
-    Settings { limits, ..settings }
+fn with(settings: ControllerSettings, limits: CrawlLimits) -> ControllerSettings {
+    ControllerSettings { limits, ..settings }
 }
 
 /// How many candidates were executed.
@@ -42,7 +42,7 @@ fn executed(records: &[Record]) -> usize {
 }
 
 /// The states and actions that were given up, and why.
-fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), Failure> {
+fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), JobFailure> {
     let failed = records.iter().filter_map(|record| match record {
         Record::Failed { from, action, reason } => {
             Some(((world.state(*from), world.action(*action)), *reason))
@@ -92,7 +92,7 @@ proptest! {
         let world = World::new(&app);
         for strategy in ALL {
             let fleet = crawl_together(&world, settings(&app, strategy, seed), 1, seed);
-            let run = crawl(&app, strategy, Exploring { reset_cost: app.reset_cost, seed });
+            let run = crawl(&app, strategy, StrategySettings { reset_cost: app.reset_cost, seed });
             prop_assert_eq!(fleet.controller().known().spent(), run.complete, "{}", strategy.name);
         }
     }
@@ -138,7 +138,7 @@ proptest! {
                 let fleet = crawl_together(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 prop_assert_eq!(fleet.finished(), Some((true, None)));
                 let failed = failed(&world, fleet.records());
-                prop_assert!(failed.values().all(|&reason| reason == Failure::Hung));
+                prop_assert!(failed.values().all(|&reason| reason == JobFailure::Hung));
                 prop_assert_eq!(failed.into_keys().collect::<BTreeSet<_>>(), broken.clone());
                 prop_assert_eq!(executed(fleet.records()), app.transitions() - broken.len());
             }
@@ -175,7 +175,7 @@ proptest! {
         let settings = looking_ahead(&app, &ALL[strategy], seed);
         let crawl = |limits| crawl_together(&world, with(settings, limits), crawlers, seed);
 
-        let fleet = crawl(Limits { max_states: Some(max_states), ..Limits::default() });
+        let fleet = crawl(CrawlLimits { max_states: Some(max_states), ..CrawlLimits::default() });
         let states = fleet.controller().progress().states;
         prop_assert!(states <= max_states);
         match fleet.finished() {
@@ -184,7 +184,7 @@ proptest! {
             other => panic!("ended as {other:?}"),
         }
 
-        let fleet = crawl(Limits { max_actions: Some(max_actions), ..Limits::default() });
+        let fleet = crawl(CrawlLimits { max_actions: Some(max_actions), ..CrawlLimits::default() });
         prop_assert!(fleet.controller().progress().actions <= max_actions);
         match fleet.finished() {
             Some((true, None)) => prop_assert_eq!(&fleet.found(&app), &app),
@@ -192,7 +192,7 @@ proptest! {
             other => panic!("ended as {other:?}"),
         }
 
-        let fleet = crawl(Limits { max_depth: Some(max_depth), ..Limits::default() });
+        let fleet = crawl(CrawlLimits { max_depth: Some(max_depth), ..CrawlLimits::default() });
         let near = within(&app, max_depth as usize);
         let candidates: usize = near.iter().map(|&state| app.from(state).len()).sum();
         prop_assert_eq!(executed(fleet.records()), candidates);
@@ -282,7 +282,7 @@ fn looking_ahead_costs_little_and_asks_seldom() {
         for seed in 0..3 {
             for crawlers in [1, 2] {
                 let crawl = |ahead| {
-                    let settings = Settings { ahead, ..settings(&app, adaptive, seed) };
+                    let settings = ControllerSettings { ahead, ..settings(&app, adaptive, seed) };
                     let fleet = crawl_together(&world, settings, crawlers, seed);
                     assert_eq!(executed(fleet.records()), app.transitions());
                     (fleet.controller().known().spent().cost(app.reset_cost), fleet.asked())

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_controller::Controller;
-use argiope_controller::input::{Effect, Input, StoppedBy};
+use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
-use argiope_controller::outcome::{Failure, Note, Offered, Outcome, Sighting};
+use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::record::Record;
-use argiope_controller::settings::{Limits, Settings};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::strategies::ALL;
-use argiope_explore::strategy::Settings as Exploring;
+use argiope_explore::strategy::StrategySettings;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 /// So many states exist at most; without an end to them no crawl could end.
@@ -45,12 +45,12 @@ impl Liar {
     fn outcome(&mut self, job: &Job) -> Outcome {
         let went_right = self.0.below(job.walk.len() + 3) as u32;
         let failures = [
-            Failure::Hung,
-            Failure::Crashed,
-            Failure::NotLoaded,
-            Failure::Missing,
-            Failure::Lost,
-            Failure::Exchanged,
+            JobFailure::Hung,
+            JobFailure::Crashed,
+            JobFailure::NotLoaded,
+            JobFailure::Missing,
+            JobFailure::Lost,
+            JobFailure::Exchanged,
         ];
         match self.0.below(4) {
             0 => Outcome::Failed { went_right, reason: failures[self.0.below(failures.len())] },
@@ -62,9 +62,9 @@ impl Liar {
         }
     }
 
-    fn ready(&mut self, crawler: CrawlerId) -> Input {
+    fn ready(&mut self, crawler: CrawlerId) -> ControllerInput {
         let at = (self.0.below(2) == 0).then(|| self.sighting());
-        Input::Ready { crawler, at, spent: Spent { actions: 0, resets: 1 } }
+        ControllerInput::Ready { crawler, at, spent: Spent { actions: 0, resets: 1 } }
     }
 }
 
@@ -78,11 +78,11 @@ struct Seen {
 }
 
 impl Seen {
-    fn carry_out(&mut self, effects: Vec<Effect>) {
+    fn carry_out(&mut self, effects: Vec<ControllerEffect>) {
         for effect in effects {
             assert!(self.finished.is_none(), "{effect:?} after the end");
             match effect {
-                Effect::Assign { crawler, job, ahead } => {
+                ControllerEffect::Assign { crawler, job, ahead } => {
                     assert!(!self.away.contains(&crawler), "{crawler:?} is not there");
                     assert!(ahead.len() <= AHEAD);
                     let given = |(job, ahead): &(Job, VecDeque<Ahead>)| {
@@ -110,9 +110,9 @@ impl Seen {
                         "{crawler:?} has a job already"
                     );
                 }
-                Effect::Keep(record) => self.records.push(record),
-                Effect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),
-                Effect::Finished { complete, stopped_by } => {
+                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),
+                ControllerEffect::Finished { complete, stopped_by } => {
                     assert!(self.jobs.is_empty(), "somebody is still working");
                     self.finished = Some((complete, stopped_by));
                 }
@@ -121,7 +121,7 @@ impl Seen {
     }
 
     /// What one of the crawlers has to say next.
-    fn next_input(&mut self, liar: &mut Liar) -> Input {
+    fn next_input(&mut self, liar: &mut Liar) -> ControllerInput {
         let crawlers = self.jobs.keys().chain(&self.away).copied().collect::<Vec<_>>();
         let crawler = crawlers[liar.0.below(crawlers.len())];
         if self.away.remove(&crawler) {
@@ -130,7 +130,7 @@ impl Seen {
         let (job, mut ahead) = self.jobs.remove(&crawler).expect("whoever is not away has a job");
         if liar.0.below(12) == 0 {
             self.away.insert(crawler);
-            return Input::Lost { crawler };
+            return ControllerInput::Lost { crawler };
         }
         let mut outcome = liar.outcome(&job);
         match (&mut outcome, ahead.pop_front()) {
@@ -148,7 +148,7 @@ impl Seen {
             }
             (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
         }
-        Input::Finished { crawler, job: job.id, outcome, spent: liar.spent(&job) }
+        ControllerInput::Finished { crawler, job: job.id, outcome, spent: liar.spent(&job) }
     }
 }
 
@@ -158,13 +158,13 @@ proptest! {
         seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..6,
         max_states in 1usize..20, max_actions in 0u64..3_000, max_depth in 0u32..12, limited in 0u32..8
     ) {
-        let limits = Limits {
+        let limits = CrawlLimits {
             max_states: (limited & 1 > 0).then_some(max_states),
             max_actions: (limited & 2 > 0).then_some(max_actions),
             max_depth: (limited & 4 > 0).then_some(max_depth),
         };
-        let exploring = Exploring { reset_cost: 2.0, seed };
-        let settings = Settings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD };
+        let exploring = StrategySettings { reset_cost: 2.0, seed };
+        let settings = ControllerSettings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD };
         let mut liar = Liar(Chance::new(&[seed]));
         let mut controller = Controller::new(settings);
         let mut seen = Seen { away: (0..crawlers).map(CrawlerId).collect(), ..Seen::default() };
@@ -177,12 +177,12 @@ proptest! {
                 prop_assert!(controller.graph().is_none(), "all rest though there is a state");
                 seen.away = (0..crawlers).map(CrawlerId).collect();
                 for &crawler in &seen.away {
-                    controller.handle(Input::Lost { crawler }, &mut Vec::new());
+                    controller.handle(ControllerInput::Lost { crawler }, &mut Vec::new());
                 }
             }
             let mut effects = Vec::new();
             let input = match liar.0.below(40) {
-                0 => Input::ResetCost(liar.0.below(20) as f64 / 2.0),
+                0 => ControllerInput::ResetCost(liar.0.below(20) as f64 / 2.0),
                 _ => seen.next_input(&mut liar),
             };
             controller.handle(input, &mut effects);

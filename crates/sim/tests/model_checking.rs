@@ -8,15 +8,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use argiope_controller::job::{CrawlerId, Step};
+use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::outcome::{Offered, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{
-    Answer, Done, Effect, Envelope, Input, Message, Report, Task, Timer, ToCrawler,
+    Done, Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, TaskReport,
+    ToCrawler,
 };
 use argiope_controller::peer::schemes;
-use argiope_controller::peer::settings::{Recovery, Settings};
+use argiope_controller::peer::settings::{PeerSettings, Recovery};
 use argiope_explore::model::Model as Application;
 use argiope_ring::Key;
 use argiope_ring::invariant::{Members, ring};
@@ -32,7 +33,7 @@ const PATIENCE: u64 = 2_000_000;
 /// What is checked.
 struct Checked {
     app: Application,
-    settings: Settings,
+    settings: PeerSettings,
     controllers: usize,
     crawlers: usize,
     crashes: u32,
@@ -51,15 +52,15 @@ enum Party {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Letter {
     Peer(Key, Envelope),
-    Report(Report),
-    Returned(Answer),
+    Report(TaskReport),
+    Returned(LeaseRef),
     Told(ToCrawler),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Crawler {
     at: Option<u32>,
-    report: Report,
+    report: TaskReport,
     task: Option<Task>,
     /// It has said that its task is done, but not where it led.
     owes_report: bool,
@@ -74,7 +75,7 @@ struct Snapshot {
     crawlers: Vec<Crawler>,
     letters: BTreeMap<(Party, Party), VecDeque<Letter>>,
     /// When they go off; the number tells two of the same kind apart.
-    timers: BTreeSet<(u64, usize, Timer)>,
+    timers: BTreeSet<(u64, usize, PeerTimer)>,
     patience: BTreeSet<(u64, usize, u64)>,
     executed: BTreeSet<(u32, u32)>,
     crashes: u32,
@@ -163,14 +164,14 @@ impl Checked {
         }
     }
 
-    fn tell(&self, snapshot: &mut Snapshot, at: usize, input: Input) {
+    fn tell(&self, snapshot: &mut Snapshot, at: usize, input: PeerInput) {
         let Some(peer) = snapshot.peers[at].as_mut() else { return };
         let mut effects = Vec::new();
         peer.handle(snapshot.now, input, &mut effects);
         let me = peer.key();
         for effect in effects {
             match effect {
-                Effect::Send(to, envelope) => {
+                PeerEffect::Send(to, envelope) => {
                     let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == to);
                     if let Some(to) = to {
                         self.post(
@@ -180,16 +181,19 @@ impl Checked {
                         );
                     }
                 }
-                Effect::Tell(crawler, told) => {
+                PeerEffect::Tell(crawler, told) => {
                     let to = Party::Crawler(crawler.0 as usize);
                     self.post(snapshot, (Party::Controller(at), to), Letter::Told(told));
                 }
-                Effect::Wake(timer, time) => {
+                PeerEffect::Wake(timer, time) => {
                     snapshot.timers.insert((snapshot.now + time, at, timer));
                 }
-                Effect::Finished => snapshot.finished = true,
+                PeerEffect::Finished => snapshot.finished = true,
                 // Nobody comes back from a disk here.
-                Effect::Broadcast(_) | Effect::Left | Effect::Keep(_) | Effect::Executed(_) => {}
+                PeerEffect::Broadcast(_)
+                | PeerEffect::Left
+                | PeerEffect::Keep(_)
+                | PeerEffect::Executed(_) => {}
             }
         }
     }
@@ -229,7 +233,7 @@ impl Checked {
     fn perform(&self, snapshot: &mut Snapshot, at: usize) {
         let crawler = &mut snapshot.crawlers[at];
         let Some(task) = crawler.task.take() else { return };
-        let mut route: Vec<Step> =
+        let mut route: Vec<Transition> =
             crawler.report.route.iter().flat_map(|route| route.iter().copied()).collect();
         let mut executed = None;
         match &task.job {
@@ -251,7 +255,7 @@ impl Checked {
                         .iter()
                         .find(|&&(other, _)| signature_of(other) == action);
                     let &(number, to) = found.expect("the state offers the action");
-                    route.push(Step { from: key_of(here), action, to: key_of(to) });
+                    route.push(Transition { from: key_of(here), action, to: key_of(to) });
                     executed = Some((here, number));
                     crawler.at = Some(to);
                 }
@@ -262,19 +266,19 @@ impl Checked {
         }
         snapshot.executed.extend(executed);
         let number = crawler.report.number;
-        crawler.report = Report {
+        crawler.report = TaskReport {
             at: crawler.at.map(|state| self.see(state)),
             route: Some(Route::from(route)),
             task: Some(task.id),
             executed: executed.map(|(state, action)| (key_of(state), signature_of(action))),
             walked: task.job.map(|job| job.walk).unwrap_or_default(),
-            ..Report::new(CrawlerId(at as u64), number)
+            ..TaskReport::new(CrawlerId(at as u64), number)
         };
         if let (true, Some((from, action)), Some(sighting)) =
             (self.hasty, crawler.report.executed, &crawler.report.at)
         {
             crawler.owes_report = true;
-            let step = Step { from, action, to: sighting.key };
+            let step = Transition { from, action, to: sighting.key };
             let done = Done {
                 task: task.id,
                 step,
@@ -284,7 +288,7 @@ impl Checked {
                 kept_by: task.id.by,
             };
             let to = (0..snapshot.peers.len()).find(|&other| self.key(other) == task.id.by);
-            let envelope = Envelope::new(None, Message::Done(done));
+            let envelope = Envelope::new(None, PeerMessage::Done(done));
             if let Some(to) = to {
                 let letter = Letter::Peer(task.id.by, envelope);
                 self.post(snapshot, (Party::Crawler(at), Party::Controller(to)), letter);
@@ -302,13 +306,13 @@ impl Checked {
         }
         match (way.1, letter) {
             (Party::Controller(at), Letter::Peer(from, envelope)) => {
-                self.tell(snapshot, at, Input::Received(from, envelope));
+                self.tell(snapshot, at, PeerInput::Received(from, envelope));
             }
             (Party::Controller(at), Letter::Report(report)) => {
-                self.tell(snapshot, at, Input::Report(report))
+                self.tell(snapshot, at, PeerInput::Report(report))
             }
             (Party::Controller(at), Letter::Returned(answer)) => {
-                self.tell(snapshot, at, Input::Returned(answer));
+                self.tell(snapshot, at, PeerInput::Returned(answer));
             }
             (Party::Crawler(at), Letter::Told(ToCrawler::Task(task))) => {
                 let crawler = &mut snapshot.crawlers[at];
@@ -340,7 +344,7 @@ impl Checked {
             }
         } else if let Some((at, peer, timer)) = snapshot.timers.pop_first() {
             snapshot.now = at;
-            self.tell(snapshot, peer, Input::Woken(timer));
+            self.tell(snapshot, peer, PeerInput::Woken(timer));
         }
     }
 
@@ -366,7 +370,7 @@ fn is_one_ring(snapshot: &Snapshot) -> bool {
     let inside = snapshot.peers.iter().flatten().filter(|peer| peer.member().is_inside());
     let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
     // One that is left alone, or a pair of which one has just gone, has nobody to be in a ring with.
-    let live = |peer: &&argiope_ring::Member| {
+    let live = |peer: &&argiope_ring::RingMember| {
         peer.successors().iter().any(|key| members.contains_key(key))
     };
     members.len() < 2 || !members.values().all(live) || ring(&members).is_ok()
@@ -381,7 +385,7 @@ impl Model for Checked {
         let founder = |&key: &Key| Some(Peer::founder(self.settings, key, &keys));
         let crawler = |at: usize| Crawler {
             at: None,
-            report: Report::new(CrawlerId(at as u64), 0),
+            report: TaskReport::new(CrawlerId(at as u64), 0),
             task: None,
             owes_report: false,
             dead: false,
@@ -401,7 +405,7 @@ impl Model for Checked {
             finished: false,
         };
         for at in 0..self.controllers {
-            self.tell(&mut snapshot, at, Input::Start);
+            self.tell(&mut snapshot, at, PeerInput::Start);
         }
         for at in 0..self.crawlers {
             self.report(&mut snapshot, at);
@@ -465,7 +469,7 @@ impl Model for Checked {
                 snapshot.joins -= 1;
                 let at = self.controllers;
                 snapshot.peers[at] = Some(Peer::newcomer(self.settings, self.key(at)));
-                self.tell(&mut snapshot, at, Input::Join(self.key(0)));
+                self.tell(&mut snapshot, at, PeerInput::Join(self.key(0)));
             }
         }
         Some(snapshot)

@@ -116,7 +116,7 @@ fn gossip_survives() {
 fn every_strategy_for_parts_works_with_every_scheme() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
-    for name in strategies::FOR_PARTS {
+    for name in strategies::FOR_PARTIAL_GRAPHS {
         for scheme in schemes::ALL {
             let mut scenario = scenario(&app, scheme, "redundancy", 0);
             scenario.strategy = strategies::find(name).expect("it is there");

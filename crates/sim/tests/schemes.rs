@@ -7,17 +7,17 @@ use argiope_explore::model::Model;
 use argiope_sim::cluster::scenario::{Happening, Scenario};
 use argiope_sim::crawler::World;
 use argiope_sim::rings::recovery::{Overhead, best_period};
-use argiope_sim::rings::{Measured, formulas, measure};
-use argiope_sim::testbeds::{self, Spec, random};
+use argiope_sim::rings::{RingMeasurement, formulas, measure};
+use argiope_sim::testbeds::{self, TestbedSpec, random};
 
 fn testbed(name: &str) -> Model {
     match testbeds::find(name) {
-        Ok(Spec::Made(recipe)) => recipe.model(),
+        Ok(TestbedSpec::Made(recipe)) => recipe.model(),
         _ => panic!("{name} is no test-bed"),
     }
 }
 
-fn crawl(app: &Model, scheme: &str, controllers: usize, crawlers: usize) -> Measured {
+fn crawl(app: &Model, scheme: &str, controllers: usize, crawlers: usize) -> RingMeasurement {
     let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, 1);
     scenario.scheme = schemes::find(scheme).expect("it is there");
     let measured = measure("it", &World::new(app), &scenario);
@@ -73,7 +73,7 @@ fn the_best_time_between_copies_is_about_what_the_thesis_computes() {
         assert_eq!(measured.wrong, None, "seed {seed}");
         measured
     };
-    let calm: Vec<Measured> = (0..seeds).map(|seed| run(Recovery::Retry, 0, seed)).collect();
+    let calm: Vec<RingMeasurement> = (0..seeds).map(|seed| run(Recovery::Retry, 0, seed)).collect();
     let time = calm.iter().map(|run| run.counts.ended as f64).sum::<f64>() / seeds as f64;
     // Messages take a millisecond.
     let computed = formulas::best_period(1_000.0, failures as f64 / controllers as f64 / time);
@@ -82,7 +82,7 @@ fn the_best_time_between_copies_is_about_what_the_thesis_computes() {
         .map(|factor| {
             let period = factor * computed;
             let recovery = Recovery::Combined { period: Some(period as u64) };
-            let runs: Vec<Measured> =
+            let runs: Vec<RingMeasurement> =
                 (0..seeds).map(|seed| run(recovery, failures, seed)).collect();
             Overhead::new("combined", period, 0.0, &runs, &calm)
         })

@@ -9,7 +9,7 @@ use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::spec;
 use argiope_sim::crawler::{Faults, World};
-use argiope_sim::star::{Star, Troubles};
+use argiope_sim::star::{Star, StarFaults};
 use argiope_sim::testbeds::Recipe;
 
 fn scenario(crawlers: usize, division: division::Division, seed: u64) -> Scenario {
@@ -113,7 +113,7 @@ fn messages_that_are_lost_or_come_twice_cost_time_alone() {
         let plan = "crawlers:at:20%,60%+add-crawler@30%";
         (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
         let troubles =
-            Troubles { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
+            StarFaults { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
         let mut star = Star::with_troubles(&world, scenario, troubles);
         star.run();
         assert_eq!(star.wrong(), None, "seed {seed}");
@@ -128,7 +128,7 @@ fn a_coordinator_that_comes_back_goes_on_with_what_it_kept() {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         (scenario.happenings, _) = spec::failures("crawlers:at:40%").expect("it is well written");
-        let troubles = Troubles { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
+        let troubles = StarFaults { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
         let mut star = Star::with_troubles(&world, scenario, troubles);
         star.run();
         assert_eq!(star.wrong(), None, "seed {seed}");

@@ -4,12 +4,12 @@
 use argiope_explore::bound;
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::StateIndex;
-use argiope_explore::job::Job;
+use argiope_explore::job::PlannedJob;
 use argiope_explore::model::Model;
 use argiope_explore::strategies::{self, ALL};
-use argiope_explore::strategy::{Described, Settings, Strategy};
-use argiope_sim::crawl::{Crawl, Run, Spent, crawl};
-use argiope_sim::testbeds::{Spec, filetree, find, hypercube};
+use argiope_explore::strategy::{NamedStrategy, Strategy, StrategySettings};
+use argiope_sim::crawl::{Run, SimulatedCrawl, Spent, crawl};
+use argiope_sim::testbeds::{TestbedSpec, filetree, find, hypercube};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 #[path = "shared/applications.rs"]
@@ -17,12 +17,12 @@ mod applications;
 
 use crate::applications::any_application;
 
-fn named(name: &str) -> &'static Described {
+fn named(name: &str) -> &'static NamedStrategy {
     strategies::find(name).expect("the strategy is registered")
 }
 
 fn run(app: &Model, strategy: &str, seed: u64) -> Run {
-    crawl(app, named(strategy), Settings { reset_cost: app.reset_cost, seed })
+    crawl(app, named(strategy), StrategySettings { reset_cost: app.reset_cost, seed })
 }
 
 fn spent(actions: u64, resets: u64) -> Spent {
@@ -34,8 +34,8 @@ proptest! {
     fn every_strategy_recovers_the_model_above_the_bound(app in any_application(30), seed in any::<u64>()) {
         let bound = bound::complete(&app, app.reset_cost);
         for described in ALL {
-            let settings = Settings { reset_cost: app.reset_cost, seed };
-            let mut crawl = Crawl::new(&app, described, settings);
+            let settings = StrategySettings { reset_cost: app.reset_cost, seed };
+            let mut crawl = SimulatedCrawl::new(&app, described, settings);
             while crawl.step() {}
             prop_assert_eq!(&crawl.found(), &app, "{}", described.name);
             let run = crawl.finish();
@@ -121,9 +121,10 @@ impl Strategy for MenuBesideGreedy {
         self.greedy.executed(graph, slot, destination, new);
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let (menu, greedy) = (self.menu.choose(graph, at), self.greedy.choose(graph, at));
-        let transfer = |job: &Option<Job>| job.as_ref().map(|job| (job.reset, job.walk.len()));
+        let transfer =
+            |job: &Option<PlannedJob>| job.as_ref().map(|job| (job.reset, job.walk.len()));
         assert_eq!(transfer(&menu), transfer(&greedy));
         menu
     }
@@ -131,7 +132,7 @@ impl Strategy for MenuBesideGreedy {
 
 #[test]
 fn menu_equals_greedy_on_hypercubes_with_the_same_ties() {
-    static BOTH: Described = Described {
+    static BOTH: NamedStrategy = NamedStrategy {
         name: "both",
         summary: "",
         help: "",
@@ -142,7 +143,7 @@ fn menu_equals_greedy_on_hypercubes_with_the_same_ties() {
     };
     for n in 2..=10 {
         for seed in 0..5 {
-            crawl(&hypercube(n), &BOTH, Settings { reset_cost: 3.0, seed });
+            crawl(&hypercube(n), &BOTH, StrategySettings { reset_cost: 3.0, seed });
         }
     }
 }
@@ -160,7 +161,7 @@ fn probability_costs_little_more_than_greedy_on_hypercubes() {
 
 #[test]
 fn probability_learns_what_greedy_does_not() {
-    let Ok(Spec::Made(recipe)) = find("elfinder-like") else { panic!("it is a test-bed") };
+    let Ok(TestbedSpec::Made(recipe)) = find("elfinder-like") else { panic!("it is a test-bed") };
     let app = recipe.model();
     for seed in 0..3 {
         let cost = |strategy| run(&app, strategy, seed).all_states.cost(app.reset_cost);
@@ -203,7 +204,7 @@ impl Strategy for Quitter {
 
     fn executed(&mut self, _: &Graph, _: Slot, _: StateIndex, _: bool) {}
 
-    fn choose(&mut self, _: &Graph, _: StateIndex) -> Option<Job> {
+    fn choose(&mut self, _: &Graph, _: StateIndex) -> Option<PlannedJob> {
         None
     }
 }
@@ -211,7 +212,7 @@ impl Strategy for Quitter {
 #[test]
 #[should_panic(expected = "the strategy stopped with 3 candidates left")]
 fn a_strategy_that_ends_early_is_caught() {
-    static QUITTER: Described =
-        Described { name: "quitter", summary: "", help: "", make: |_| Box::new(Quitter) };
-    crawl(&hypercube(3), &QUITTER, Settings { reset_cost: 3.0, seed: 0 });
+    static QUITTER: NamedStrategy =
+        NamedStrategy { name: "quitter", summary: "", help: "", make: |_| Box::new(Quitter) };
+    crawl(&hypercube(3), &QUITTER, StrategySettings { reset_cost: 3.0, seed: 0 });
 }

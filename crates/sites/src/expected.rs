@@ -29,7 +29,7 @@ pub struct Expected {
     pub notes: Notes,
     /// How it is to be crawled, where that is not the default way.
     #[serde(default)]
-    pub crawl: Crawl,
+    pub crawl: CrawlOptions,
 }
 
 /// How many transitions carry which note.
@@ -49,7 +49,7 @@ pub struct Notes {
 /// How a fixture is to be crawled, where that is not the default way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Crawl {
+pub struct CrawlOptions {
     /// The identity, if it is not `content`.
     pub identity: Option<String>,
     /// More arguments of the command.

@@ -9,6 +9,6 @@ mod routes;
 mod server;
 mod site;
 
-pub use expected::{Crawl, Expected, Notes};
+pub use expected::{CrawlOptions, Expected, Notes};
 pub use server::{Server, StartError};
 pub use site::{Missing, Site};

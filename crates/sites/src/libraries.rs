@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::reply::Reply;
+use crate::reply::SiteReply;
 use crate::site::Missing;
 
 /// The modules of React that a page needs, each after those that it requires.
@@ -24,7 +24,7 @@ pub(crate) fn ready(site: &str) -> Result<(), Missing> {
 }
 
 /// The library as one script.
-pub(crate) fn answer(site: &str, path: &str) -> Option<Reply> {
+pub(crate) fn answer(site: &str, path: &str) -> Option<SiteReply> {
     if path != "/library.js" || modules(site).is_empty() {
         return None;
     }
@@ -33,8 +33,8 @@ pub(crate) fn answer(site: &str, path: &str) -> Option<Reply> {
         _ => read(VUE[0].1),
     };
     Some(match script {
-        Ok(script) => Reply::new("text/javascript; charset=utf-8", script.into_bytes()),
-        Err(missing) => Reply::text(missing.to_string()).status(503),
+        Ok(script) => SiteReply::new("text/javascript; charset=utf-8", script.into_bytes()),
+        Err(missing) => SiteReply::text(missing.to_string()).status(503),
     })
 }
 

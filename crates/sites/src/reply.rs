@@ -10,7 +10,7 @@ const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the routes may know of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ask {
+pub(crate) struct SiteRequest {
     /// The path, from its first slash on.
     pub(crate) path: String,
     /// What follows the question mark, as it was sent.
@@ -19,7 +19,7 @@ pub(crate) struct Ask {
     pub(crate) cookies: String,
 }
 
-impl Ask {
+impl SiteRequest {
     /// The value of a parameter of the query. Nothing is decoded: our pages send plain values.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         named(&self.query, '&', name)
@@ -38,11 +38,11 @@ fn named<'a>(pairs: &'a str, separator: char, name: &str) -> Option<&'a str> {
 
 /// What one running server remembers between requests.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct ServerMemory {
     count: AtomicU64,
 }
 
-impl Memory {
+impl ServerMemory {
     /// Counts one more; the first is 0.
     pub(crate) fn next(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
@@ -51,14 +51,14 @@ impl Memory {
 
 /// An answer, and how long it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct SiteReply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Cow<'static, [u8]>,
     pub(crate) delay: Duration,
 }
 
-impl Reply {
+impl SiteReply {
     /// A body of a type.
     pub(crate) fn new(content_type: &str, body: impl Into<Cow<'static, [u8]>>) -> Self {
         let headers = vec![("content-type", content_type.to_string())];
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn parameters_and_cookies_are_found_by_their_whole_name() {
-        let ask = Ask {
+        let ask = SiteRequest {
             query: "pages=9&page=2".into(),
             cookies: "a=1; seen=yes".into(),
-            ..Ask::default()
+            ..SiteRequest::default()
         };
         assert_eq!(ask.parameter("page"), Some("2"));
         assert_eq!(ask.parameter("pag"), None);

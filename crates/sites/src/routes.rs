@@ -5,11 +5,16 @@ mod broken;
 mod tree;
 mod various;
 
-use crate::reply::{Ask, Memory, Reply};
+use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::site::Site;
 
 /// The answer of a fixture's own routes, if one of them is meant.
-pub(crate) fn answer(name: &str, ask: &Ask, memory: &Memory, site: Site) -> Option<Reply> {
+pub(crate) fn answer(
+    name: &str,
+    ask: &SiteRequest,
+    memory: &ServerMemory,
+    site: Site,
+) -> Option<SiteReply> {
     match name {
         "broken" => broken::answer(ask),
         "dialogs" => various::dialogs(ask),

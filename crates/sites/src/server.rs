@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::reply::{Ask, Memory, Reply};
+use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::site::{Missing, Site};
 
 /// Why a fixture is not served.
@@ -83,7 +83,7 @@ impl Drop for Server {
 
 /// Until it is told to stop; then the loop goes, and with it every connection and every late answer.
 fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot::Receiver<()>) {
-    let memory = Arc::new(Memory::default());
+    let memory = Arc::new(ServerMemory::default());
     let app = Router::new().fallback(answer).with_state((site, memory));
     runtime.block_on(async move {
         tokio::select! {
@@ -93,9 +93,12 @@ fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot:
     });
 }
 
-async fn answer(State((site, memory)): State<(Site, Arc<Memory>)>, request: Request) -> Response {
+async fn answer(
+    State((site, memory)): State<(Site, Arc<ServerMemory>)>,
+    request: Request,
+) -> Response {
     let cookies = request.headers().get("cookie").and_then(|value| value.to_str().ok());
-    let ask = Ask {
+    let ask = SiteRequest {
         path: request.uri().path().to_string(),
         query: request.uri().query().unwrap_or_default().to_string(),
         cookies: cookies.unwrap_or_default().to_string(),
@@ -107,7 +110,7 @@ async fn answer(State((site, memory)): State<(Site, Arc<Memory>)>, request: Requ
     response(reply)
 }
 
-fn response(reply: Reply) -> Response {
+fn response(reply: SiteReply) -> Response {
     // Nothing is kept by the browser: a reset must bring the page as the server has it now.
     let mut response = Response::builder().status(reply.status).header("cache-control", "no-store");
     for (name, value) in reply.headers {

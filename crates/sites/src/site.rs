@@ -3,7 +3,7 @@
 use crate::expected::Expected;
 use crate::files::{self, Files};
 use crate::libraries;
-use crate::reply::{Ask, Memory, Reply};
+use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::routes;
 
 /// A fixture that cannot be served here.
@@ -48,20 +48,20 @@ impl Site {
     }
 
     /// The answer to a request.
-    pub(crate) fn answer(self, ask: &Ask, memory: &Memory) -> Reply {
+    pub(crate) fn answer(self, ask: &SiteRequest, memory: &ServerMemory) -> SiteReply {
         let own = || routes::answer(self.name(), ask, memory, self);
         let library = || libraries::answer(self.name(), &ask.path);
         let file = || self.file(ask.path.strip_prefix('/')?);
         let nothing =
-            || Reply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
+            || SiteReply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
         own().or_else(library).or_else(file).unwrap_or_else(nothing)
     }
 
     /// One of its files; the empty name is its first page.
-    pub(crate) fn file(self, name: &str) -> Option<Reply> {
+    pub(crate) fn file(self, name: &str) -> Option<SiteReply> {
         let name = if name.is_empty() { "index.html" } else { name };
         let (_, text) = self.files.files.iter().find(|(found, _)| *found == name)?;
-        Some(Reply::new(content_type(name), text.as_bytes()))
+        Some(SiteReply::new(content_type(name), text.as_bytes()))
     }
 }
 
@@ -95,8 +95,10 @@ mod tests {
     #[test]
     fn every_first_page_is_html_in_utf_8() {
         for site in Site::names().filter_map(Site::find).filter(|site| site.name() != "broken") {
-            let reply =
-                site.answer(&Ask { path: "/".into(), ..Ask::default() }, &Memory::default());
+            let reply = site.answer(
+                &SiteRequest { path: "/".into(), ..SiteRequest::default() },
+                &ServerMemory::default(),
+            );
             assert_eq!(reply.status, 200, "{}", site.name());
             let text = String::from_utf8(reply.body.into_owned()).unwrap();
             assert!(text.starts_with("<!doctype html>"), "{}", site.name());
@@ -108,8 +110,10 @@ mod tests {
     fn what_is_not_there_is_not_found() {
         let site = Site::find("toggles").unwrap();
         for path in ["/missing", "/../toggles/index.html", "//index.html", "/expected.toml"] {
-            let reply =
-                site.answer(&Ask { path: path.into(), ..Ask::default() }, &Memory::default());
+            let reply = site.answer(
+                &SiteRequest { path: path.into(), ..SiteRequest::default() },
+                &ServerMemory::default(),
+            );
             assert_eq!(reply.status, 404, "{path}");
         }
     }

@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::frame::Frames;
 use crate::hello::Hello;
-use crate::limits::Limits;
-use crate::stream::{Reader, Writer};
+use crate::limits::ConnectionLimits;
+use crate::stream::{ByteReader, ByteWriter};
 use crate::writer;
 
 /// Why a frame was not taken.
@@ -58,7 +58,7 @@ pub enum RecvError {
 
 /// How far a connection has come, as its parts tell each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum ConnectionPhase {
     Open,
     /// Everything was written, the goodbye included.
     Written,
@@ -74,7 +74,7 @@ pub(crate) struct Shared {
     pub(crate) room: Semaphore,
     all_room: usize,
     largest: usize,
-    pub(crate) progress: watch::Sender<Progress>,
+    pub(crate) progress: watch::Sender<ConnectionPhase>,
 }
 
 impl Shared {
@@ -86,7 +86,7 @@ impl Shared {
 
     /// Ends the connection for its other parts too.
     pub(crate) fn cut(&self) {
-        self.progress.send_replace(Progress::Cut);
+        self.progress.send_replace(ConnectionPhase::Cut);
     }
 }
 
@@ -103,13 +103,13 @@ impl Connection {
     /// Starts the task that writes; what was read of the frames already stays.
     pub(crate) fn begin(
         peer: Hello,
-        mut frames: Frames<Reader>,
-        writer: Writer,
-        limits: &Limits,
+        mut frames: Frames<ByteReader>,
+        writer: ByteWriter,
+        limits: &ConnectionLimits,
     ) -> Self {
         let (queue, queued) = mpsc::channel(limits.queue.clamp(1, Semaphore::MAX_PERMITS));
         let all_room = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        let (progress, watched) = watch::channel(Progress::Open);
+        let (progress, watched) = watch::channel(ConnectionPhase::Open);
         let largest = limits.largest_frame();
         let shared =
             Arc::new(Shared { room: Semaphore::new(all_room), all_room, largest, progress });
@@ -186,8 +186,8 @@ impl Sender {
         let Self { queue, shared } = self;
         drop(queue);
         let mut progress = shared.progress.subscribe();
-        match progress.wait_for(|progress| *progress != Progress::Open).await.as_deref() {
-            Ok(Progress::Written) => Ok(()),
+        match progress.wait_for(|progress| *progress != ConnectionPhase::Open).await.as_deref() {
+            Ok(ConnectionPhase::Written) => Ok(()),
             _ => Err(SendError::Closed),
         }
     }
@@ -208,8 +208,8 @@ fn permits(room: usize) -> u32 {
 /// matters.
 pub struct Receiver {
     /// `None` after an error: the socket is given back at once.
-    frames: Option<Frames<Reader>>,
-    watched: watch::Receiver<Progress>,
+    frames: Option<Frames<ByteReader>>,
+    watched: watch::Receiver<ConnectionPhase>,
     shared: Arc<Shared>,
 }
 
@@ -234,7 +234,7 @@ impl Receiver {
             tokio::select! {
                 biased;
                 // Only the writer cuts while this waits. `shared` holds the sender: it never ends.
-                _ = self.watched.wait_for(|progress| *progress == Progress::Cut) => {
+                _ = self.watched.wait_for(|progress| *progress == ConnectionPhase::Cut) => {
                     return Err(RecvError::Stalled);
                 }
                 filled = frames.fill() => filled?,

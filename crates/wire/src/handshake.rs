@@ -12,9 +12,9 @@ use tokio_rustls::rustls;
 
 use crate::connection::{Connection, RecvError};
 use crate::frame::Frames;
-use crate::hello::{self, Heard, Hello, Verdict};
-use crate::limits::Limits;
-use crate::stream::{Reader, Stream, Writer};
+use crate::hello::{self, Hello, HelloVerdict, ReceivedHello};
+use crate::limits::ConnectionLimits;
+use crate::stream::{ByteReader, ByteWriter, Stream};
 
 /// What the accepting side asks besides: an error is the reason that both sides get to know.
 pub type Check<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Send + Sync);
@@ -96,7 +96,7 @@ impl From<RecvError> for HandshakeError {
 pub(crate) async fn greet(
     stream: Stream,
     me: &Hello,
-    limits: &Limits,
+    limits: &ConnectionLimits,
     deadline: Instant,
     check: Check<'_>,
 ) -> Result<Connection, HandshakeError> {
@@ -114,8 +114,8 @@ pub(crate) async fn greet(
     let judged = me.fits(heard).and_then(|other| check(&other).map(|()| other));
 
     let verdict = match &judged {
-        Ok(_) => Verdict::Accepted,
-        Err(reason) => Verdict::Refused(reason.clone()),
+        Ok(_) => HelloVerdict::Accepted,
+        Err(reason) => HelloVerdict::Refused(reason.clone()),
     };
     let answered = async {
         let _ = send(&mut writer, &verdict.encode()).await;
@@ -125,20 +125,20 @@ pub(crate) async fn greet(
     let answered = timeout_at(deadline, answered).await;
     let peer = judged.map_err(|reason| refusal(Side::This, reason))?;
     let answer = answered.map_err(|_| HandshakeError::Deadline)??.ok_or(HandshakeError::Closed)?;
-    match Verdict::decode(&answer) {
-        Some(Verdict::Accepted) => Ok(Connection::begin(peer, frames, writer, limits)),
-        Some(Verdict::Refused(reason)) => Err(refusal(Side::Other, reason)),
+    match HelloVerdict::decode(&answer) {
+        Some(HelloVerdict::Accepted) => Ok(Connection::begin(peer, frames, writer, limits)),
+        Some(HelloVerdict::Refused(reason)) => Err(refusal(Side::Other, reason)),
         None => Err(refusal(Side::This, "its verdict cannot be read".to_owned())),
     }
 }
 
-pub(crate) async fn send(writer: &mut Writer, frame: &[u8]) -> io::Result<()> {
+pub(crate) async fn send(writer: &mut ByteWriter, frame: &[u8]) -> io::Result<()> {
     let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
     writer.write_all(&[&length.to_be_bytes(), frame].concat()).await?;
     writer.flush().await
 }
 
-async fn hear(frames: &mut Frames<Reader>) -> Result<Heard, HandshakeError> {
+async fn hear(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello, HandshakeError> {
     match frames.next().await {
         Ok(Some(frame)) => Ok(Hello::decode(&frame)),
         Ok(None) => Err(HandshakeError::Closed),
@@ -150,7 +150,7 @@ async fn hear(frames: &mut Frames<Reader>) -> Result<Heard, HandshakeError> {
             [0x16, 3, ..] => Err(HandshakeError::NotAuthenticated(
                 "the other side has certificates, this side has none".to_owned(),
             )),
-            _ => Ok(Heard { protocol: None, hello: None }),
+            _ => Ok(ReceivedHello { protocol: None, hello: None }),
         },
         Err(error) => Err(error.into()),
     }

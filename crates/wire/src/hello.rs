@@ -45,7 +45,7 @@ pub struct Hello {
 
 /// A hello as it arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedHello {
     pub(crate) protocol: Option<u32>,
     /// `None` if it cannot be read.
     pub(crate) hello: Option<Hello>,
@@ -75,16 +75,16 @@ impl Hello {
     }
 
     /// Reads what the other side sent, as far as it can be read.
-    pub(crate) fn decode(bytes: &[u8]) -> Heard {
+    pub(crate) fn decode(bytes: &[u8]) -> ReceivedHello {
         let Some((number, rest)) = bytes.split_first_chunk::<NUMBER>() else {
-            return Heard { protocol: None, hello: None };
+            return ReceivedHello { protocol: None, hello: None };
         };
         let protocol = u32::from_be_bytes(*number);
         type Rest = (String, Role, u128, Option<String>);
         let hello = postcard::from_bytes::<Rest>(rest)
             .ok()
             .map(|(cluster, role, name, address)| Self { protocol, cluster, role, name, address });
-        Heard { protocol: Some(protocol), hello }
+        ReceivedHello { protocol: Some(protocol), hello }
     }
 
     fn check_texts(&self) -> Result<(), String> {
@@ -105,7 +105,7 @@ impl Hello {
 
     /// Whether this process can speak with the one that was heard; an error is the sentence that says why
     /// not.
-    pub(crate) fn fits(&self, heard: Heard) -> Result<Hello, String> {
+    pub(crate) fn fits(&self, heard: ReceivedHello) -> Result<Hello, String> {
         let unreadable = || "its hello cannot be read".to_owned();
         // First, since nothing else is sure to be readable when the versions differ.
         let protocol = heard.protocol.ok_or_else(unreadable)?;
@@ -132,12 +132,12 @@ impl Hello {
 
 /// What one side says of the other's hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum HelloVerdict {
     Accepted,
     Refused(String),
 }
 
-impl Verdict {
+impl HelloVerdict {
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Accepted => vec![ACCEPTED],
@@ -176,7 +176,10 @@ mod tests {
     #[test]
     fn a_hello_is_read_as_it_was_written() {
         let bytes = hello().encode().expect("short enough");
-        assert_eq!(Hello::decode(&bytes), Heard { protocol: Some(PROTOCOL), hello: Some(hello()) });
+        assert_eq!(
+            Hello::decode(&bytes),
+            ReceivedHello { protocol: Some(PROTOCOL), hello: Some(hello()) }
+        );
     }
 
     #[test]
@@ -204,8 +207,10 @@ mod tests {
     fn texts_that_are_too_long_are_refused() {
         let long = "x".repeat(LONGEST_TEXT + 1);
         assert!(Hello::new(&long, Role::Client, 1).encode().is_err());
-        let heard =
-            Heard { protocol: Some(PROTOCOL), hello: Some(Hello { name: 8, ..hello().at(&long) }) };
+        let heard = ReceivedHello {
+            protocol: Some(PROTOCOL),
+            hello: Some(Hello { name: 8, ..hello().at(&long) }),
+        };
         assert_eq!(
             hello().fits(heard),
             Err("the address has 257 bytes, 256 are allowed".to_owned())
@@ -215,7 +220,8 @@ mod tests {
     #[test]
     fn a_reason_is_bounded_and_fit_to_be_printed() {
         let reason = format!("\u{1b}[2J{}", "ä".repeat(LONGEST_REASON));
-        let Some(Verdict::Refused(read)) = Verdict::decode(&Verdict::Refused(reason).encode())
+        let Some(HelloVerdict::Refused(read)) =
+            HelloVerdict::decode(&HelloVerdict::Refused(reason).encode())
         else {
             panic!("it was refused");
         };
@@ -229,7 +235,7 @@ mod tests {
         fn arbitrary_bytes_are_no_hello_that_fits(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             // A chance hit would need the name of the cluster.
             prop_assert!(hello().fits(Hello::decode(&bytes)).is_err());
-            let _ = Verdict::decode(&bytes);
+            let _ = HelloVerdict::decode(&bytes);
         }
     }
 }

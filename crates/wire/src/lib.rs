@@ -24,10 +24,10 @@ pub use connection::{Connection, Receiver, RecvError, SendError, Sender};
 pub use credentials::{Credentials, CredentialsError};
 pub use handshake::{Check, HandshakeError, Refusal, Side};
 pub use hello::{Hello, Role};
-pub use limits::Limits;
-pub use memory::Memory;
+pub use limits::ConnectionLimits;
+pub use memory::MemoryTransport;
 pub use net::Net;
-pub use transport::{DialError, Incoming, ListenError, Listener, Transport};
+pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transport};
 
 /// The version of what is said on a connection, frames included. Different versions refuse each other.
 pub const PROTOCOL: u32 = 3;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bounds of one connection. They are this side's own; the other side may have others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The largest frame that is sent or accepted, in bytes.
     pub frame: usize,
     /// How long a connection may take until both sides have accepted each other.
@@ -17,14 +17,14 @@ pub struct Limits {
     pub unsent_bytes: usize,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The largest frame, where the four bytes of a length can say it.
     pub(crate) fn largest_frame(&self) -> usize {
         self.frame.min(crate::frame::LARGEST)
     }
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     /// Guesses: a frame may hold the source of a large page, and a process that is swapped out or stopped
     /// for some seconds is not taken for dead.
     fn default() -> Self {

@@ -17,11 +17,11 @@ type Board = BTreeMap<String, mpsc::Sender<DuplexStream>>;
 
 /// A switchboard of its own; clones are the same one. Addresses are any strings.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct MemoryTransport {
     board: Arc<Mutex<Board>>,
 }
 
-impl Memory {
+impl MemoryTransport {
     /// A switchboard where nobody listens yet.
     pub fn new() -> Self {
         Self::default()
@@ -54,7 +54,7 @@ impl Memory {
 
 /// Somebody who listens; the address is free again when it is dropped.
 pub(crate) struct MemoryListener {
-    memory: Memory,
+    memory: MemoryTransport,
     pub(crate) address: String,
     dialed: mpsc::Receiver<DuplexStream>,
 }

@@ -4,14 +4,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 /// Bytes that come in.
-pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type ByteReader = Box<dyn AsyncRead + Send + Unpin>;
 /// Bytes that go out.
-pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type ByteWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// A stream of bytes. One dynamic call per buffer costs nothing beside the system call behind it.
 pub(crate) struct Stream {
-    pub(crate) reader: Reader,
-    pub(crate) writer: Writer,
+    pub(crate) reader: ByteReader,
+    pub(crate) writer: ByteWriter,
 }
 
 impl Stream {

@@ -13,8 +13,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::connection::Connection;
 use crate::handshake::{Check, HandshakeError, Refusal, greet};
 use crate::hello::Hello;
-use crate::limits::Limits;
-use crate::memory::{Memory, MemoryListener};
+use crate::limits::ConnectionLimits;
+use crate::memory::{MemoryListener, MemoryTransport};
 use crate::net::{AddressError, Net};
 use crate::stream::Stream;
 
@@ -91,7 +91,7 @@ pub enum Transport {
     /// The network.
     Net(Net),
     /// This process.
-    Memory(Memory),
+    Memory(MemoryTransport),
 }
 
 impl Transport {
@@ -100,7 +100,7 @@ impl Transport {
         &self,
         address: &str,
         me: &Hello,
-        limits: &Limits,
+        limits: &ConnectionLimits,
     ) -> Result<Connection, DialError> {
         let deadline = Instant::now() + limits.hello;
         let stream = match timeout_at(deadline, self.open(address)).await {
@@ -172,12 +172,12 @@ impl Listener {
     }
 
     /// The next dialer, of whom nothing is known yet. Can be abandoned without losing one.
-    pub async fn accept(&mut self) -> Incoming {
+    pub async fn accept(&mut self) -> IncomingConnection {
         match &mut self.source {
             Source::Net(listener, net) => loop {
                 match listener.accept().await {
                     Ok((socket, from)) => {
-                        return Incoming {
+                        return IncomingConnection {
                             from: from.to_string(),
                             raw: Raw::Net(socket, net.clone()),
                         };
@@ -186,9 +186,10 @@ impl Listener {
                     Err(_) => tokio::time::sleep(PAUSE).await,
                 }
             },
-            Source::Memory(listener) => {
-                Incoming { from: String::new(), raw: Raw::Memory(listener.accept().await) }
-            }
+            Source::Memory(listener) => IncomingConnection {
+                from: String::new(),
+                raw: Raw::Memory(listener.accept().await),
+            },
         }
     }
 }
@@ -199,12 +200,12 @@ enum Raw {
 }
 
 /// Somebody who dialed. Dropping it hangs up.
-pub struct Incoming {
+pub struct IncomingConnection {
     from: String,
     raw: Raw,
 }
 
-impl Incoming {
+impl IncomingConnection {
     /// The address that the dialer has on the network; empty within a process.
     pub fn from(&self) -> &str {
         &self.from
@@ -215,7 +216,7 @@ impl Incoming {
     pub async fn welcome(
         self,
         me: &Hello,
-        limits: &Limits,
+        limits: &ConnectionLimits,
         check: Check<'_>,
     ) -> Result<Connection, HandshakeError> {
         let deadline = Instant::now() + limits.hello;

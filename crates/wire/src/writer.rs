@@ -12,9 +12,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::connection::{Progress, Shared};
+use crate::connection::{ConnectionPhase, Shared};
 use crate::frame::GOODBYE;
-use crate::stream::Writer;
+use crate::stream::ByteWriter;
 
 /// So many bytes are gathered before they are written; a larger frame is written from where it is.
 const GATHERED: usize = 64 << 10;
@@ -23,7 +23,7 @@ const BATCH: usize = 64;
 
 /// Writes until all senders are gone, or the connection is cut.
 pub(crate) async fn run(
-    writer: Writer,
+    writer: ByteWriter,
     mut queued: mpsc::Receiver<Bytes>,
     shared: Arc<Shared>,
     stall: Duration,
@@ -33,7 +33,7 @@ pub(crate) async fn run(
     let written = tokio::select! {
         biased;
         // The receiver gave up; nobody wants the rest.
-        _ = progress.wait_for(|progress| *progress == Progress::Cut) => None,
+        _ = progress.wait_for(|progress| *progress == ConnectionPhase::Cut) => None,
         written = drain(&mut output, &mut queued, &shared) => Some(written),
     };
     // First, so that whoever learns of the end finds the senders closed.
@@ -42,9 +42,10 @@ pub(crate) async fn run(
     match written {
         Some(Err(Failure::Stalled)) => shared.cut(),
         Some(result) => {
-            let reached = if result.is_ok() { Progress::Written } else { Progress::Lost };
+            let reached =
+                if result.is_ok() { ConnectionPhase::Written } else { ConnectionPhase::Lost };
             shared.progress.send_if_modified(|progress| {
-                let open = *progress == Progress::Open;
+                let open = *progress == ConnectionPhase::Open;
                 if open {
                     *progress = reached;
                 }
@@ -91,7 +92,7 @@ async fn drain(
 }
 
 struct Output {
-    writer: Writer,
+    writer: ByteWriter,
     gathered: Vec<u8>,
     stall: Duration,
 }
@@ -127,7 +128,11 @@ impl Output {
 }
 
 /// Every write has its own deadline: a slow reader is not a dead one.
-async fn write_all(writer: &mut Writer, mut bytes: &[u8], stall: Duration) -> Result<(), Failure> {
+async fn write_all(
+    writer: &mut ByteWriter,
+    mut bytes: &[u8],
+    stall: Duration,
+) -> Result<(), Failure> {
     while !bytes.is_empty() {
         let written = timeout(stall, writer.write(bytes)).await.map_err(|_| Failure::Stalled)??;
         if written == 0 {

@@ -9,13 +9,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{CallError, Closed, SessionId};
 use crate::events::Queue;
-use crate::message::{self, Incoming};
+use crate::message::{self, ProtocolMessage};
 
-pub(super) type Answer = Result<Box<RawValue>, CallError>;
+pub(super) type CallAnswer = Result<Box<RawValue>, CallError>;
 
-pub(super) struct Pending {
+pub(super) struct PendingCall {
     pub(super) session: Option<SessionId>,
-    pub(super) answer: oneshot::Sender<Answer>,
+    pub(super) answer: oneshot::Sender<CallAnswer>,
 }
 
 pub(super) struct Session {
@@ -27,7 +27,7 @@ pub(super) struct Session {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) next_id: u64,
-    pub(super) pending: HashMap<u64, Pending>,
+    pub(super) pending: HashMap<u64, PendingCall>,
     pub(super) sessions: HashMap<SessionId, Session>,
     /// `None` once the connection is closed; the writer ends with it, which closes the pipe.
     pub(super) outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
@@ -59,7 +59,7 @@ impl State {
         if sent { Ok(()) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
     }
 
-    pub(super) fn answer(&mut self, id: u64, answer: Answer) {
+    pub(super) fn answer(&mut self, id: u64, answer: CallAnswer) {
         // A call whose reply was dropped is no longer here.
         if let Some(call) = self.pending.remove(&id) {
             let _ = call.answer.send(answer);
@@ -67,7 +67,7 @@ impl State {
     }
 
     /// Keeps the sessions up to date.
-    pub(super) fn follow(&mut self, method: &str, incoming: &Incoming<'_>) {
+    pub(super) fn follow(&mut self, method: &str, incoming: &ProtocolMessage<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Attached<'a> {
@@ -135,14 +135,14 @@ impl State {
 
     fn fail_calls(&mut self, session: &str, error: &CallError) {
         let of_session =
-            |call: &Pending| call.session.as_ref().is_some_and(|id| id.as_str() == session);
+            |call: &PendingCall| call.session.as_ref().is_some_and(|id| id.as_str() == session);
         for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
             let _ = call.answer.send(Err(error.clone()));
         }
     }
 }
 
-pub(super) fn answer_of(incoming: Incoming<'_>) -> Answer {
+pub(super) fn answer_of(incoming: ProtocolMessage<'_>) -> CallAnswer {
     /// What Chromium says of a session that it does not know.
     const NO_SESSION: i64 = -32001;
     match (incoming.error, incoming.result) {

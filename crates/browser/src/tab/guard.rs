@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::{ANSWER, Tab, TabError};
 use crate::agent::AgentSettings;
-use crate::connection::{CallError, Connection, SessionId};
+use crate::connection::{CallError, ProtocolConnection, SessionId};
 
 /// Puts the agent into every document to come; gives the browser's name for it.
 pub(super) fn install(
-    connection: &Connection,
+    connection: &ProtocolConnection,
     session: &SessionId,
     settings: &AgentSettings,
 ) -> impl Future<Output = Result<String, CallError>> + use<> {

@@ -3,11 +3,11 @@
 use argiope_explore::page::Kind;
 use serde_json::{Value, json};
 
-use super::{ANSWER, Arrival, Point, Step, Tab, TabError};
+use super::{ANSWER, PathStep, Point, Tab, TabError, TabPosition};
 
 impl Tab {
     /// One step by the browser's input: aim, act, settle.
-    pub(super) async fn run_trusted(&mut self, step: &Step) -> Result<Arrival, TabError> {
+    pub(super) async fn run_trusted(&mut self, step: &PathStep) -> Result<TabPosition, TabError> {
         // Moves of the pointer wait for the next frame, or for what is done after them.
         if !self.settings.frames && step.kind == Kind::Hover {
             return Err(self.needs_frames());
@@ -16,7 +16,7 @@ impl Tab {
             .map_err(|error| TabError::Confused(error.to_string()))?;
         let point: Option<Point> = self.ask(&format!("aim({place})"), 1).await?;
         let Some(Point { x, y }) = point else {
-            return Ok(Arrival { missing: true, ..self.settle().await? });
+            return Ok(TabPosition { missing: true, ..self.settle().await? });
         };
         self.pointed = true;
         let mouse = |kind: &str, button: &str, count: u32| {
@@ -42,7 +42,7 @@ impl Tab {
         }
         self.send_all(&calls).await?;
         let there = self.settle().await?;
-        Ok(Arrival { done: 1, ..there })
+        Ok(TabPosition { done: 1, ..there })
     }
 
     async fn send_all(&self, calls: &[(&str, Value)]) -> Result<(), TabError> {

@@ -9,19 +9,19 @@ use serde_json::json;
 use super::Outside;
 use crate::agent::AgentSettings;
 use crate::browser::OpenedTab;
-use crate::connection::Connection;
+use crate::connection::ProtocolConnection;
 use crate::events::{Event, Events};
 use crate::note::Noted;
 
 /// What must be answered while the tab is busy: dialogs, navigations, downloads.
-pub(super) struct Watch {
-    pub connection: Connection,
+pub(super) struct TabWatch {
+    pub connection: ProtocolConnection,
     pub opened: OpenedTab,
     pub settings: AgentSettings,
     pub outside: Arc<Mutex<Outside>>,
 }
 
-impl Watch {
+impl TabWatch {
     pub async fn run(self, mut events: Events) {
         while let Some(event) = events.next().await {
             // An event that cannot be read is the browser's fault and concerns nobody here.

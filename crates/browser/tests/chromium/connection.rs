@@ -4,7 +4,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::time::Duration;
 
 use argiope_browser::connection::Closed;
-use argiope_browser::{CallError, Connection, SessionId};
+use argiope_browser::{CallError, ProtocolConnection, SessionId};
 use serde_json::{Value, json};
 
 /// The other side of the pipes.
@@ -14,10 +14,10 @@ struct Peer {
 }
 
 impl Peer {
-    fn connect() -> (Connection, Self) {
+    fn connect() -> (ProtocolConnection, Self) {
         let (from_browser, says) = std::io::pipe().unwrap();
         let (hears, to_browser) = std::io::pipe().unwrap();
-        let connection = Connection::open(from_browser.into(), to_browser.into()).unwrap();
+        let connection = ProtocolConnection::open(from_browser.into(), to_browser.into()).unwrap();
         (connection, Self { hears, says })
     }
 
@@ -36,7 +36,7 @@ impl Peer {
     }
 }
 
-async fn next_method(connection: &Connection) -> Option<String> {
+async fn next_method(connection: &ProtocolConnection) -> Option<String> {
     connection.browser_events().next().await.map(|event| event.method.into_string())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use argiope_browser::Browser;
-use argiope_browser::agent::{AgentSettings, Step};
+use argiope_browser::agent::{AgentSettings, PathStep};
 use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::page::Kind;
 
@@ -118,9 +118,9 @@ async fn real_clicks_reach_pages_that_are_not_drawn_and_a_pointer_that_only_move
     let before = tab.load(&url).await.unwrap().raw;
     let click = click(&mut tab).await;
     assert_eq!(tab.run(std::slice::from_ref(&click)).await.unwrap().raw, before);
-    let clicked = tab.run(&[Step { trusted: true, ..click.clone() }]).await.unwrap();
+    let clicked = tab.run(&[PathStep { trusted: true, ..click.clone() }]).await.unwrap();
     assert_ne!(clicked.raw, before);
-    let hover = Step { kind: Kind::Hover, trusted: true, ..click };
+    let hover = PathStep { kind: Kind::Hover, trusted: true, ..click };
     assert_eq!(tab.run(&[hover]).await.unwrap_err(), TabError::NeedsFrames);
     assert!(tab.lacks_frames());
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use argiope_browser::find::find;
-use argiope_browser::{CallError, Connection, LaunchSettings, SessionId};
+use argiope_browser::{CallError, LaunchSettings, ProtocolConnection, SessionId};
 use serde_json::{Value, json};
 
 /// Settings for the browser that argiope would find, with its profile in the given directory.
@@ -18,7 +18,7 @@ pub fn settings(profiles: &Path) -> LaunchSettings {
 
 /// Evaluates an expression and gives its value.
 pub async fn evaluate(
-    connection: &Connection,
+    connection: &ProtocolConnection,
     session: &SessionId,
     expression: &str,
 ) -> Result<Value, CallError> {

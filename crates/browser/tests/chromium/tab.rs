@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use argiope_browser::Browser;
-use argiope_browser::agent::{AgentSettings, Raw, Step};
+use argiope_browser::agent::{AgentSettings, PathStep, Raw};
 use argiope_browser::browser::OpenedTab;
 use argiope_browser::note::Noted;
 use argiope_browser::tab::{Tab, TabError};
@@ -81,10 +81,10 @@ async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
 }
 
 /// A click on the page's button.
-pub async fn click(tab: &mut Tab) -> Step {
+pub async fn click(tab: &mut Tab) -> PathStep {
     let offers = tab.look().await.unwrap().page.offers;
     let button = offers.into_iter().find(|offer| offer.kind == Kind::Click).unwrap();
-    Step {
+    PathStep {
         kind: Kind::Click,
         place: button.place,
         argument: String::new(),
@@ -146,7 +146,7 @@ async fn sent_twice(name: &str, page: &'static str, expected: &str) {
 }
 
 /// The pages that clicks lead to, one at a time.
-async fn raws(tab: &mut Tab, url: &str, step: &Step, many: usize) -> Vec<Raw> {
+async fn raws(tab: &mut Tab, url: &str, step: &PathStep, many: usize) -> Vec<Raw> {
     tab.load(url).await.unwrap();
     let mut raws = Vec::new();
     for _ in 0..many {
@@ -163,7 +163,8 @@ async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_ste
     tab.load(&url).await.unwrap();
     let click = click(&mut tab).await;
     let raws = raws(&mut tab, &url, &click, 2).await;
-    let step = |at: usize, first| Step { expect: raws.get(at).copied(), first, ..click.clone() };
+    let step =
+        |at: usize, first| PathStep { expect: raws.get(at).copied(), first, ..click.clone() };
 
     tab.load(&url).await.unwrap();
     let known = tab.run(&[step(0, false), step(1, false)]).await.unwrap();
@@ -188,8 +189,10 @@ async fn steps_that_take_long_do_not_share_a_call() {
     tab.load(&url).await.unwrap();
     let click = click(&mut tab).await;
     let raws = raws(&mut tab, &url, &click, 4).await;
-    let steps: Vec<Step> =
-        raws.iter().map(|&raw| Step { expect: Some(raw), first: true, ..click.clone() }).collect();
+    let steps: Vec<PathStep> = raws
+        .iter()
+        .map(|&raw| PathStep { expect: Some(raw), first: true, ..click.clone() })
+        .collect();
     tab.load(&url).await.unwrap();
     assert_eq!(tab.run(&steps).await.unwrap().done, 3);
     assert_eq!(tab.run(&steps[3..]).await.unwrap().raw, raws[3]);

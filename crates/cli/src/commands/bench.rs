@@ -3,7 +3,7 @@
 
 use clap::Subcommand;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 mod browser;
 mod cluster;
@@ -22,7 +22,7 @@ mod strategies;
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]
-pub struct Args {
+pub struct BenchArgs {
     #[command(subcommand)]
     what: What,
 }
@@ -30,22 +30,22 @@ pub struct Args {
 #[derive(Subcommand)]
 enum What {
     /// Compare every strategy on every test-bed, beside the published figures
-    Strategies(strategies::Args),
+    Strategies(strategies::StrategiesBenchArgs),
     /// Compare every knowledge scheme of a ring of controllers, beside the published figures
-    Schemes(schemes::Args),
+    Schemes(schemes::SchemesBenchArgs),
     /// Measure how a ring scales to a hundred controllers
-    Scale(scale::Args),
+    Scale(scale::ScaleBenchArgs),
     /// Measure what it costs to lose controllers, beside what was published
-    Recovery(recovery::Args),
+    Recovery(recovery::RecoveryBenchArgs),
     /// Measure a crawl in the browser against bare loops over the same connection
-    Browser(browser::Args),
+    Browser(browser::BrowserBenchArgs),
     /// Measure rings of real processes: what a controller can do, losses, more crawlers
-    Cluster(cluster::Args),
+    Cluster(cluster::ClusterBenchArgs),
     /// Measure the time of a crawl and of a decision, and the memory of a graph
-    Speed(speed::Args),
+    Speed(speed::SpeedBenchArgs),
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub fn run(args: BenchArgs) -> Result<(), CommandFailure> {
     match args.what {
         What::Strategies(args) => strategies::run(args),
         What::Schemes(args) => schemes::run(&args),

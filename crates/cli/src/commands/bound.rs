@@ -5,9 +5,9 @@ use argiope_sim::report::text::{count, number};
 use argiope_sim::tour::{self, AllStates};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::source::{Application, Source};
+use crate::source::{CheckedModel, Source};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -17,7 +17,7 @@ Examples:
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct BoundArgs {
     #[command(flatten)]
     source: Source,
     /// Print one JSON object
@@ -25,7 +25,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     let app = args.source.load()?;
     let complete = bound::complete(&app.model, app.reset_cost);
     let all_states = tour::all_states(&app.model, app.reset_cost);
@@ -65,7 +65,7 @@ struct Effort {
     lower: f64,
 }
 
-fn line(app: &Application, complete: &Bound, all_states: &AllStates) -> String {
+fn line(app: &CheckedModel, complete: &Bound, all_states: &AllStates) -> String {
     let line = Line {
         states: app.model.states(),
         transitions: app.model.transitions(),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use argiope_wire::{AuthorityError, authority};
 use clap::Subcommand;
 
-use crate::failure::Failure;
-use crate::{output, words};
+use crate::failure::CommandFailure;
+use crate::{format, output};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -20,7 +20,7 @@ exchanged are used from the next connection on.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct CertsArgs {
     #[command(subcommand)]
     what: What,
 }
@@ -54,21 +54,21 @@ enum What {
     },
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let wrong = |error: AuthorityError| Failure::Input(error.to_string());
+pub fn run(args: &CertsArgs) -> Result<(), CommandFailure> {
+    let wrong = |error: AuthorityError| CommandFailure::Input(error.to_string());
     match &args.what {
         What::Init { directory } => {
             authority::init(directory).map_err(wrong)?;
-            let directory = words::path(directory);
+            let directory = format::path(directory);
             output::print(&format!(
                 "an authority is in {directory}; keep its ca.key to yourself. For each machine:\n  {} certs issue NAME \
                  --authority {directory} --host ADDRESS --out DIR\n",
-                words::program()
+                format::program()
             ))
         }
         What::Issue { name, authority, out, host } => {
             authority::issue(authority, name, host, out).map_err(wrong)?;
-            output::print(&format!("a certificate for {name} is in {}\n", words::path(out)))
+            output::print(&format!("a certificate for {name} is in {}\n", format::path(out)))
         }
     }
 }

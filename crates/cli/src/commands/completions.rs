@@ -4,19 +4,19 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope completions bash > argiope.bash")]
-pub struct Args {
+pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &CompletionsArgs) -> Result<(), CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "argiope", &mut script);
     output::print_bytes(&script)

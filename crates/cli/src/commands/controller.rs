@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use argiope_ring::Key;
 use argiope_runtime::cluster::client::Client;
-use argiope_runtime::cluster::controller::{self, ControllerError, Metrics, Plan};
+use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
 use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{interrupt, output};
 
 const AFTER_HELP: &str = "\
@@ -30,7 +30,7 @@ Exit codes: 0 left in order, 1 failed, 2 bad input.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct ControllerArgs {
     /// Where to listen for other controllers, crawlers and clients; port 0 is any that is free
     #[arg(long, value_name = "ADDR")]
     listen: String,
@@ -60,7 +60,7 @@ pub struct Args {
 const ASKED: Duration = Duration::from_secs(1);
 
 /// A place on the circle that takes much from the one who has most, if anybody can be asked who is there.
-fn place(args: &Args) -> Result<Key, Failure> {
+fn place(args: &ControllerArgs) -> Result<Key, CommandFailure> {
     let switch = args.security.switch(Role::Client, chance()?, None)?;
     let status = async { Client::dial_any(&switch, &args.join).await?.status().await };
     let status = block_on(async { tokio::time::timeout(ASKED, status).await })?;
@@ -70,7 +70,7 @@ fn place(args: &Args) -> Result<Key, Failure> {
     Ok(Key::in_widest_gap(&there.collect::<Vec<_>>(), chance()?))
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
     // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
     let me = place(args)?;
@@ -79,10 +79,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         leave_with_parent(leave.clone());
     }
     let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
-    let trace = trace.map_err(|error| Failure::Input(format!("--trace: {error}")))?;
+    let trace = trace.map_err(|error| CommandFailure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
     let told = metrics.as_ref().map(|(_, metrics)| metrics.clone());
-    let plan = Plan {
+    let plan = ControllerPlan {
         data: args.data.clone(),
         me,
         switch,
@@ -106,11 +106,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })??;
     ended.map_err(|error| match error {
         ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
-            Failure::Input(error.to_string())
+            CommandFailure::Input(error.to_string())
         }
-        ControllerError::Store(_) => Failure::Failed(format!(
+        ControllerError::Store(_) => CommandFailure::Failed(format!(
             "{error}; what was kept before is in {}",
-            crate::words::path(&args.data)
+            crate::format::path(&args.data)
         )),
     })
 }

@@ -3,8 +3,8 @@
 
 mod args;
 mod cluster;
-mod place;
 mod report;
+mod run_dir;
 mod watch;
 
 use std::cell::Cell;
@@ -16,23 +16,23 @@ use std::time::{Duration, Instant};
 use argiope_browser::{Executable, LaunchSettings};
 use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
-use argiope_runtime::crawl::{self, CrawlError, Plan, Summary};
-use argiope_runtime::remembered;
+use argiope_runtime::crawl::{self, CrawlError, CrawlPlan, CrawlSummary};
+use argiope_runtime::learned;
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::{Store, StoreError};
 use argiope_sites::Server;
 use tokio::sync::Notify;
 
-pub use args::Args;
-pub use cluster::{Attach, attach};
-use place::Place;
+pub use args::CrawlArgs;
+pub use cluster::{AttachArgs, attach};
 use report::Ended;
-use watch::Watch;
+use run_dir::RunDir;
+use watch::ProgressPrinter;
 
 use crate::cluster::chance;
-use crate::failure::{Failure, INTERRUPTED, LIMIT};
+use crate::failure::{CommandFailure, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{interrupt, output, words};
+use crate::{format, interrupt, output};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -43,19 +43,19 @@ struct Ready {
     settings: CrawlSettings,
     out: PathBuf,
     /// The place that was made for it, if it is a new one.
-    place: Option<Place>,
+    place: Option<RunDir>,
     /// The server of the application, if argiope serves it.
     server: Option<Server>,
     /// The browser, if it was looked for already.
     executable: Option<Executable>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     if args.ring.is_wanted() {
         return cluster::run(args);
     }
     if let Some(name) = args.ring.pointless() {
-        return Err(Failure::Input(format!("{name} means nothing without --cluster")));
+        return Err(CommandFailure::Input(format!("{name} means nothing without --cluster")));
     }
     let started = Instant::now();
     let ready = match &args.what.resume {
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let Ready { store, settings, out, place, server, executable } = ready;
     let executable = executable.map_or_else(|| recorded::browser(args.browser.as_deref()), Ok)?;
-    let plan = Plan {
+    let plan = CrawlPlan {
         store,
         settings: settings.clone(),
         browser: LaunchSettings::new(executable, std::env::temp_dir()),
@@ -75,10 +75,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         interrupt: Arc::new(Notify::new()),
         deadline: args.max_time.map(|time| started + time),
     };
-    let ended = drive(plan, Watch::new(args.quiet, rustix::process::geteuid().is_root()))?;
+    let ended =
+        drive(plan, ProgressPrinter::new(args.quiet, rustix::process::geteuid().is_root()))?;
     drop(server);
     let begun =
-        Store::read(&out).and_then(|store| Ok((store.length()? > 0, remembered::load(&store)?)));
+        Store::read(&out).and_then(|store| Ok((store.length()? > 0, learned::load(&store)?)));
     if let (Some(place), Ok((false, _))) = (&place, &begun) {
         place.undo();
     }
@@ -90,7 +91,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 None => "before it went on; nothing has changed",
             };
             eprintln!("argiope: interrupted {when}");
-            Err(Failure::Ended(INTERRUPTED))
+            Err(CommandFailure::Ended(INTERRUPTED))
         }
         Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
         Some(Ok(summary)) => {
@@ -101,23 +102,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Makes everything ready for a new crawl.
-fn begin(args: &Args) -> Result<Ready, Failure> {
+fn begin(args: &CrawlArgs) -> Result<Ready, CommandFailure> {
     // Whatever can be wrong is looked at before anything is written.
     let executable = Some(recorded::browser(args.browser.as_deref())?);
     let server = if args.what.demo {
         let server = Server::start(DEMO);
-        Some(server.map_err(|error| Failure::Failed(error.to_string()))?)
+        Some(server.map_err(|error| CommandFailure::Failed(error.to_string()))?)
     } else {
         None
     };
     let url =
         server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
-    let scope = Scope::of(&url).map_err(Failure::Input)?;
+    let scope = Scope::of(&url).map_err(CommandFailure::Input)?;
     let settings = args.settings(url);
-    let name = if args.what.demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
+    let name = if args.what.demo { DEMO.to_owned() } else { run_dir::name_of(&scope.site) };
     let place = match &args.out {
-        Some(path) => Place::given(path),
-        None => Place::chosen(&name)?,
+        Some(path) => RunDir::given(path),
+        None => RunDir::chosen(&name)?,
     };
     let as_json = serde_json::to_value(&settings).expect("settings are JSON");
     let store = match Store::create(&place.path, &as_json) {
@@ -136,7 +137,7 @@ fn begin(args: &Args) -> Result<Ready, Failure> {
 }
 
 /// Makes everything ready to go on with a crawl.
-fn resume(args: &Args, directory: &Path) -> Result<Ready, Failure> {
+fn resume(args: &CrawlArgs, directory: &Path) -> Result<Ready, CommandFailure> {
     let store = Store::open(directory).map_err(|error| refused(&error))?;
     let before = recorded::settings(&store)?;
     let mut settings = before.clone();
@@ -152,37 +153,40 @@ fn resume(args: &Args, directory: &Path) -> Result<Ready, Failure> {
 }
 
 /// The address is part of what was found, so the application must be where it was.
-fn serve_again(site: &str, url: &str) -> Result<Server, Failure> {
+fn serve_again(site: &str, url: &str) -> Result<Server, CommandFailure> {
     let port = url.trim_end_matches('/').rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-    let port: u16 = port.ok_or_else(|| Failure::Failed(format!("{url} has no port")))?;
+    let port: u16 = port.ok_or_else(|| CommandFailure::Failed(format!("{url} has no port")))?;
     Server::start_at(site, port).map_err(|error| {
-        Failure::Failed(format!("{site} cannot be served at {url} again: {error}"))
+        CommandFailure::Failed(format!("{site} cannot be served at {url} again: {error}"))
     })
 }
 
 /// How a crawl ended that has nothing left to do.
-fn finished(ready: &Ready) -> Result<Option<Summary>, Failure> {
+fn finished(ready: &Ready) -> Result<Option<CrawlSummary>, CommandFailure> {
     if ready.place.is_some() {
         return Ok(None);
     }
-    let learned = remembered::load(&ready.store).map_err(|error| refused(&error))?;
+    let learned = learned::load(&ready.store).map_err(|error| refused(&error))?;
     let controller = recorded::controller(&ready.store, &ready.settings, learned.reset_cost)?;
-    let summary = Summary::of(&controller, true, None);
+    let summary = CrawlSummary::of(&controller, true, None);
     let begun = summary.progress.states > 0;
     Ok((begun && summary.progress.unexplored == 0).then_some(summary))
 }
 
 /// A name that no page can guess.
-fn secret() -> Result<String, Failure> {
+fn secret() -> Result<String, CommandFailure> {
     Ok(format!("a{:032x}", chance()?))
 }
 
 /// Crawls until the end; nothing if it was interrupted before there was anything to keep.
-fn drive(plan: Plan, mut watch: Watch) -> Result<Option<Result<Summary, CrawlError>>, Failure> {
+fn drive(
+    plan: CrawlPlan,
+    mut watch: ProgressPrinter,
+) -> Result<Option<Result<CrawlSummary, CrawlError>>, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::Failed(format!("cannot start: {error}")))?;
+        .map_err(|error| CommandFailure::Failed(format!("cannot start: {error}")))?;
     let heard = interrupt::listen();
     let stop = plan.interrupt.clone();
     let begun = Cell::new(false);
@@ -208,36 +212,36 @@ fn drive(plan: Plan, mut watch: Watch) -> Result<Option<Result<Summary, CrawlErr
 }
 
 /// All that was found to be volatile, on every page or in single states.
-fn all_masks(learned: &remembered::Remembered) -> Masks {
+fn all_masks(learned: &learned::LearnedValues) -> Masks {
     let single = learned.state_masks.iter().map(|(_, masks)| masks);
     single.fold(learned.masks.clone(), |all, masks| all.and(masks))
 }
 
 /// What the end of a crawl without a summary means; `out` is where it can go on.
-fn failed(error: &CrawlError, out: Option<&Path>) -> Failure {
+fn failed(error: &CrawlError, out: Option<&Path>) -> CommandFailure {
     let and_on = out.map_or_else(String::new, |out| {
-        format!("; to go on: {} crawl --resume {}", words::program(), words::path(out))
+        format!("; to go on: {} crawl --resume {}", format::program(), format::path(out))
     });
     match error {
-        CrawlError::NoPage(_) | CrawlError::Settings(_) => Failure::Input(error.to_string()),
-        CrawlError::Store(StoreError::Damaged(_)) => Failure::Failed(error.to_string()),
+        CrawlError::NoPage(_) | CrawlError::Settings(_) => CommandFailure::Input(error.to_string()),
+        CrawlError::Store(StoreError::Damaged(_)) => CommandFailure::Failed(error.to_string()),
         CrawlError::Launch(_)
         | CrawlError::NoTab(_)
         | CrawlError::Store(_)
         | CrawlError::NoThread(_)
-        | CrawlError::Panicked => Failure::Failed(format!("{error}{and_on}")),
+        | CrawlError::Panicked => CommandFailure::Failed(format!("{error}{and_on}")),
     }
 }
 
 /// Says how a crawl ended, and gives the code to end with.
 fn tell(
-    args: &Args,
+    args: &CrawlArgs,
     settings: &CrawlSettings,
     out: &Path,
     wall: Duration,
-    summary: &Summary,
+    summary: &CrawlSummary,
     masks: &Masks,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let ended = Ended { settings, summary, wall, out, masks };
     output::print(&if args.json { ended.json() } else { ended.text() })?;
     if args.json
@@ -248,15 +252,15 @@ fn tell(
     }
     match summary.stopped_by {
         None if summary.complete => Ok(()),
-        Some(StoppedBy::Interrupt) => Err(Failure::Ended(INTERRUPTED)),
+        Some(StoppedBy::Interrupt) => Err(CommandFailure::Ended(INTERRUPTED)),
         Some(
             StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,
-        ) => Err(Failure::Ended(LIMIT)),
+        ) => Err(CommandFailure::Ended(LIMIT)),
         Some(StoppedBy::NotLoaded) => {
-            Err(Failure::Failed(format!("{} cannot be loaded any more", settings.url)))
+            Err(CommandFailure::Failed(format!("{} cannot be loaded any more", settings.url)))
         }
         Some(StoppedBy::Trouble) | None => {
-            Err(Failure::Failed("the crawl could not go on".to_owned()))
+            Err(CommandFailure::Failed("the crawl could not go on".to_owned()))
         }
     }
 }

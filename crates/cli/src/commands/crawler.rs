@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use argiope_browser::LaunchSettings;
-use argiope_runtime::cluster::worker::{self, Plan, WorkerError};
+use argiope_runtime::cluster::worker::{self, CrawlerPlan, WorkerError};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{interrupt, recorded, threads};
 
 const AFTER_HELP: &str = "\
@@ -24,7 +24,7 @@ Exit codes: 0 left in order, 1 no controller can be reached or the browser does 
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct CrawlerArgs {
     /// Where controllers of the ring listen
     #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
     controller: Vec<String>,
@@ -41,14 +41,14 @@ pub struct Args {
     with_parent: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
     // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
     let executable = recorded::browser(args.browser.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
-    let plan = Plan {
+    let plan = CrawlerPlan {
         switch: args.security.switch(Role::Crawler, chance()?, None)?,
         controllers: args.controller.clone(),
         tabs: args.tabs.unwrap_or(threads::cores().clamp(1, 64) as u32),
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let ended = block_on(worker::run(plan, &mut |what| log(what)))?;
     ended.map_err(|error| match error {
-        WorkerError::Refused(_) => Failure::Input(error.to_string()),
-        WorkerError::Launch(_) | WorkerError::Alone(_) => Failure::Failed(error.to_string()),
+        WorkerError::Refused(_) => CommandFailure::Input(error.to_string()),
+        WorkerError::Launch(_) | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
     })
 }

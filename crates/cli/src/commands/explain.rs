@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use argiope_explore::id::StateIndex;
-use argiope_explore::identity::{self, Difference, Masks, Verdict, difference};
+use argiope_explore::identity::{self, Difference, Masks, Significance, difference};
 use argiope_explore::quoted::Quoted;
 use argiope_sim::report::text::count;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -23,7 +23,7 @@ key; `argiope states` lists them. Without states it lists what changes by itself
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct ExplainArgs {
     /// The directory of the run
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -35,17 +35,22 @@ pub struct Args {
     b: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let recorded = Recorded::open(&args.directory)?;
+pub fn run(args: &ExplainArgs) -> Result<(), CommandFailure> {
+    let recorded = RecordedRun::open(&args.directory)?;
     let (Some(a), Some(b)) = (&args.a, &args.b) else { return output::print(&volatile(&recorded)) };
     let (a, b) = (recorded.find(a)?, recorded.find(b)?);
     output::print(&compared(&recorded, a, b)?)
 }
 
-fn compared(recorded: &Recorded, a: StateIndex, b: StateIndex) -> Result<String, Failure> {
+fn compared(
+    recorded: &RecordedRun,
+    a: StateIndex,
+    b: StateIndex,
+) -> Result<String, CommandFailure> {
     let name = &recorded.settings.identity;
-    let identity = identity::find(name)
-        .ok_or_else(|| Failure::Input(format!("the run has an unknown identity, {name:?}")))?;
+    let identity = identity::find(name).ok_or_else(|| {
+        CommandFailure::Input(format!("the run has an unknown identity, {name:?}"))
+    })?;
     let mut text = format!("A: {}\nB: {}\n", recorded.describe(a)?, recorded.describe(b)?);
     if a == b {
         return Ok(text + "They are the same state.\n");
@@ -54,9 +59,9 @@ fn compared(recorded: &Recorded, a: StateIndex, b: StateIndex) -> Result<String,
     let found =
         difference(identity, &recorded.learned.masks, &recorded.page(a)?, &recorded.page(b)?);
     let headings = [
-        (Verdict::Counts, format!("What makes them two states (identity {name}):")),
-        (Verdict::Masked, "What differs and is masked:".to_owned()),
-        (Verdict::DoesNotCount, "What differs and does not count:".to_owned()),
+        (Significance::Counts, format!("What makes them two states (identity {name}):")),
+        (Significance::Masked, "What differs and is masked:".to_owned()),
+        (Significance::DoesNotCount, "What differs and does not count:".to_owned()),
     ];
     for (verdict, heading) in headings {
         let lines: Vec<&Difference> = found.iter().filter(|one| one.verdict == verdict).collect();
@@ -84,7 +89,7 @@ fn compared(recorded: &Recorded, a: StateIndex, b: StateIndex) -> Result<String,
 }
 
 /// Everything that is masked.
-fn volatile(recorded: &Recorded) -> String {
+fn volatile(recorded: &RecordedRun) -> String {
     let mut text = String::new();
     let everywhere = &recorded.learned.masks;
     if !everywhere.is_empty() {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use argiope_explore::id::ActionSignature;
 use argiope_sim::report::text::count;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -22,7 +22,7 @@ first one. Actions that look the same to people but are not get a number.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct ExportArgs {
     /// The directory of the run
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -47,18 +47,22 @@ enum Format {
     Screenshot,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let recorded = Recorded::open(&args.directory)?;
+pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
+    let recorded = RecordedRun::open(&args.directory)?;
     let bytes = match args.format {
         Format::Model if args.state.is_some() => {
-            return Err(Failure::Input("a model is of all states: leave --state out".to_owned()));
+            return Err(CommandFailure::Input(
+                "a model is of all states: leave --state out".to_owned(),
+            ));
         }
         Format::Model => model(&recorded)?.into_bytes(),
         Format::Source | Format::Screenshot => {
             let state = recorded.find(args.state.as_deref().unwrap_or_default())?;
             let detail = recorded.detail(state)?;
             let none = || {
-                Failure::Input("the crawl took no pictures: crawl with --screenshots".to_owned())
+                CommandFailure::Input(
+                    "the crawl took no pictures: crawl with --screenshots".to_owned(),
+                )
             };
             let hash = match args.format {
                 Format::Screenshot => detail.screenshot.ok_or_else(none)?,
@@ -73,7 +77,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn model(recorded: &Recorded) -> Result<String, Failure> {
+fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     recorded.graph()?;
     let labels = recorded.labels()?;
     let mut names = Names { labels, given: BTreeSet::new() };

@@ -4,19 +4,19 @@ use argiope_explore::identity;
 
 use crate::args::identity_names;
 use crate::commands::describe::{explain, list};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope identities\n  argiope identities structure")]
-pub struct Args {
+pub struct IdentitiesArgs {
     /// Explain this identity
     #[arg(value_name = "NAME", value_parser = identity_names(), hide_possible_values = true)]
     name: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &IdentitiesArgs) -> Result<(), CommandFailure> {
     match args.name.as_deref().and_then(identity::find) {
         Some(described) => {
             output::print(&explain(described.name, described.summary, described.help))

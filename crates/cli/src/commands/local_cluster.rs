@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::processes::{Folder, How, Processes, argiope};
 
 const AFTER_HELP: &str = "\
@@ -19,7 +19,7 @@ The exit code is the command's.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct LocalClusterArgs {
     /// How many controllers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     controllers: u32,
@@ -37,10 +37,10 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &LocalClusterArgs) -> Result<(), CommandFailure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
-        return Err(Failure::Input(format!(
+        return Err(CommandFailure::Input(format!(
             "{name:?} is no command for a ring: crawl, status or attach is"
         )));
     }
@@ -61,11 +61,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .args(&args.command)
         .args(["--cluster", &ring.addresses.join(",")])
         .status()
-        .map_err(|error| Failure::Failed(format!("the command does not start: {error}")))?;
+        .map_err(|error| CommandFailure::Failed(format!("the command does not start: {error}")))?;
     drop(ring);
     drop(temporary);
     match ended.code() {
         Some(0) => Ok(()),
-        code => Err(Failure::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+        code => {
+            Err(CommandFailure::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        }
     }
 }

@@ -4,16 +4,16 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::args::Cli;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
-pub fn run() -> Result<(), Failure> {
+pub fn run() -> Result<(), CommandFailure> {
     let mut command = Cli::command();
     // Gives the commands below their full names.
     command.build();
     let mut manual = Vec::new();
     pages(&command, "argiope", &mut manual)
-        .map_err(|error| Failure::Failed(format!("cannot write the manual: {error}")))?;
+        .map_err(|error| CommandFailure::Failed(format!("cannot write the manual: {error}")))?;
     output::print_bytes(&manual)
 }
 

@@ -1,6 +1,6 @@
 //! `argiope model`: an application as a model file, to look into, to change, or for another program.
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 use crate::source::Source;
 
@@ -10,12 +10,12 @@ use crate::source::Source;
 Examples:
   argiope model --testbed hypercube:3
   argiope model --testbed filetree > tree.json")]
-pub struct Args {
+pub struct ModelArgs {
     #[command(flatten)]
     source: Source,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &ModelArgs) -> Result<(), CommandFailure> {
     let mut app = args.source.load()?;
     app.model.reset_cost = app.reset_cost;
     output::print(&app.model.to_json())

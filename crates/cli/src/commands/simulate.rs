@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use argiope_explore::bound;
 use argiope_explore::strategies;
-use argiope_explore::strategy::{Described, Settings};
-use argiope_sim::crawl::{Crawl, Run};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
+use argiope_sim::crawl::{Run, SimulatedCrawl};
 use argiope_sim::report;
 use argiope_sim::summary::by_strategy;
 
 use crate::args::strategy_names;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::progress::Progress;
-use crate::source::{Application, Source};
+use crate::progress::WorkProgress;
+use crate::source::{CheckedModel, Source};
 
 mod ring;
 mod trace;
@@ -52,7 +52,7 @@ actions on the way), idle_share, failures, reexecuted, model_equal, wall_ms.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct SimulateArgs {
     #[command(flatten)]
     source: Source,
     /// The strategy [default: adaptive; with controllers: greedy]
@@ -68,18 +68,18 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    ring: ring::RingArgs,
+    ring: ring::SimulatedRingArgs,
 }
 
 /// Checked.
 struct Plan {
-    app: Application,
-    strategies: Vec<&'static Described>,
+    app: CheckedModel,
+    strategies: Vec<&'static NamedStrategy>,
     seeds: std::ops::Range<u64>,
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     let plan = check(args)?;
     if let Some(path) = &args.ring.replay {
         return trace::replay(path, &plan.app);
@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let bound = bound::complete(&plan.app.model, plan.app.reset_cost);
     let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
-    let progress = Progress::new(work);
+    let progress = WorkProgress::new(work);
     let mut runs = Vec::new();
     for described in &plan.strategies {
         progress.doing(described.name);
@@ -119,19 +119,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     ))
 }
 
-fn check(args: &Args) -> Result<Plan, Failure> {
+fn check(args: &SimulateArgs) -> Result<Plan, CommandFailure> {
     let end = args.seed.checked_add(args.seeds).ok_or_else(|| {
-        Failure::Input(format!("--seed {} leaves no room for {} seeds", args.seed, args.seeds))
+        CommandFailure::Input(format!(
+            "--seed {} leaves no room for {} seeds",
+            args.seed, args.seeds
+        ))
     })?;
     if !args.ring.wanted()
         && let Some(name) = args.ring.pointless()
     {
-        return Err(Failure::Input(format!("{name} means nothing without --controllers")));
+        return Err(CommandFailure::Input(format!("{name} means nothing without --controllers")));
     }
-    let default = if args.ring.wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
+    let default =
+        if args.ring.wanted() { strategies::FOR_PARTIAL_GRAPHS[0] } else { strategies::DEFAULT };
     let name = args.strategy.as_deref().unwrap_or(default);
-    let named = |described: &&Described| match name {
-        "all" if args.ring.wanted() => strategies::FOR_PARTS.contains(&described.name),
+    let named = |described: &&NamedStrategy| match name {
+        "all" if args.ring.wanted() => strategies::FOR_PARTIAL_GRAPHS.contains(&described.name),
         name => name == ALL.0 || name == described.name,
     };
     Ok(Plan {
@@ -152,13 +156,13 @@ fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
 
 /// Crawls the whole application, telling how far it is.
 pub fn crawl(
-    app: &Application,
-    described: &'static Described,
+    app: &CheckedModel,
+    described: &'static NamedStrategy,
     seed: u64,
-    progress: &Progress,
+    progress: &WorkProgress,
 ) -> Run {
-    let settings = Settings { reset_cost: app.reset_cost, seed };
-    let mut crawl = Crawl::new(&app.model, described, settings);
+    let settings = StrategySettings { reset_cost: app.reset_cost, seed };
+    let mut crawl = SimulatedCrawl::new(&app.model, described, settings);
     let mut jobs = 0;
     while crawl.step() {
         jobs += 1;

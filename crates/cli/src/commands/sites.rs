@@ -3,7 +3,7 @@
 use argiope_sites::{Server, Site, StartError};
 
 use crate::commands::describe::list;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{interrupt, names, output};
 
 const AFTER_HELP: &str = "\
@@ -16,7 +16,7 @@ is printed, to look at it or to crawl it from another terminal.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct SitesArgs {
     /// Serve this application
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -31,7 +31,7 @@ pub struct Args {
     port: u16,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SitesArgs) -> Result<(), CommandFailure> {
     let Some(name) = &args.name else {
         let summary = |site: Site| site.expected().map(|expected| expected.difficulty);
         let all: Vec<(&str, String)> = Site::names()
@@ -43,15 +43,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return output::print(&list(all.iter().map(|(name, summary)| (*name, summary.as_str()))));
     };
     let server = Server::start_at(name, args.port).map_err(|error| match error {
-        StartError::Unknown(name) => Failure::Input(names::unknown("site", &name, Site::names())),
-        StartError::Missing(_) | StartError::Listen(_) => Failure::Failed(error.to_string()),
+        StartError::Unknown(name) => {
+            CommandFailure::Input(names::unknown("site", &name, Site::names()))
+        }
+        StartError::Missing(_) | StartError::Listen(_) => CommandFailure::Failed(error.to_string()),
     })?;
     let heard = interrupt::listen();
     output::print(&format!("{}\n", server.url()))?;
     // Ctrl-C is how this is meant to end.
     let waiting = tokio::runtime::Builder::new_current_thread().build();
     waiting
-        .map_err(|error| Failure::Failed(format!("cannot wait: {error}")))?
+        .map_err(|error| CommandFailure::Failed(format!("cannot wait: {error}")))?
         .block_on(heard.notified());
     Ok(())
 }

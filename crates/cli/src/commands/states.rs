@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use argiope_controller::outcome::{Failure as Reason, Note};
+use argiope_controller::outcome::{JobFailure, Note};
 use argiope_controller::record::Record;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
 use argiope_sim::report::text::count;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::recorded::{Recorded, refused, short};
+use crate::recorded::{RecordedRun, refused, short};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -27,7 +27,7 @@ by the beginning of its key, which is the same in every crawl of the same applic
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct StatesArgs {
     /// The directory of the run
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -36,15 +36,15 @@ pub struct Args {
     state: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
-    let recorded = Recorded::open(&args.directory)?;
+pub fn run(args: &StatesArgs) -> Result<(), CommandFailure> {
+    let recorded = RecordedRun::open(&args.directory)?;
     match &args.state {
         Some(state) => output::print(&one(&recorded, recorded.find(state)?)?),
         None => output::print(&table(&recorded)?),
     }
 }
 
-fn table(recorded: &Recorded) -> Result<String, Failure> {
+fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     let graph = recorded.graph()?;
     let paths = recorded.controller.paths();
     let mut text =
@@ -71,12 +71,12 @@ fn table(recorded: &Recorded) -> Result<String, Failure> {
 /// What the records say about actions, beside where they lead.
 #[derive(Default)]
 struct Remarks {
-    failed: BTreeMap<(StateKey, ActionSignature), Reason>,
+    failed: BTreeMap<(StateKey, ActionSignature), JobFailure>,
     notes: BTreeMap<(StateKey, ActionSignature), Vec<Note>>,
 }
 
 impl Remarks {
-    fn read(recorded: &Recorded) -> Result<Self, Failure> {
+    fn read(recorded: &RecordedRun) -> Result<Self, CommandFailure> {
         let mut remarks = Self::default();
         for record in recorded.store.records().map_err(|error| refused(&error))? {
             match record.map_err(|error| refused(&error))? {
@@ -93,7 +93,7 @@ impl Remarks {
     }
 }
 
-fn one(recorded: &Recorded, state: StateIndex) -> Result<String, Failure> {
+fn one(recorded: &RecordedRun, state: StateIndex) -> Result<String, CommandFailure> {
     let graph = recorded.graph()?;
     let detail = recorded.detail(state)?;
     let key = graph.key(state);
@@ -117,7 +117,11 @@ fn one(recorded: &Recorded, state: StateIndex) -> Result<String, Failure> {
 }
 
 /// How to get there.
-fn path(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<(), Failure> {
+fn path(
+    recorded: &RecordedRun,
+    state: StateIndex,
+    text: &mut String,
+) -> Result<(), CommandFailure> {
     let graph = recorded.graph()?;
     let Some(path) = recorded.controller.paths().to(graph.key(state)) else {
         _ = writeln!(text, "\nno known path leads there: it appeared by itself");
@@ -143,7 +147,11 @@ fn path(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<(),
 }
 
 /// What can be done there, and where it leads.
-fn actions(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<(), Failure> {
+fn actions(
+    recorded: &RecordedRun,
+    state: StateIndex,
+    text: &mut String,
+) -> Result<(), CommandFailure> {
     let graph = recorded.graph()?;
     let remarks = Remarks::read(recorded)?;
     let key = graph.key(state);
@@ -172,22 +180,22 @@ fn actions(recorded: &Recorded, state: StateIndex, text: &mut String) -> Result<
     Ok(())
 }
 
-fn destinations(recorded: &Recorded, slot: Slot, first: StateIndex) -> String {
+fn destinations(recorded: &RecordedRun, slot: Slot, first: StateIndex) -> String {
     let others = recorded.controller.known().strays().get(&slot).into_iter().flatten();
     let all: Vec<String> =
         std::iter::once(&first).chain(others).map(|state| format!("state {}", state.0)).collect();
     all.join(" or ")
 }
 
-fn in_words(reason: Reason) -> &'static str {
+fn in_words(reason: JobFailure) -> &'static str {
     match reason {
-        Reason::Hung => "failed: the page did not answer in time",
-        Reason::Crashed => "failed: the page crashed",
-        Reason::NotLoaded => "failed: the page could not be loaded",
-        Reason::Missing => "failed: it was not to be found again",
-        Reason::Lost => "failed: the browser went away",
-        Reason::Unreachable => "failed: this state was not reached again",
-        Reason::Exchanged => "failed: no tab could do it",
+        JobFailure::Hung => "failed: the page did not answer in time",
+        JobFailure::Crashed => "failed: the page crashed",
+        JobFailure::NotLoaded => "failed: the page could not be loaded",
+        JobFailure::Missing => "failed: it was not to be found again",
+        JobFailure::Lost => "failed: the browser went away",
+        JobFailure::Unreachable => "failed: this state was not reached again",
+        JobFailure::Exchanged => "failed: no tab could do it",
     }
 }
 

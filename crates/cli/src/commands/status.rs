@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use argiope_runtime::cluster::client::Client;
-use argiope_runtime::cluster::protocol::{MemberStatus, Order, Status, Tally};
+use argiope_runtime::cluster::protocol::{CrawlTally, MemberStatus, Order, Status};
 use argiope_sim::report::text::{count, name};
 use argiope_wire::Role;
 use serde_json::json;
 
 use crate::cluster::{Security, block_on, chance};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 const AFTER_HELP: &str = "\
@@ -23,7 +23,7 @@ scheme, recovery, backups, stopped, finished, states, transitions, left, under_w
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct StatusArgs {
     /// Where a controller of the ring listens (several: whichever answers)
     #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
     cluster: Vec<String>,
@@ -34,11 +34,11 @@ pub struct Args {
     security: Security,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &StatusArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, chance()?, None)?;
     let status =
         block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
-    let status = status.map_err(|error| Failure::Failed(error.to_string()))?;
+    let status = status.map_err(|error| CommandFailure::Failed(error.to_string()))?;
     output::print(&if args.json { as_json(&status) } else { text(&status) })
 }
 
@@ -93,14 +93,14 @@ fn kind(order: &Order) -> String {
     format!("{}, {}, {copies}", order.scheme, order.recovery)
 }
 
-fn share(tally: &Tally) -> String {
+fn share(tally: &CrawlTally) -> String {
     format!(
         "{:>6} states, {:>7} transitions, {:>6} left, {:>4} under way, {:>6} copies, {:>3} tabs",
         tally.states, tally.transitions, tally.left, tally.leases, tally.copies, tally.crawlers
     )
 }
 
-fn tally_json(tally: &Tally) -> serde_json::Value {
+fn tally_json(tally: &CrawlTally) -> serde_json::Value {
     json!({
         "states": tally.states, "transitions": tally.transitions, "left": tally.left, "under_way": tally.leases,
         "copies": tally.copies, "crawlers": tally.crawlers, "actions": tally.spent.actions,

@@ -4,19 +4,19 @@ use argiope_explore::strategies;
 
 use crate::args::strategy_names;
 use crate::commands::describe::{explain, list};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope strategies\n  argiope strategies greedy")]
-pub struct Args {
+pub struct StrategiesArgs {
     /// Explain this strategy
     #[arg(value_name = "NAME", value_parser = strategy_names(&[]), hide_possible_values = true)]
     name: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &StrategiesArgs) -> Result<(), CommandFailure> {
     match args.name.as_deref().and_then(strategies::find) {
         Some(described) => {
             output::print(&explain(described.name, described.summary, described.help))

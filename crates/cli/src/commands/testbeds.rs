@@ -3,19 +3,19 @@
 use argiope_sim::testbeds;
 
 use crate::commands::describe::{explain, list};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{names, output};
 
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope testbeds\n  argiope testbeds bebop-like")]
-pub struct Args {
+pub struct TestbedsArgs {
     /// Explain this test-bed: what is known of the application it imitates, and what is guessed
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &TestbedsArgs) -> Result<(), CommandFailure> {
     let all = testbeds::ALL.iter();
     let Some(name) = &args.name else {
         return output::print(&list(all.map(|described| (described.name, described.summary))));
@@ -26,7 +26,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(described) => {
             output::print(&explain(described.name, described.summary, described.help))
         }
-        None => Err(Failure::Input(names::unknown(
+        None => Err(CommandFailure::Input(names::unknown(
             "test-bed",
             name,
             all.map(|described| described.name),

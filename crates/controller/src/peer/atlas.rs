@@ -11,19 +11,19 @@ use std::sync::Arc;
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
-use argiope_explore::job::Job as Planned;
-use argiope_explore::strategy::{Described, INITIAL, Settings as Exploring};
+use argiope_explore::job::PlannedJob;
+use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
 use super::place;
-use crate::job::Step;
-use crate::outcome::Failure;
+use crate::job::Transition;
+use crate::outcome::JobFailure;
 
 mod links;
 
 /// Known transitions from the initial state to another.
-pub type Route = Arc<[Step]>;
+pub type Route = Arc<[Transition]>;
 
 /// The action that stands for all actions of a state that are not known. No real action has this name: signatures
 /// are hashes, and a page that hits upon it gains nothing but that this one action is not explored.
@@ -43,7 +43,7 @@ pub struct StateRecord {
     /// What else is known of what it offers.
     pub remarks: Remarks,
     /// What its page is like, if whoever found it has said.
-    pub content: Option<Content>,
+    pub content: Option<ContentId>,
 }
 
 /// What is known of the actions of a state beside where they lead. Only ever grows.
@@ -54,9 +54,9 @@ pub struct Remarks {
     /// Where they led besides.
     pub strays: BTreeSet<(ActionSignature, StateKey)>,
     /// What happened on the way.
-    pub notes: BTreeMap<ActionSignature, Content>,
+    pub notes: BTreeMap<ActionSignature, ContentId>,
     /// Why they were given up.
-    pub reasons: BTreeMap<ActionSignature, Failure>,
+    pub reasons: BTreeMap<ActionSignature, JobFailure>,
 }
 
 impl Remarks {
@@ -75,7 +75,7 @@ impl Remarks {
 
 /// The name of bytes that are kept beside what controllers know: they carry it about and never look into them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Content(pub u128);
+pub struct ContentId(pub u128);
 
 impl StateRecord {
     /// The initial state of the application.
@@ -84,20 +84,20 @@ impl StateRecord {
     }
 
     /// The bytes that it speaks of.
-    pub fn contents(&self) -> impl Iterator<Item = Content> + '_ {
+    pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
         self.content.into_iter().chain(self.remarks.notes.values().copied())
     }
 }
 
 /// Something about another's state that helps to find ways.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Fact {
+pub enum RouteHint {
     /// A state has nothing left to be handed out; where its executed actions lead.
     Drained(StateKey, Arc<[(ActionSignature, StateKey)]>),
     /// A state has something to be handed out again.
     Open(StateKey),
     /// A transition.
-    Leads(Step),
+    Leads(Transition),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -114,15 +114,15 @@ struct Entry {
     /// How many of its transitions were told at once when it was last said to be drained.
     leads_heard: usize,
     /// What its page is like.
-    content: Option<Content>,
+    content: Option<ContentId>,
     remarks: Remarks,
 }
 
 /// The knowledge of a controller.
 #[derive(Clone)]
 pub struct Atlas {
-    strategy: &'static Described,
-    exploring: Exploring,
+    strategy: &'static NamedStrategy,
+    exploring: StrategySettings,
     /// Whether states of others are worth asking about.
     beyond: bool,
     explorer: Option<Explorer>,
@@ -172,7 +172,11 @@ impl std::hash::Hash for Atlas {
 
 impl Atlas {
     /// Knows nothing.
-    pub fn new(strategy: &'static Described, exploring: Exploring, beyond: bool) -> Self {
+    pub fn new(
+        strategy: &'static NamedStrategy,
+        exploring: StrategySettings,
+        beyond: bool,
+    ) -> Self {
         Self {
             strategy,
             exploring,
@@ -371,13 +375,13 @@ impl Atlas {
     }
 
     /// Takes in where an action led besides.
-    pub fn learn_stray(&mut self, step: Step) {
+    pub fn learn_stray(&mut self, step: Transition) {
         let (from, _) = (self.meet(step.from), self.meet(step.to));
         self.entries[from.at()].remarks.strays.insert((step.action, step.to));
     }
 
     /// Takes in what happened while an action was executed.
-    pub fn learn_notes(&mut self, step: Step, notes: Option<Content>) {
+    pub fn learn_notes(&mut self, step: Transition, notes: Option<ContentId>) {
         let from = self.meet(step.from);
         if let Some(notes) = notes {
             self.entries[from.at()].remarks.notes.entry(step.action).or_insert(notes);
@@ -491,19 +495,19 @@ impl Atlas {
     }
 
     /// What a state's page is like.
-    pub fn content(&self, state: StateIndex) -> Option<Content> {
+    pub fn content(&self, state: StateIndex) -> Option<ContentId> {
         self.entries[state.at()].content
     }
 
     /// Takes in what a state's page is like; the first to say so is believed.
-    pub fn learn_content(&mut self, state: StateIndex, content: Option<Content>) {
+    pub fn learn_content(&mut self, state: StateIndex, content: Option<ContentId>) {
         let known = &mut self.entries[state.at()].content;
         *known = known.or(content);
     }
 
     /// Takes in where an action leads, executed here or heard of. `new`: it found that state. Says whether it was
     /// not known.
-    pub fn learn_step(&mut self, step: Step, new: bool) -> bool {
+    pub fn learn_step(&mut self, step: Transition, new: bool) -> bool {
         let from = self.meet(step.from);
         let slot = self.slot(step.from, step.action);
         if slot.is_some_and(|slot| self.graph().target(slot).is_some()) {
@@ -520,29 +524,29 @@ impl Atlas {
 
     /// Takes in a transition that somebody mentioned. Of states that are kept here, as owner or as copy, only what was
     /// reported counts: whoever reports has seen to it that the destination is kept.
-    pub fn hear(&mut self, step: Step) {
+    pub fn hear(&mut self, step: Transition) {
         if !self.is_full(step.from) {
             self.learn_step(step, false);
         }
     }
 
     /// Takes a fact in.
-    pub fn learn(&mut self, fact: &Fact) {
+    pub fn learn(&mut self, fact: &RouteHint) {
         match fact {
-            Fact::Leads(step) => self.hear(*step),
-            Fact::Drained(key, leads) => {
+            RouteHint::Leads(step) => self.hear(*step),
+            RouteHint::Drained(key, leads) => {
                 let state = self.meet(*key);
                 // The same is told by many, and what is known of a state only grows.
                 if std::mem::replace(&mut self.entries[state.at()].leads_heard, leads.len())
                     < leads.len()
                 {
                     for &(action, to) in leads.iter() {
-                        self.hear(Step { from: *key, action, to });
+                        self.hear(Transition { from: *key, action, to });
                     }
                 }
                 self.drained(*key);
             }
-            Fact::Open(key) => {
+            RouteHint::Open(key) => {
                 if let Some(ask) = self.foreign_ask(*key)
                     && self.graph().claimed().contains(&ask)
                 {
@@ -589,7 +593,7 @@ impl Atlas {
     }
 
     /// What the strategy would have a crawler do that stands there.
-    pub fn choose(&mut self, at: StateKey) -> Option<Planned> {
+    pub fn choose(&mut self, at: StateKey) -> Option<PlannedJob> {
         let at = self.meet(at);
         self.explorer.as_mut()?.choose(at)
     }
@@ -624,7 +628,7 @@ impl Atlas {
     }
 
     /// Gives a candidate up.
-    pub fn close(&mut self, slot: Slot, reason: Failure) {
+    pub fn close(&mut self, slot: Slot, reason: JobFailure) {
         if self.graph().target(slot).is_none() {
             self.counted(slot.state, |atlas| atlas.explorer().closed(slot));
             let action = self.step(slot).action;
@@ -633,11 +637,11 @@ impl Atlas {
     }
 
     /// A slot in names.
-    pub fn step(&self, slot: Slot) -> Step {
+    pub fn step(&self, slot: Slot) -> Transition {
         let graph = self.graph();
         let from = graph.key(slot.state);
         let to = graph.target(slot).map_or(from, |to| graph.key(to));
-        Step { from, action: graph.signature(graph.action_of(slot)), to }
+        Transition { from, action: graph.signature(graph.action_of(slot)), to }
     }
 
     /// How many free candidates an own state has.
@@ -711,7 +715,7 @@ impl Atlas {
             self.hear(*step);
         }
         for &(action, to) in &record.executed {
-            new |= self.learn_step(Step { from: record.key, action, to }, false);
+            new |= self.learn_step(Transition { from: record.key, action, to }, false);
         }
         for (&action, &reason) in &record.remarks.reasons {
             if let Some(slot) = self.slot(record.key, action) {

@@ -4,9 +4,9 @@ use argiope_explore::id::StateKey;
 use argiope_ring as ring;
 use argiope_ring::Key;
 
-use super::atlas::Fact;
+use super::atlas::RouteHint;
 use super::keeping::Then;
-use super::message::{Effect, Envelope, Message, Part, Report, ToCrawler};
+use super::message::{Envelope, PeerEffect, PeerMessage, ReplicaPiece, TaskReport, ToCrawler};
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 
@@ -22,7 +22,7 @@ impl Peer {
     }
 
     /// Sends a message to a controller.
-    pub(super) fn send(&mut self, to: Key, message: Message, out: &mut Vec<Effect>) {
+    pub(super) fn send(&mut self, to: Key, message: PeerMessage, out: &mut Vec<PeerEffect>) {
         self.send_with(to, None, Vec::new(), message, out);
     }
 
@@ -31,8 +31,8 @@ impl Peer {
         &mut self,
         state: StateKey,
         hint: Option<Key>,
-        message: Message,
-        out: &mut Vec<Effect>,
+        message: PeerMessage,
+        out: &mut Vec<PeerEffect>,
     ) {
         if let Some(hint) = hint.filter(|&hint| hint != self.me && !self.owns(state)) {
             self.send_with(hint, Some(state), Vec::new(), message, out);
@@ -50,15 +50,17 @@ impl Peer {
         &mut self,
         to: Key,
         key: Option<StateKey>,
-        mut facts: Vec<Fact>,
-        message: Message,
-        out: &mut Vec<Effect>,
+        mut facts: Vec<RouteHint>,
+        message: PeerMessage,
+        out: &mut Vec<PeerEffect>,
     ) {
         if to == self.me {
             self.inbox.push_back((self.me, Envelope { facts, ..Envelope::new(key, message) }));
             return;
         }
-        if self.settings.scheme.hears == Hears::Everything && !matches!(message, Message::Ring(_)) {
+        if self.settings.scheme.hears == Hears::Everything
+            && !matches!(message, PeerMessage::Ring(_))
+        {
             let told = self.told_to.entry(to).or_default();
             let until = self.told.len().min(*told + MOST_FACTS);
             facts.extend(self.told[*told..until].iter().cloned());
@@ -66,28 +68,28 @@ impl Peer {
         }
         let initial = self.atlas.initial();
         let done = self.later.remove(&to).unwrap_or_default();
-        out.push(Effect::Send(
+        out.push(PeerEffect::Send(
             to,
             Envelope { initial, facts, done, ..Envelope::new(key, message) },
         ));
     }
 
     /// Sends by themselves what found no message to go with.
-    pub(super) fn tell_later(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn tell_later(&mut self, out: &mut Vec<PeerEffect>) {
         self.telling_later = false;
         while let Some((&to, _)) = self.later.first_key_value() {
-            self.send(to, Message::Learned, out);
+            self.send(to, PeerMessage::Learned, out);
         }
     }
 
     /// Tells everybody what is new, if that is how the scheme works.
-    pub(super) fn broadcast(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn broadcast(&mut self, out: &mut Vec<PeerEffect>) {
         if self.settings.scheme.hears == Hears::Broadcast && !self.told.is_empty() {
-            out.push(Effect::Broadcast(std::mem::take(&mut self.told)));
+            out.push(PeerEffect::Broadcast(std::mem::take(&mut self.told)));
         }
     }
 
-    pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<Effect>) {
+    pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         if let Some(initial) = envelope.initial {
             self.atlas.begin(initial);
         }
@@ -101,7 +103,7 @@ impl Peer {
         }
         match envelope.key {
             Some(key) if !self.owns(key) => {
-                if let (Hears::Passing, Message::Reached(report)) =
+                if let (Hears::Passing, PeerMessage::Reached(report)) =
                     (self.settings.scheme.hears, &envelope.message)
                 {
                     self.hear(report);
@@ -113,7 +115,7 @@ impl Peer {
     }
 
     /// Hands something on that is for the owner of a state; keeps it if that may be this controller, soon.
-    fn hand_on(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<Effect>) {
+    fn hand_on(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         let Some(key) = envelope.key else { return };
         let soon = !self.ranges.granted && self.member.owns(place(key));
         let next = self.member.next_hop(place(key), envelope.last);
@@ -122,7 +124,7 @@ impl Peer {
                 envelope.hops += 1;
                 envelope.initial = envelope.initial.or(self.atlas.initial());
                 envelope.last = last;
-                out.push(Effect::Send(next, envelope));
+                out.push(PeerEffect::Send(next, envelope));
             }
             // It goes round in circles: whoever waits for it will ask again.
             Some(_) => {}
@@ -130,44 +132,46 @@ impl Peer {
         }
     }
 
-    fn take(&mut self, from: Key, envelope: Envelope, out: &mut Vec<Effect>) {
+    fn take(&mut self, from: Key, envelope: Envelope, out: &mut Vec<PeerEffect>) {
         match envelope.message {
-            Message::Ring(message) => {
+            PeerMessage::Ring(message) => {
                 self.ring(
-                    |member, effects| member.handle(ring::Input::Received(from, message), effects),
+                    |member, effects| {
+                        member.handle(ring::RingInput::Received(from, message), effects)
+                    },
                     out,
                 );
             }
-            Message::Reached(report) => self.reached(&report, out),
-            Message::Done(done) => self.done(done, out),
-            Message::Missed(answer, reason) => self.missed(answer, reason, out),
-            Message::Seek(seek) => self.sought(seek, out),
-            Message::Search(search) => self.search_on(search, out),
-            Message::Remember(root, search) => {
+            PeerMessage::Reached(report) => self.reached(&report, out),
+            PeerMessage::Done(done) => self.done(done, out),
+            PeerMessage::Missed(answer, reason) => self.missed(answer, reason, out),
+            PeerMessage::Seek(seek) => self.sought(seek, out),
+            PeerMessage::Search(search) => self.search_on(search, out),
+            PeerMessage::Remember(root, search) => {
                 self.remembered.insert(root, search);
             }
-            Message::Idle(asking, starter, left) => self.idle(asking, starter, left, out),
-            Message::Learned => {}
-            Message::Marker(marker) => self.marker(from, marker, out),
-            Message::Finish(leader) => self.finish(leader, out),
-            Message::Collect(collect) => self.collect(from, collect, out),
-            Message::Copy(number, parts) if self.takes_copies_of(from) => {
-                out.extend(parts.iter().cloned().map(Effect::Keep));
+            PeerMessage::Idle(asking, starter, left) => self.idle(asking, starter, left, out),
+            PeerMessage::Learned => {}
+            PeerMessage::Marker(marker) => self.marker(from, marker, out),
+            PeerMessage::Finish(leader) => self.finish(leader, out),
+            PeerMessage::Collect(collect) => self.collect(from, collect, out),
+            PeerMessage::Copy(number, parts) if self.takes_copies_of(from) => {
+                out.extend(parts.iter().cloned().map(PeerEffect::Keep));
                 self.keep_copies(&parts);
-                self.send(from, Message::Taken(number), out);
+                self.send(from, PeerMessage::Taken(number), out);
             }
-            Message::Copy(..) => {}
+            PeerMessage::Copy(..) => {}
             // Whoever gives it something keeps it when this controller is gone.
-            Message::HandOff { .. } if self.is_leaving() => {}
-            Message::HandOff { number, after, settled, records, links, plain } => {
+            PeerMessage::HandOff { .. } if self.is_leaving() => {}
+            PeerMessage::HandOff { number, after, settled, records, links, plain } => {
                 self.handed_over(after, settled, &records, out);
                 self.learn_links(links, out);
                 for link in plain {
                     self.learn_plain(link, out);
                 }
-                self.send(from, Message::Taken(number), out);
+                self.send(from, PeerMessage::Taken(number), out);
             }
-            Message::Bequest { number, records, links, plain } => {
+            PeerMessage::Bequest { number, records, links, plain } => {
                 for record in &records {
                     self.take_over(record, out);
                 }
@@ -176,10 +180,11 @@ impl Peer {
                     self.learn_plain(link, out);
                 }
                 // Whoever leaves must leave as many copies as there were.
-                let parts: Vec<Part> = records.into_iter().map(Part::State).collect();
+                let parts: Vec<ReplicaPiece> =
+                    records.into_iter().map(ReplicaPiece::State).collect();
                 self.copy(&parts, Some(Then::Confirm(from, number)), out);
             }
-            Message::Exists { number, asker, state, route, record } => {
+            PeerMessage::Exists { number, asker, state, route, record } => {
                 if let Some(record) = &record {
                     self.take_over(record, out);
                 }
@@ -187,40 +192,40 @@ impl Peer {
                 if let Some(record) = record {
                     self.assure_heard(state, &record.executed, out);
                 }
-                self.send(asker, Message::Taken(number), out);
+                self.send(asker, PeerMessage::Taken(number), out);
             }
-            Message::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),
-            Message::Claimed { number, link, state, followed } => {
+            PeerMessage::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),
+            PeerMessage::Claimed { number, link, state, followed } => {
                 if self.taken(number, out) {
                     self.answered(link, state, followed, out);
                 }
             }
-            Message::Due(wish) => self.due(&wish, out),
-            Message::Followed { number, asker, followed } => {
+            PeerMessage::Due(wish) => self.due(&wish, out),
+            PeerMessage::Followed { number, asker, followed } => {
                 self.learn_followed(&followed, out);
-                self.send(asker, Message::Taken(number), out);
+                self.send(asker, PeerMessage::Taken(number), out);
             }
-            Message::NotFollowed { number, asker, link, state } => {
+            PeerMessage::NotFollowed { number, asker, link, state } => {
                 self.not_followed(link, state, out);
-                self.send(asker, Message::Taken(number), out);
+                self.send(asker, PeerMessage::Taken(number), out);
             }
-            Message::Plain(followed, starter) => self.heard_plain(followed, starter, out),
-            Message::Strayed { number, asker, step } => {
+            PeerMessage::Plain(followed, starter) => self.heard_plain(followed, starter, out),
+            PeerMessage::Strayed { number, asker, step } => {
                 self.strayed(step, out);
-                self.send(asker, Message::Taken(number), out);
+                self.send(asker, PeerMessage::Taken(number), out);
             }
-            Message::Taken(number) => {
+            PeerMessage::Taken(number) => {
                 self.taken(number, out);
             }
-            Message::Want(state, crawler, home) => self.want(state, crawler, home, out),
-            Message::Like(state, crawler, content) => {
-                out.push(Effect::Tell(crawler, ToCrawler::Like(state, content)));
+            PeerMessage::Want(state, crawler, home) => self.want(state, crawler, home, out),
+            PeerMessage::Like(state, crawler, content) => {
+                out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
             }
         }
     }
 
     /// Learns from what a crawler tells of its way.
-    pub(super) fn hear(&mut self, report: &Report) {
+    pub(super) fn hear(&mut self, report: &TaskReport) {
         if matches!(self.settings.scheme.looks, Looks::OwnByReset | Looks::Everywhere { .. }) {
             return;
         }

@@ -6,7 +6,7 @@
 use argiope_ring::Key;
 
 use super::Peer;
-use super::message::{Effect, InVain, Marker, Message, Timer, ToCrawler};
+use super::message::{InVain, Marker, PeerEffect, PeerMessage, PeerTimer, ToCrawler};
 
 /// What a controller knows about the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ impl Peer {
             && self.member.successors().first().is_none_or(|&next| next < self.me)
     }
 
-    pub(super) fn look_for_the_end(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_for_the_end(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             return;
         }
@@ -88,14 +88,14 @@ impl Peer {
         self.ending.rests = false;
     }
 
-    fn send_marker(&mut self, out: &mut Vec<Effect>) {
+    fn send_marker(&mut self, out: &mut Vec<PeerEffect>) {
         let number = self.number();
         let seen = vec![(self.me, self.ending.busy)];
         let marker = Marker { leader: self.me, number, seen, again: 0, in_vain: None };
         self.ending.sent = Some(number);
-        out.push(Effect::Wake(Timer::Marker, self.settings.times.round));
+        out.push(PeerEffect::Wake(PeerTimer::Marker, self.settings.times.round));
         match self.member.successors().first().copied() {
-            Some(next) => self.send(next, Message::Marker(marker), out),
+            Some(next) => self.send(next, PeerMessage::Marker(marker), out),
             None if self.is_alone() => self.finish_all(vec![self.me], out),
             // It has lost its successors and will find others.
             None => self.rest(),
@@ -103,7 +103,7 @@ impl Peer {
     }
 
     /// The marker did not come back: somebody who had it is gone, or keeps it because there is something to do.
-    pub(super) fn marker_overdue(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn marker_overdue(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ending.finished || self.ending.sent.is_none() {
             return;
         }
@@ -115,10 +115,10 @@ impl Peer {
         }
     }
 
-    pub(super) fn marker(&mut self, from: Key, marker: Marker, out: &mut Vec<Effect>) {
+    pub(super) fn marker(&mut self, from: Key, marker: Marker, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             // Whoever sent it has not heard.
-            self.send(marker.leader, Message::Finish(self.me), out);
+            self.send(marker.leader, PeerMessage::Finish(self.me), out);
             return;
         }
         if marker.leader == self.me && self.ending.sent != Some(marker.number) {
@@ -127,7 +127,7 @@ impl Peer {
         self.ending.waiting = Some((from, marker));
     }
 
-    fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<Effect>) {
+    fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<PeerEffect>) {
         let here = (self.me, self.ending.busy);
         // Somebody between the two was not visited, or what lies between is nobody's.
         let complete = self.ranges.after == Some(from);
@@ -153,7 +153,7 @@ impl Peer {
             return self.give_back(marker, InVain::Busy, out);
         }
         match self.member.successors().first().copied() {
-            Some(next) => self.send(next, Message::Marker(marker), out),
+            Some(next) => self.send(next, PeerMessage::Marker(marker), out),
             None => self.give_back(marker, InVain::NotWhole, out),
         }
     }
@@ -164,9 +164,9 @@ impl Peer {
     }
 
     /// The leader need not wait until it is overdue.
-    fn give_back(&mut self, marker: Marker, why: InVain, out: &mut Vec<Effect>) {
+    fn give_back(&mut self, marker: Marker, why: InVain, out: &mut Vec<PeerEffect>) {
         let marker = Marker { in_vain: Some(why), ..marker };
-        self.send(marker.leader, Message::Marker(marker), out);
+        self.send(marker.leader, PeerMessage::Marker(marker), out);
     }
 
     /// Who had a part in the crawl when it was found to be over, if this controller found it: between them they know
@@ -175,22 +175,22 @@ impl Peer {
         &self.ending.members
     }
 
-    fn finish_all(&mut self, members: Vec<Key>, out: &mut Vec<Effect>) {
+    fn finish_all(&mut self, members: Vec<Key>, out: &mut Vec<PeerEffect>) {
         self.ending.members = members;
         self.finish(self.me, out);
     }
 
     /// The crawl is over; the next one is told.
-    pub(super) fn finish(&mut self, leader: Key, out: &mut Vec<Effect>) {
+    pub(super) fn finish(&mut self, leader: Key, out: &mut Vec<PeerEffect>) {
         if std::mem::replace(&mut self.ending.finished, true) {
             return;
         }
-        out.push(Effect::Finished);
+        out.push(PeerEffect::Finished);
         for crawler in std::mem::take(&mut self.parked).into_keys() {
-            out.push(Effect::Tell(crawler, ToCrawler::Finished));
+            out.push(PeerEffect::Tell(crawler, ToCrawler::Finished));
         }
         if let Some(next) = self.member.successors().first().copied() {
-            self.send(next, Message::Finish(leader), out);
+            self.send(next, PeerMessage::Finish(leader), out);
         }
     }
 }

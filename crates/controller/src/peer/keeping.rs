@@ -7,10 +7,10 @@ use argiope_ring::Key;
 
 use super::Peer;
 use super::atlas::{Route, StateRecord};
-use super::message::{Done, Effect, Message, Part, Timer};
-use super::ranges::Given;
+use super::message::{Done, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece};
+use super::ranges::Handover;
 use super::settings::Recovery;
-use crate::outcome::Failure;
+use crate::outcome::JobFailure;
 
 /// What is under way to be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ pub(super) struct Keeping {
     /// States that came to be own otherwise than by being found: they have no copies yet.
     taken_over: Vec<StateKey>,
     /// What is to be copied the next time.
-    gathered: Vec<Part>,
+    gathered: Vec<ReplicaPiece>,
     copying: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Keeping {
 struct Owed {
     /// To a member, or to whoever owns a state.
     to: To,
-    message: Message,
+    message: PeerMessage,
     since: u64,
 }
 
@@ -52,7 +52,7 @@ enum To {
 pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
-    GivenUp(StateKey, ActionSignature, Failure),
+    GivenUp(StateKey, ActionSignature, JobFailure),
     /// Tell this member that its message of this number was taken in.
     Confirm(Key, u64),
     Leave,
@@ -95,8 +95,8 @@ impl Peer {
     }
 
     /// Sees to it that something is kept, then goes on.
-    pub(super) fn keep(&mut self, part: Part, then: Then, out: &mut Vec<Effect>) {
-        out.push(Effect::Keep(part.clone()));
+    pub(super) fn keep(&mut self, part: ReplicaPiece, then: Then, out: &mut Vec<PeerEffect>) {
+        out.push(PeerEffect::Keep(part.clone()));
         let at_once = match self.settings.recovery {
             Recovery::Redundancy => true,
             Recovery::Adaptive => !self.is_overloaded(),
@@ -109,7 +109,7 @@ impl Peer {
         } else {
             self.keeping.gathered.push(part);
             if !std::mem::replace(&mut self.keeping.copying, true) {
-                out.push(Effect::Wake(Timer::Copies, self.copy_period()));
+                out.push(PeerEffect::Wake(PeerTimer::Copies, self.copy_period()));
             }
             self.then(then, out);
         }
@@ -146,7 +146,7 @@ impl Peer {
     }
 
     /// Copies what was gathered.
-    pub(super) fn copy_now(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn copy_now(&mut self, out: &mut Vec<PeerEffect>) {
         self.keeping.copying = false;
         let parts = std::mem::take(&mut self.keeping.gathered);
         if !parts.is_empty() {
@@ -154,12 +154,17 @@ impl Peer {
         }
     }
 
-    pub(super) fn copy(&mut self, parts: &[Part], then: Option<Then>, out: &mut Vec<Effect>) {
+    pub(super) fn copy(
+        &mut self,
+        parts: &[ReplicaPiece],
+        then: Option<Then>,
+        out: &mut Vec<PeerEffect>,
+    ) {
         let mut numbers = BTreeSet::new();
         for to in self.keeping.copies_on.clone() {
             numbers.insert(self.owe(
                 To::Member(to),
-                |number| Message::Copy(number, parts.to_vec()),
+                |number| PeerMessage::Copy(number, parts.to_vec()),
                 out,
             ));
         }
@@ -179,12 +184,12 @@ impl Peer {
     }
 
     /// Sends everything to controllers that should have copies and have none, and what was taken over to all.
-    pub(super) fn look_at_backups(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_at_backups(&mut self, out: &mut Vec<PeerEffect>) {
         let taken_over = std::mem::take(&mut self.keeping.taken_over);
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
             let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
             let records = states.filter_map(|state| self.atlas.record(state));
-            let parts: Vec<Part> = records.map(Part::State).collect();
+            let parts: Vec<ReplicaPiece> = records.map(ReplicaPiece::State).collect();
             self.copy(&parts, None, out);
         }
         let wanted = self.backups();
@@ -192,30 +197,31 @@ impl Peer {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
-        let parts: Vec<Part> = self.atlas.own_records().into_iter().map(Part::State).collect();
+        let parts: Vec<ReplicaPiece> =
+            self.atlas.own_records().into_iter().map(ReplicaPiece::State).collect();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !parts.is_empty() {
-                self.owe(To::Member(to), |number| Message::Copy(number, parts.clone()), out);
+                self.owe(To::Member(to), |number| PeerMessage::Copy(number, parts.clone()), out);
             }
             self.copy_waiting(to, out);
         }
         // Not before: what waits for one that is gone waits for its successor.
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
-            self.owe_nothing(gone, |message| matches!(message, Message::Copy(..)), out);
+            self.owe_nothing(gone, |message| matches!(message, PeerMessage::Copy(..)), out);
         }
     }
 
     /// What waits for its copies waits for one more: it is not among what is known yet.
-    fn copy_waiting(&mut self, to: Key, out: &mut Vec<Effect>) {
+    fn copy_waiting(&mut self, to: Key, out: &mut Vec<PeerEffect>) {
         let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
-            Message::Copy(_, parts) => Some(parts.clone()),
+            PeerMessage::Copy(_, parts) => Some(parts.clone()),
             _ => None,
         };
         let waiting = self.keeping.waiting.iter();
         let waiting =
             waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
         for (group, parts) in waiting.collect::<Vec<_>>() {
-            let number = self.owe(To::Member(to), |number| Message::Copy(number, parts), out);
+            let number = self.owe(To::Member(to), |number| PeerMessage::Copy(number, parts), out);
             if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
                 numbers.insert(number);
             }
@@ -223,74 +229,86 @@ impl Peer {
     }
 
     /// Somebody else's things are kept here.
-    pub(super) fn keep_copies(&mut self, parts: &[Part]) {
+    pub(super) fn keep_copies(&mut self, parts: &[ReplicaPiece]) {
         for part in parts {
             match part {
-                Part::State(record) => {
+                ReplicaPiece::State(record) => {
                     self.atlas.merge(record);
                     self.own_or_not(record.key);
                 }
-                Part::Step(step, notes) if self.atlas.initial().is_some() => {
+                ReplicaPiece::Step(step, notes) if self.atlas.initial().is_some() => {
                     self.atlas.learn_step(*step, false);
                     self.atlas.learn_notes(*step, *notes);
                 }
-                Part::Closed(state, action, reason) => {
+                ReplicaPiece::Closed(state, action, reason) => {
                     if let Some(slot) = self.atlas.slot(*state, *action) {
                         self.atlas.close(slot, *reason);
                     }
                 }
-                Part::Strayed(step) if self.atlas.initial().is_some() => {
+                ReplicaPiece::Strayed(step) if self.atlas.initial().is_some() => {
                     self.atlas.learn_stray(*step)
                 }
-                Part::Plain(link) => {
+                ReplicaPiece::Plain(link) => {
                     self.atlas.learn_plain(*link);
                 }
-                Part::Step(..) | Part::Strayed(_) => {}
+                ReplicaPiece::Step(..) | ReplicaPiece::Strayed(_) => {}
             }
         }
     }
 
     /// Hands over to another controller what lies after a place.
-    pub(super) fn hand_over(&mut self, to: Key, after: Key, given: Given, out: &mut Vec<Effect>) {
-        let Given { settled, records, awaited, links } = given;
+    pub(super) fn hand_over(
+        &mut self,
+        to: Key,
+        after: Key,
+        given: Handover,
+        out: &mut Vec<PeerEffect>,
+    ) {
+        let Handover { settled, records, awaited, links } = given;
         let plain = self.atlas.plain().iter().copied().collect();
-        let message = |number| Message::HandOff { number, after, settled, records, links, plain };
+        let message =
+            |number| PeerMessage::HandOff { number, after, settled, records, links, plain };
         self.owe(To::Member(to), message, out);
         self.owe_existences(awaited, out);
     }
 
     /// Leaves everything to another controller; then is gone.
-    pub(super) fn bequeath(&mut self, heir: Key, given: Given, out: &mut Vec<Effect>) {
-        let Given { records, awaited, links, .. } = given;
+    pub(super) fn bequeath(&mut self, heir: Key, given: Handover, out: &mut Vec<PeerEffect>) {
+        let Handover { records, awaited, links, .. } = given;
         let plain = self.atlas.plain().iter().copied().collect();
-        let message = |number| Message::Bequest { number, records, links, plain };
+        let message = |number| PeerMessage::Bequest { number, records, links, plain };
         let number = self.owe(To::Member(heir), message, out);
         let group = self.number();
         self.keeping.waiting.insert(group, (BTreeSet::from([number]), Then::Leave));
         self.owe_existences(awaited, out);
     }
 
-    fn owe_existences(&mut self, awaited: Vec<(StateKey, Route)>, out: &mut Vec<Effect>) {
+    fn owe_existences(&mut self, awaited: Vec<(StateKey, Route)>, out: &mut Vec<PeerEffect>) {
         for (key, route) in awaited {
             self.owe_existence(key, route, out);
         }
     }
 
     /// Tells the owner of a state that it is there.
-    pub(super) fn owe_existence(&mut self, state: StateKey, route: Route, out: &mut Vec<Effect>) {
+    pub(super) fn owe_existence(
+        &mut self,
+        state: StateKey,
+        route: Route,
+        out: &mut Vec<PeerEffect>,
+    ) {
         let asker = self.me;
         self.owe_owner(
             state,
-            |number| Message::Exists { number, asker, state, route, record: None },
+            |number| PeerMessage::Exists { number, asker, state, route, record: None },
             out,
         );
     }
 
     /// Passes on what was meant for the owner of a state.
-    pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<Effect>) {
+    pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<PeerEffect>) {
         let (asker, state, route) = (self.me, record.key, record.route.clone());
         let message =
-            |number| Message::Exists { number, asker, state, route, record: Some(record) };
+            |number| PeerMessage::Exists { number, asker, state, route, record: Some(record) };
         self.owe_owner(state, message, out);
     }
 
@@ -298,25 +316,30 @@ impl Peer {
     pub(super) fn owe_owner(
         &mut self,
         state: StateKey,
-        message: impl FnOnce(u64) -> Message,
-        out: &mut Vec<Effect>,
+        message: impl FnOnce(u64) -> PeerMessage,
+        out: &mut Vec<PeerEffect>,
     ) {
         self.owe(To::Owner(state), message, out);
     }
 
     /// Sends a message until it is taken in.
-    fn owe(&mut self, to: To, message: impl FnOnce(u64) -> Message, out: &mut Vec<Effect>) -> u64 {
+    fn owe(
+        &mut self,
+        to: To,
+        message: impl FnOnce(u64) -> PeerMessage,
+        out: &mut Vec<PeerEffect>,
+    ) -> u64 {
         let number = self.number();
         self.keeping.owed.insert(number, Owed { to, message: message(number), since: self.now });
         self.resend(number, out);
         number
     }
 
-    pub(super) fn resend(&mut self, number: u64, out: &mut Vec<Effect>) {
+    pub(super) fn resend(&mut self, number: u64, out: &mut Vec<PeerEffect>) {
         let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else {
             return;
         };
-        let is_claim = matches!(message, Message::Claim { .. });
+        let is_claim = matches!(message, PeerMessage::Claim { .. });
         match to {
             To::Member(to) => self.send(to, message, out),
             To::Owner(state) => self.send_to_owner(state, None, message, out),
@@ -326,13 +349,13 @@ impl Peer {
         let wait = resend.max(self.now - since);
         // A claim may wait for long, and must not be forgotten with whoever was to answer it.
         let wait = if is_claim { wait.min(LONGEST_CLAIM * resend) } else { wait };
-        out.push(Effect::Wake(Timer::Resend(number), wait));
+        out.push(PeerEffect::Wake(PeerTimer::Resend(number), wait));
     }
 
     /// A message was taken in, or nobody is there any more to do so. Says whether it was awaited.
-    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<Effect>) -> bool {
+    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<PeerEffect>) -> bool {
         let Some(owed) = self.keeping.owed.remove(&number) else { return false };
-        if let Message::Copy(..) = owed.message {
+        if let PeerMessage::Copy(..) = owed.message {
             self.measure_delay(self.now - owed.since);
         }
         let mut complete = Vec::new();
@@ -349,7 +372,7 @@ impl Peer {
         true
     }
 
-    fn then(&mut self, then: Then, out: &mut Vec<Effect>) {
+    fn then(&mut self, then: Then, out: &mut Vec<PeerEffect>) {
         match then {
             Then::Acknowledge(done) => self.acknowledge(done, out),
             Then::Executed(done) => self.executed(done, out),
@@ -361,13 +384,13 @@ impl Peer {
                     }
                 }
             }
-            Then::Confirm(member, number) => self.send(member, Message::Taken(number), out),
+            Then::Confirm(member, number) => self.send(member, PeerMessage::Taken(number), out),
             Then::Leave => self.left(out),
         }
     }
 
     /// What was to be handed over on leaving goes to another heir.
-    pub(super) fn change_heir(&mut self, heir: Key, out: &mut Vec<Effect>) {
+    pub(super) fn change_heir(&mut self, heir: Key, out: &mut Vec<PeerEffect>) {
         let waiting = self.keeping.waiting.values().find(|(_, then)| *then == Then::Leave);
         let number = waiting.and_then(|(numbers, _)| numbers.first().copied());
         if let Some(number) = number
@@ -383,8 +406,8 @@ impl Peer {
     pub(super) fn owe_nothing(
         &mut self,
         gone: Key,
-        what: impl Fn(&Message) -> bool,
-        out: &mut Vec<Effect>,
+        what: impl Fn(&PeerMessage) -> bool,
+        out: &mut Vec<PeerEffect>,
     ) {
         let owed = self
             .keeping

@@ -12,13 +12,13 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
 use super::atlas::Route;
-use super::message::{Effect, Followed, Message, Part, Wish};
+use super::message::{Followed, PeerEffect, PeerMessage, ReplicaPiece, Wish};
 use super::{Peer, place};
-use crate::job::Step;
+use crate::job::Transition;
 
 /// What is known of plain links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Links {
+pub(super) struct LinkRegistry {
     /// Those that were followed.
     followed: BTreeMap<ActionSignature, Followed>,
     /// Own states that offer a link which was not followed yet, as far as is known here.
@@ -51,7 +51,7 @@ fn home(link: ActionSignature) -> StateKey {
 
 impl Peer {
     /// Goes on with the plain links that were set aside, and with those about which something has changed.
-    pub(super) fn look_at_links(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_at_links(&mut self, out: &mut Vec<PeerEffect>) {
         for (state, link) in self.atlas.take_set_aside() {
             self.links.waiting.entry(link).or_default().insert(state);
             self.links.changed.insert(link);
@@ -66,7 +66,7 @@ impl Peer {
     }
 
     /// What became of links that own states were given may have been heard of in another way than by doing it.
-    pub(super) fn look_at_given_links(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_at_given_links(&mut self, out: &mut Vec<PeerEffect>) {
         let settled = |(&link, &state): (&ActionSignature, &StateKey)| {
             let slot = self.atlas.slot(state, link)?;
             (self.owns(state) && !self.atlas.is_open(slot)).then_some((link, state))
@@ -78,9 +78,11 @@ impl Peer {
     }
 
     /// Tells what became of a link of an own state where it is no candidate any more.
-    fn became_of(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<Effect>) {
+    fn became_of(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<PeerEffect>) {
         match self.atlas.find(state).and_then(|state| self.atlas.lead(state, link)) {
-            Some(to) => self.followed_here(Step { from: state, action: link, to }, false, out),
+            Some(to) => {
+                self.followed_here(Transition { from: state, action: link, to }, false, out)
+            }
             None => self.gave_up_link(state, link, out),
         }
     }
@@ -91,7 +93,7 @@ impl Peer {
     }
 
     /// Sees to it that the own states that offer a link do not wait in vain.
-    fn pursue(&mut self, link: ActionSignature, out: &mut Vec<Effect>) {
+    fn pursue(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
         let Some(mut states) = self.links.waiting.remove(&link) else { return };
         states.retain(|&state| self.owns(state) && self.atlas.is_aside(state, link));
         if let Some(followed) = self.links.followed.get(&link) {
@@ -118,7 +120,7 @@ impl Peer {
         if !self.links.given.contains_key(&link) && self.links.asked.insert(link) {
             let wish = Wish { link, state: first, route: self.route_to(first) };
             let asker = self.me;
-            self.owe_owner(home(link), |number| Message::Claim { number, asker, wish }, out);
+            self.owe_owner(home(link), |number| PeerMessage::Claim { number, asker, wish }, out);
         }
     }
 
@@ -127,7 +129,13 @@ impl Peer {
     }
 
     /// Somebody asks for a link. Who may lack something does not answer; it will be asked again.
-    pub(super) fn claimed(&mut self, number: u64, asker: Key, wish: Wish, out: &mut Vec<Effect>) {
+    pub(super) fn claimed(
+        &mut self,
+        number: u64,
+        asker: Key,
+        wish: Wish,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if self.is_unsettled() {
             return;
         }
@@ -145,12 +153,12 @@ impl Peer {
         if granted.others.insert((asker, number), wish).is_some() {
             // It takes long. The state may have been lost, or what became of the link there.
             let due = Wish { link, state: granted.to, route: granted.route.clone() };
-            self.send_to_owner(due.state, None, Message::Due(due), out);
+            self.send_to_owner(due.state, None, PeerMessage::Due(due), out);
         }
     }
 
     /// A home wonders what became of a link that was given to an own state.
-    pub(super) fn due(&mut self, due: &Wish, out: &mut Vec<Effect>) {
+    pub(super) fn due(&mut self, due: &Wish, out: &mut Vec<PeerEffect>) {
         let &Wish { link, state, ref route } = due;
         if self.is_unsettled() {
             return;
@@ -175,14 +183,14 @@ impl Peer {
         number: u64,
         wish: &Wish,
         followed: Option<Followed>,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         let &Wish { link, state, .. } = wish;
-        self.send(asker, Message::Claimed { number, link, state, followed }, out);
+        self.send(asker, PeerMessage::Claimed { number, link, state, followed }, out);
     }
 
     /// As home: the state that has a link cannot follow it.
-    fn grant_to_next(&mut self, link: ActionSignature, out: &mut Vec<Effect>) {
+    fn grant_to_next(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
         let Some(Granted { mut others, .. }) = self.links.granted.remove(&link) else { return };
         if let Some(((asker, number), wish)) = others.pop_first() {
             let granted = Granted { to: wish.state, route: wish.route.clone(), others };
@@ -197,7 +205,7 @@ impl Peer {
         link: ActionSignature,
         state: StateKey,
         followed: Option<Followed>,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         self.links.asked.remove(&link);
         self.links.changed.insert(link);
@@ -210,7 +218,12 @@ impl Peer {
     }
 
     /// A plain link was followed from an own state. `turned_out`: it did not look like one.
-    pub(super) fn followed_here(&mut self, step: Step, turned_out: bool, out: &mut Vec<Effect>) {
+    pub(super) fn followed_here(
+        &mut self,
+        step: Transition,
+        turned_out: bool,
+        out: &mut Vec<PeerEffect>,
+    ) {
         let link = step.action;
         let route = self.atlas.find(step.from).and_then(|state| self.route_over(state, step));
         let followed =
@@ -221,7 +234,7 @@ impl Peer {
             self.pass_plain(followed.clone(), self.me, out);
         }
         let asker = self.me;
-        self.owe_owner(home(link), |number| Message::Followed { number, asker, followed }, out);
+        self.owe_owner(home(link), |number| PeerMessage::Followed { number, asker, followed }, out);
     }
 
     /// A link of an own state was given up: another state may try.
@@ -229,7 +242,7 @@ impl Peer {
         &mut self,
         state: StateKey,
         link: ActionSignature,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         if self.links.given.get(&link) == Some(&state) {
             self.links.given.remove(&link);
@@ -238,7 +251,7 @@ impl Peer {
         let asker = self.me;
         self.owe_owner(
             home(link),
-            |number| Message::NotFollowed { number, asker, link, state },
+            |number| PeerMessage::NotFollowed { number, asker, link, state },
             out,
         );
     }
@@ -248,7 +261,7 @@ impl Peer {
         &mut self,
         link: ActionSignature,
         state: StateKey,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         if self.links.granted.get(&link).is_some_and(|granted| granted.to == state) {
             self.grant_to_next(link, out);
@@ -256,7 +269,7 @@ impl Peer {
     }
 
     /// Takes in that a link was followed, and tells those who wait for it.
-    pub(super) fn learn_followed(&mut self, followed: &Followed, out: &mut Vec<Effect>) {
+    pub(super) fn learn_followed(&mut self, followed: &Followed, out: &mut Vec<PeerEffect>) {
         let link = followed.link;
         if self.links.followed.contains_key(&link) {
             return;
@@ -273,25 +286,30 @@ impl Peer {
     }
 
     /// An action is a plain link wherever it is offered. Says whether that was new.
-    pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<Effect>) -> bool {
+    pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
         let new = self.atlas.learn_plain(link);
         if new {
-            out.push(Effect::Keep(Part::Plain(link)));
+            out.push(PeerEffect::Keep(ReplicaPiece::Plain(link)));
         }
         new
     }
 
     /// Somebody has found out that an action is a plain link.
-    pub(super) fn heard_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<Effect>) {
+    pub(super) fn heard_plain(
+        &mut self,
+        followed: Followed,
+        starter: Key,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if starter != self.me && self.learn_plain(followed.link, out) {
             self.learn_followed(&followed, out);
             self.pass_plain(followed, starter, out);
         }
     }
 
-    fn pass_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<Effect>) {
+    fn pass_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<PeerEffect>) {
         if let Some(next) = self.member.successors().first().copied() {
-            self.send(next, Message::Plain(followed, starter), out);
+            self.send(next, PeerMessage::Plain(followed, starter), out);
         }
     }
 
@@ -310,8 +328,9 @@ impl Peer {
             let leads =
                 self.atlas.leads(state).filter(|(link, _)| links.contains(link) && between(*link));
             for (link, to) in leads {
-                let route =
-                    self.route_over(state, Step { from, action: link, to }).unwrap_or_default();
+                let route = self
+                    .route_over(state, Transition { from, action: link, to })
+                    .unwrap_or_default();
                 followed.entry(link).or_insert(Followed { link, from, to, route });
             }
         }
@@ -331,7 +350,7 @@ impl Peer {
     pub(super) fn learn_links(
         &mut self,
         (followed, given): (Vec<Followed>, Vec<Wish>),
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         for followed in followed {
             self.learn_followed(&followed, out);

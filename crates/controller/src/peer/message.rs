@@ -6,10 +6,10 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::{Content, Fact, Route, StateRecord};
+use super::atlas::{ContentId, Route, RouteHint, StateRecord};
 use super::search::Search;
-use crate::job::{CrawlerId, Job, JobId, Step};
-use crate::outcome::{Failure, Outcome, Sighting};
+use crate::job::{CrawlerId, Job, JobId, Transition};
+use crate::outcome::{JobFailure, Outcome, Sighting};
 use crate::spent::Spent;
 
 /// A message on its way between two controllers.
@@ -24,16 +24,16 @@ pub struct Envelope {
     /// The name of the initial state, if the sender knows it.
     pub initial: Option<StateKey>,
     /// What the sender tells by the way.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<RouteHint>,
     /// Tasks that were done, told by the way.
     pub done: Vec<Done>,
     /// The message.
-    pub message: Message,
+    pub message: PeerMessage,
 }
 
 impl Envelope {
     /// Nothing but a message: for the owner of a state, or for the receiver.
-    pub fn new(key: Option<StateKey>, message: Message) -> Self {
+    pub fn new(key: Option<StateKey>, message: PeerMessage) -> Self {
         Self {
             key,
             hops: 0,
@@ -48,15 +48,15 @@ impl Envelope {
 
 /// From one controller to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Message {
+pub enum PeerMessage {
     /// About the ring itself.
-    Ring(ring::Message),
+    Ring(ring::RingMessage),
     /// A crawler stands in a state of yours (*StateInfo*).
-    Reached(Report),
+    Reached(TaskReport),
     /// A task of yours was done, and the state that it led to is kept (*AckJob*).
     Done(Done),
     /// A task of yours was not done.
-    Missed(Answer, Failure),
+    Missed(LeaseRef, JobFailure),
     /// A crawler wants to be sent to a state of yours (*ForwardExploration*).
     Seek(Seek),
     /// The search of a crawler, wherever it leads (*ForwardExploration* as printed).
@@ -64,7 +64,7 @@ pub enum Message {
     /// A search from a state of yours came so far (*RememberMe*).
     Remember(StateKey, Search),
     /// A crawler has nothing to do (*RequestJob*); goes round the ring back to whoever sent it off, or so many times.
-    Idle(Asking, Key, u32),
+    Idle(WorkRequest, Key, u32),
     /// What the sender knows (the broadcast of *global*, and the shared part of *RememberMe*).
     Learned,
     /// Is everything done (*CheckTerm*)? Goes round the ring twice.
@@ -74,7 +74,7 @@ pub enum Message {
     /// Who knows of lost states (*CollectStates*)? Goes round the ring.
     Collect(Collect),
     /// Keep copies of these (the *back-up update*).
-    Copy(u64, Vec<Part>),
+    Copy(u64, Vec<ReplicaPiece>),
     /// These are yours now (*hand-off*).
     HandOff {
         /// To be taken in.
@@ -165,34 +165,34 @@ pub enum Message {
         /// Who says so.
         asker: Key,
         /// Where it led.
-        step: Step,
+        step: Transition,
     },
     /// The message with this number was taken in.
     Taken(u64),
     /// A crawler of that controller wants to know what a state of yours is like.
     Want(StateKey, CrawlerId, Key),
     /// What a state is like, for a crawler of yours.
-    Like(StateKey, CrawlerId, Option<Content>),
+    Like(StateKey, CrawlerId, Option<ContentId>),
 }
 
 /// One piece of a copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Part {
+pub enum ReplicaPiece {
     /// A state.
     State(StateRecord),
     /// A transition, and what happened on the way.
-    Step(Step, Option<Content>),
+    Step(Transition, Option<ContentId>),
     /// An action that was given up, and why.
-    Closed(StateKey, ActionSignature, Failure),
+    Closed(StateKey, ActionSignature, JobFailure),
     /// A transition led elsewhere as well.
-    Strayed(Step),
+    Strayed(Transition),
     /// An action that turned out to be a plain link.
     Plain(ActionSignature),
 }
 
-impl Part {
+impl ReplicaPiece {
     /// The bytes that it speaks of.
-    pub fn contents(&self) -> Vec<Content> {
+    pub fn contents(&self) -> Vec<ContentId> {
         match self {
             Self::State(record) => record.contents().collect(),
             Self::Step(_, notes) => notes.iter().copied().collect(),
@@ -227,7 +227,7 @@ pub struct Wish {
 
 /// Which task a crawler speaks of: its lease is held by that controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Answer {
+pub struct LeaseRef {
     /// Who gave it.
     pub by: Key,
     /// Its number there.
@@ -236,7 +236,7 @@ pub struct Answer {
 
 /// What a crawler says when it is done with a task, or has waited too long for one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Report {
+pub struct TaskReport {
     /// Which crawler.
     pub crawler: CrawlerId,
     /// Counts its reports.
@@ -246,27 +246,27 @@ pub struct Report {
     /// How one gets there after a reset.
     pub route: Option<Route>,
     /// The task that led there.
-    pub task: Option<Answer>,
+    pub task: Option<LeaseRef>,
     /// What the task executed for the first time.
     pub executed: Option<(StateKey, ActionSignature)>,
     /// The transitions that it took on the way.
-    pub walked: Vec<Step>,
+    pub walked: Vec<Transition>,
     /// Why the task was not done, if it was not.
-    pub failed: Option<Failure>,
+    pub failed: Option<JobFailure>,
     /// The transition on the way that led here instead of where it did before; certainly so, if the way began with a
     /// reset.
-    pub strayed: Option<(Step, bool)>,
+    pub strayed: Option<(Transition, bool)>,
     /// What was executed is a plain link.
     pub once: bool,
     /// What happened while it was executed.
-    pub notes: Option<Content>,
+    pub notes: Option<ContentId>,
     /// What the page is like, if it was looked at.
-    pub content: Option<Content>,
+    pub content: Option<ContentId>,
     /// It was said before, and nobody answered.
     pub again: bool,
 }
 
-impl Report {
+impl TaskReport {
     /// Of a crawler that stands nowhere and has done nothing.
     pub fn new(crawler: CrawlerId, number: u64) -> Self {
         Self {
@@ -287,7 +287,7 @@ impl Report {
     }
 }
 
-impl Report {
+impl TaskReport {
     /// How a job ended that a task asked for, after so much was spent on it; `here` is how the crawler came to where it
     /// stood before. What happened on the way is left to those who have a place for it.
     pub fn of(
@@ -303,7 +303,7 @@ impl Report {
         let went = |right: u32| job.walk.iter().copied().take(right as usize);
         match outcome {
             Outcome::Done { at, once, .. } => {
-                let step = Step { from: job.state, action: job.action, to: at.key };
+                let step = Transition { from: job.state, action: job.action, to: at.key };
                 report.route = Some(task.route_to(here, step));
                 report.executed = Some((job.state, job.action));
                 report.walked.clone_from(&job.walk);
@@ -312,10 +312,10 @@ impl Report {
             }
             Outcome::Elsewhere { went_right, at } => {
                 report.walked = went(went_right).collect();
-                report.failed = Some(Failure::Unreachable);
+                report.failed = Some(JobFailure::Unreachable);
                 let wrong = job.walk.get(went_right as usize).filter(|_| spent.actions > 0);
                 if let Some(&wrong) = wrong.filter(|step| step.to != at.key) {
-                    let step = Step { to: at.key, ..wrong };
+                    let step = Transition { to: at.key, ..wrong };
                     report.strayed = Some((step, job.reset));
                     let before = here.into_iter().flat_map(|route| route.iter().copied());
                     let known = job.reset || here.is_some();
@@ -328,7 +328,7 @@ impl Report {
                 report.walked = went(went_right).collect();
                 let on_the_way = (went_right as usize) < job.walk.len();
                 let about_the_way = on_the_way && !reason.is_about_nothing();
-                report.failed = Some(if about_the_way { Failure::Unreachable } else { reason });
+                report.failed = Some(if about_the_way { JobFailure::Unreachable } else { reason });
             }
         }
         report
@@ -337,7 +337,7 @@ impl Report {
 
 /// A crawler that wants something to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Asking {
+pub struct WorkRequest {
     /// Which.
     pub crawler: CrawlerId,
     /// Its report that is to be answered.
@@ -352,13 +352,13 @@ pub struct Asking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Done {
     /// Which.
-    pub task: Answer,
+    pub task: LeaseRef,
     /// What it executed.
-    pub step: Step,
+    pub step: Transition,
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<Content>,
+    pub notes: Option<ContentId>,
     /// Whether that found a new state.
     pub new: bool,
     /// Who keeps the state that it led to.
@@ -369,17 +369,17 @@ pub struct Done {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Seek {
     /// Who.
-    pub asking: Asking,
+    pub asking: WorkRequest,
     /// Where to.
     pub goal: StateKey,
     /// The way begins with a reset.
     pub reset: bool,
     /// The way.
-    pub walk: Vec<Step>,
+    pub walk: Vec<Transition>,
     /// Who sought first.
     pub origin: Key,
     /// The states that had nothing to do, found on the way.
-    pub drained: Vec<Fact>,
+    pub drained: Vec<RouteHint>,
 }
 
 /// Termination's marker.
@@ -430,7 +430,7 @@ pub struct Collect {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Task {
     /// Who gives it, and its number.
-    pub id: Answer,
+    pub id: LeaseRef,
     /// The crawler's report that it answers; a crawler that has reported again gives it back.
     pub number: u64,
     /// What to do; to load the URL, if there is none.
@@ -444,7 +444,7 @@ pub struct Task {
 impl Task {
     /// How one gets to where a task has led: as its controller knows, or as the crawler itself (it stood at the end of
     /// `here`) came there.
-    pub fn route_to(&self, here: Option<&Route>, step: Step) -> Route {
+    pub fn route_to(&self, here: Option<&Route>, step: Transition) -> Route {
         let walk = self.job.iter().flat_map(|job| job.walk.iter());
         match (&self.route, here) {
             (Some(route), _) => route.iter().copied().chain([step]).collect(),
@@ -460,14 +460,14 @@ pub enum ToCrawler {
     /// Do this.
     Task(Task),
     /// What a state is like that it wanted to know of, if anybody knows.
-    Like(StateKey, Option<Content>),
+    Like(StateKey, Option<ContentId>),
     /// The crawl is over.
     Finished,
 }
 
 /// What a controller is told. Times are in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum PeerInput {
     /// Begin: the ring's timers start to run.
     Start,
     /// Join the ring that this member is in.
@@ -479,20 +479,20 @@ pub enum Input {
     /// A message came.
     Received(Key, Envelope),
     /// A crawler reports.
-    Report(Report),
+    Report(TaskReport),
     /// A crawler gives a task back that it did not begin.
-    Returned(Answer),
+    Returned(LeaseRef),
     /// The crawler that was doing a task, anybody's, is gone.
-    Lost(Answer),
+    Lost(LeaseRef),
     /// A crawler wants to know what a state is like, to walk through it.
     Want(CrawlerId, StateKey),
     /// A timer went off.
-    Woken(Timer),
+    Woken(PeerTimer),
 }
 
 /// What a controller wants to be reminded of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Timer {
+pub enum PeerTimer {
     /// The ring's stabilisation.
     Stabilise,
     /// The ring's far members.
@@ -523,26 +523,26 @@ pub enum Timer {
     clippy::large_enum_variant,
     reason = "there are a few at a time, and most of them are the large one"
 )]
-pub enum Effect {
+pub enum PeerEffect {
     /// Send a message to another controller.
     Send(Key, Envelope),
     /// Tell all other controllers at once.
-    Broadcast(Vec<Fact>),
+    Broadcast(Vec<RouteHint>),
     /// Tell a crawler something.
     Tell(CrawlerId, ToCrawler),
     /// Keep this for good. What is asked for after it says so to others: it must not leave before this is on disk.
-    Keep(Part),
+    Keep(ReplicaPiece),
     /// A transition of an own state counts from now on, whatever happens; for whoever watches.
-    Executed(Step),
+    Executed(Transition),
     /// Say `Woken` after so many microseconds.
-    Wake(Timer, u64),
+    Wake(PeerTimer, u64),
     /// This controller has left the ring in order.
     Left,
     /// The crawl is over.
     Finished,
 }
 
-impl Message {
+impl PeerMessage {
     /// Its kind, as reports name it.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -2,12 +2,14 @@
 
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
-use argiope_ring::{Key, Member};
+use argiope_ring::{Key, RingMember};
 
 use super::atlas::{Route, StateRecord};
-use super::message::{Collect, Effect, Envelope, Followed, Message, Part, Timer, Wish};
+use super::message::{
+    Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, Wish,
+};
 use super::{Peer, place};
-use crate::job::Step;
+use crate::job::Transition;
 
 /// What it owns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,7 +33,7 @@ pub(super) struct Ranges {
 
 /// What is handed over.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct Handover {
     /// Nothing is missing.
     pub(super) settled: bool,
     pub(super) records: Vec<StateRecord>,
@@ -41,7 +43,7 @@ pub(super) struct Given {
     pub(super) links: (Vec<Followed>, Vec<Wish>),
 }
 
-impl Given {
+impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
         match (peer.atlas.record(state), peer.atlas.route(state)) {
             (Some(record), _) => self.records.push(record),
@@ -53,7 +55,7 @@ impl Given {
 
 impl Ranges {
     /// Of a founder.
-    pub(super) fn whole(member: &Member) -> Self {
+    pub(super) fn whole(member: &RingMember) -> Self {
         Self { after: member.owns_after(), granted: true, ..Self::default() }
     }
 }
@@ -78,10 +80,10 @@ impl Peer {
     }
 
     /// Takes in what the ring has become.
-    pub(super) fn look_at_ring(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_at_ring(&mut self, out: &mut Vec<PeerEffect>) {
         if self.member.is_inside() && !self.ranges.granted && !self.ranges.expects {
             self.ranges.expects = true;
-            out.push(Effect::Wake(Timer::Grant, self.settings.times.round));
+            out.push(PeerEffect::Wake(PeerTimer::Grant, self.settings.times.round));
         }
         let now = if self.ranges.granted && !self.ranges.leaving {
             self.member.owns_after()
@@ -101,10 +103,10 @@ impl Peer {
         self.look_at_backups(out);
     }
 
-    fn move_to(&mut self, now: Option<Key>, out: &mut Vec<Effect>) {
+    fn move_to(&mut self, now: Option<Key>, out: &mut Vec<PeerEffect>) {
         let before = std::mem::replace(&mut self.ranges.after, now);
         if let Some(before) = before.filter(|&before| Some(before) != now) {
-            self.owe_nothing(before, |message| matches!(message, Message::HandOff { .. }), out);
+            self.owe_nothing(before, |message| matches!(message, PeerMessage::HandOff { .. }), out);
         }
         let now = now.filter(|_| self.member.is_inside());
         let comes_in =
@@ -114,7 +116,8 @@ impl Peer {
             let taken_over = before.filter(|was| was.is_between(after, self.me));
             self.doubt(after, taken_over.unwrap_or(self.me));
         }
-        let mut given = Given { settled: self.ranges.collecting.is_none(), ..Given::default() };
+        let mut given =
+            Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
         for (key, state) in states {
             if self.atlas.is_own(state) && !self.owns(key) {
@@ -157,14 +160,14 @@ impl Peer {
     }
 
     /// Takes in what another knew of a state that is own, or will be.
-    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<Effect>) {
-        out.push(Effect::Keep(Part::State(record.clone())));
+    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<PeerEffect>) {
+        out.push(PeerEffect::Keep(ReplicaPiece::State(record.clone())));
         self.atlas.merge(record);
         self.own_or_not(record.key);
         // What it leads to may be own as well, and lost.
         for &(action, to) in &record.executed {
             if self.owns(to) && !self.atlas.is_full(to) {
-                let step = Step { from: record.key, action, to };
+                let step = Transition { from: record.key, action, to };
                 let route: Route = record.route.iter().copied().chain([step]).collect();
                 self.exists(to, &route);
             }
@@ -177,12 +180,12 @@ impl Peer {
         after: Key,
         settled: bool,
         records: &[StateRecord],
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         if !self.ranges.granted {
             // Whoever is there has not told a newcomer yet, and others farther off may have: what lies between the
             // two is not this controller's.
-            let notify = ring::Input::Received(after, ring::Message::Notify);
+            let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for record in records {
@@ -201,7 +204,7 @@ impl Peer {
     }
 
     /// A newcomer may begin. Without having been given anything it looks for it itself.
-    pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<Effect>) {
+    pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<PeerEffect>) {
         if self.ranges.granted || self.ranges.leaving || !self.member.is_inside() {
             return;
         }
@@ -224,11 +227,11 @@ impl Peer {
 
     /// Tells others what it remembers of their states, and which states there must be: they may have been lost
     /// meanwhile, and nobody else may know of them.
-    fn pass_on_remembered(&mut self, out: &mut Vec<Effect>) {
+    fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
         for record in std::mem::take(&mut self.ranges.remembered) {
             for &(action, to) in &record.executed {
-                let step = Step { from: record.key, action, to };
+                let step = Transition { from: record.key, action, to };
                 there.entry(to).or_insert_with(|| {
                     record.route.iter().copied().chain([step]).collect::<Route>()
                 });
@@ -255,7 +258,7 @@ impl Peer {
     }
 
     /// It stood still, or another one does not know of it: others may have stood in for it.
-    pub(super) fn may_be_stood_in_for(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn may_be_stood_in_for(&mut self, out: &mut Vec<PeerEffect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.doubt(after, self.me);
             // Also if one is under way: what is on its way back may be older.
@@ -264,14 +267,14 @@ impl Peer {
     }
 
     /// Somebody else may have found something that is own.
-    pub(super) fn collect_own(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn collect_own(&mut self, out: &mut Vec<PeerEffect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.start_collecting(after, out);
         }
     }
 
     /// What the one before had when it was lost may have been its predecessor's, for whom it stood in: it is told.
-    fn pass_on_copies(&mut self, out: &mut Vec<Effect>) {
+    fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
         let copies: Vec<StateRecord> = self
             .atlas
             .all()
@@ -284,7 +287,7 @@ impl Peer {
     }
 
     /// Asks everybody for what is own and may be lost.
-    pub(super) fn start_collecting(&mut self, after: Key, out: &mut Vec<Effect>) {
+    pub(super) fn start_collecting(&mut self, after: Key, out: &mut Vec<PeerEffect>) {
         let number = self.number();
         self.ranges.collecting = Some((number, after));
         self.ranges.heard.retain(|&(_, by)| by != self.me);
@@ -299,10 +302,10 @@ impl Peer {
             gaps: false,
         };
         self.add_to(collect, out);
-        out.push(Effect::Wake(Timer::Collect(number), self.settings.times.round));
+        out.push(PeerEffect::Wake(PeerTimer::Collect(number), self.settings.times.round));
     }
 
-    pub(super) fn collect_again(&mut self, number: u64, out: &mut Vec<Effect>) {
+    pub(super) fn collect_again(&mut self, number: u64, out: &mut Vec<PeerEffect>) {
         if self.ranges.collecting.is_some_and(|(current, _)| current == number)
             && let Some(after) = self.ranges.after
         {
@@ -312,7 +315,7 @@ impl Peer {
 
     /// Whoever kept the destination of a transition of an own state may be gone, and those that took over may have
     /// asked here before the transition was known: they are told.
-    pub(super) fn assure(&mut self, step: Step, kept_by: Key, out: &mut Vec<Effect>) {
+    pub(super) fn assure(&mut self, step: Transition, kept_by: Key, out: &mut Vec<PeerEffect>) {
         let moved = self
             .ranges
             .heard
@@ -325,7 +328,12 @@ impl Peer {
     }
 
     /// Somebody relies on a state that another has: those that took over from the other are told that it is there.
-    pub(super) fn assure_there(&mut self, state: StateKey, route: &Route, out: &mut Vec<Effect>) {
+    pub(super) fn assure_there(
+        &mut self,
+        state: StateKey,
+        route: &Route,
+        out: &mut Vec<PeerEffect>,
+    ) {
         let known = !route.is_empty() || self.atlas.initial() == Some(state);
         if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
         {
@@ -339,27 +347,27 @@ impl Peer {
         &mut self,
         key: StateKey,
         recorded: &[(ActionSignature, StateKey)],
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
         let heard: Vec<_> =
             self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
-            if let Some(route) = self.route_over(state, Step { from: key, action, to }) {
+            if let Some(route) = self.route_over(state, Transition { from: key, action, to }) {
                 self.owe_existence(to, route, out);
             }
         }
     }
 
     /// Somebody must know how to get to a state that is awaited here.
-    pub(super) fn look_for_routes(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
             self.collect_own(out);
         }
     }
 
     /// Adds what is known here and hands a collection on; or it is back.
-    pub(super) fn collect(&mut self, from: Key, mut collect: Collect, out: &mut Vec<Effect>) {
+    pub(super) fn collect(&mut self, from: Key, mut collect: Collect, out: &mut Vec<PeerEffect>) {
         collect.gaps |= self.ranges.after != Some(from);
         if collect.by == self.me {
             if self.ranges.collecting.is_some_and(|(number, _)| number == collect.number) {
@@ -374,7 +382,7 @@ impl Peer {
         self.add_to(collect, out);
     }
 
-    fn add_to(&mut self, mut collect: Collect, out: &mut Vec<Effect>) {
+    fn add_to(&mut self, mut collect: Collect, out: &mut Vec<PeerEffect>) {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
         let mut seen: std::collections::BTreeMap<StateKey, Route> =
             collect.seen.drain(..).collect();
@@ -390,7 +398,7 @@ impl Peer {
             let Some(route) = self.atlas.route_by(state, &ways) else { continue };
             for (action, to) in leads {
                 if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
-                    let step = Step { from: key, action, to };
+                    let step = Transition { from: key, action, to };
                     seen.insert(to, route.iter().copied().chain([step]).collect());
                 }
             }
@@ -406,19 +414,22 @@ impl Peer {
             // Whoever collects is not known here yet: handed on, it would go past it, round and round.
             Some(next) if collect.by.is_between(self.me, next) => {
                 collect.gaps = true;
-                self.send(collect.by, Message::Collect(collect), out);
+                self.send(collect.by, PeerMessage::Collect(collect), out);
             }
-            Some(next) => self.send(next, Message::Collect(collect), out),
+            Some(next) => self.send(next, PeerMessage::Collect(collect), out),
             None if self.is_alone() => self.collected(collect, out),
             // It has lost its successors and will find others. Who collects will try again.
             None => {}
         }
     }
 
-    fn collected(&mut self, collect: Collect, out: &mut Vec<Effect>) {
+    fn collected(&mut self, collect: Collect, out: &mut Vec<PeerEffect>) {
         if collect.gaps {
             // What was found is of use; but somebody has to be asked yet, once its neighbours know of it.
-            out.push(Effect::Wake(Timer::Collect(collect.number), self.settings.times.stabilise));
+            out.push(PeerEffect::Wake(
+                PeerTimer::Collect(collect.number),
+                self.settings.times.stabilise,
+            ));
         } else {
             self.ranges.collecting = None;
         }
@@ -462,19 +473,23 @@ impl Peer {
     }
 
     /// How one gets to where a step leads.
-    pub(super) fn route_over(&self, from: StateIndex, step: Step) -> Option<Route> {
+    pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
         let route = self.atlas.route(from)?;
         Some(route.iter().copied().chain([step]).collect())
     }
 
     /// A member is gone.
-    pub(super) fn gone(&mut self, member: Key, out: &mut Vec<Effect>) {
+    pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
         self.atlas.forget_owner(member);
         self.told_to.remove(&member);
         // Copies are made by somebody else then, and if its heir is gone there is another.
         let leaving = self.ranges.leaving;
-        self.owe_nothing(member, |message| !matches!(message, Message::Copy(..)) && !leaving, out);
+        self.owe_nothing(
+            member,
+            |message| !matches!(message, PeerMessage::Copy(..)) && !leaving,
+            out,
+        );
     }
 
     /// Whether it hands everything over and leaves.
@@ -489,7 +504,7 @@ impl Peer {
     }
 
     /// Hands everything over and leaves.
-    pub(super) fn leave(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn leave(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ranges.leaving || !self.member.is_inside() {
             return;
         }
@@ -497,7 +512,7 @@ impl Peer {
             self.left(out);
             return;
         };
-        let mut given = Given::default();
+        let mut given = Handover::default();
         self.ranges.leaving = true;
         let after = self.ranges.after.take().unwrap_or(self.me);
         let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
@@ -514,8 +529,8 @@ impl Peer {
     }
 
     /// Everything is handed over.
-    pub(super) fn left(&mut self, out: &mut Vec<Effect>) {
-        self.ring(|member, effects| member.handle(ring::Input::Leave, effects), out);
-        out.push(Effect::Left);
+    pub(super) fn left(&mut self, out: &mut Vec<PeerEffect>) {
+        self.ring(|member, effects| member.handle(ring::RingInput::Leave, effects), out);
+        out.push(PeerEffect::Left);
     }
 }

@@ -4,21 +4,22 @@ use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
 use super::Peer;
-use super::atlas::Fact;
+use super::atlas::RouteHint;
 use super::keeping::Then;
 use super::message::{
-    Answer, Asking, Done, Effect, Envelope, Message, Part, Report, Timer, ToCrawler,
+    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, TaskReport,
+    ToCrawler, WorkRequest,
 };
 use super::schemes::Hears;
-use crate::job::{CrawlerId, Step};
-use crate::outcome::{ENOUGH, Failure};
+use crate::job::{CrawlerId, Transition};
+use crate::outcome::{ENOUGH, JobFailure};
 
 /// The longest time is forgotten by so manieth with every task.
 const FADES: u64 = 64;
 
 impl Peer {
     /// A crawler reports here: what it says is passed on to the owner of the state that it stands in.
-    pub(super) fn report(&mut self, report: Report, out: &mut Vec<Effect>) {
+    pub(super) fn report(&mut self, report: TaskReport, out: &mut Vec<PeerEffect>) {
         self.parked.remove(&report.crawler);
         match &report.at {
             Some(at) => {
@@ -26,13 +27,13 @@ impl Peer {
                 if self.settings.scheme.hears == Hears::Passing {
                     self.hear(&report);
                 }
-                self.send_to_owner(key, None, Message::Reached(report), out);
+                self.send_to_owner(key, None, PeerMessage::Reached(report), out);
             }
             None => {
                 if let (Some(task), Some(reason)) = (report.task, report.failed) {
-                    self.send(task.by, Message::Missed(task, reason), out);
+                    self.send(task.by, PeerMessage::Missed(task, reason), out);
                 }
-                let asking = Asking {
+                let asking = WorkRequest {
                     crawler: report.crawler,
                     number: report.number,
                     at: None,
@@ -44,7 +45,7 @@ impl Peer {
     }
 
     /// A crawler stands in an own state.
-    pub(super) fn reached(&mut self, report: &Report, out: &mut Vec<Effect>) {
+    pub(super) fn reached(&mut self, report: &TaskReport, out: &mut Vec<PeerEffect>) {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
             Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
@@ -67,7 +68,7 @@ impl Peer {
         });
         let done = match (report.task, report.executed) {
             (Some(task), Some((from, action))) => {
-                let step = Step { from, action, to: at.key };
+                let step = Transition { from, action, to: at.key };
                 Some(Done {
                     task,
                     step,
@@ -80,7 +81,7 @@ impl Peer {
             _ => None,
         };
         if let (Some(task), Some(reason)) = (report.task, report.failed) {
-            self.send(task.by, Message::Missed(task, reason), out);
+            self.send(task.by, PeerMessage::Missed(task, reason), out);
         }
         if new {
             // It was known before, perhaps, and lost.
@@ -90,15 +91,15 @@ impl Peer {
         // must be a way to every state.
         if let Some((step, _)) = report.strayed.filter(|&(_, certain)| certain || new) {
             let asker = self.me;
-            self.owe_owner(step.from, |number| Message::Strayed { number, asker, step }, out);
+            self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
         }
         if new && let Some(record) = self.atlas.record(state) {
-            self.keep(Part::State(record), Then::Acknowledge(done), out);
+            self.keep(ReplicaPiece::State(record), Then::Acknowledge(done), out);
         } else if self.atlas.is_full(at.key) {
             self.acknowledge(done, out);
         }
         // If not, it was known once and was lost: a crawler is sent to look, and that counts.
-        let asking = Asking {
+        let asking = WorkRequest {
             crawler: report.crawler,
             number: report.number,
             at: Some(at.key),
@@ -113,34 +114,34 @@ impl Peer {
         state: StateKey,
         crawler: CrawlerId,
         home: Key,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         let content = self.atlas.find(state).and_then(|state| self.atlas.content(state));
         if content.is_none() && !self.owns(state) {
-            self.send_to_owner(state, None, Message::Want(state, crawler, home), out);
+            self.send_to_owner(state, None, PeerMessage::Want(state, crawler, home), out);
         } else if home == self.me {
-            out.push(Effect::Tell(crawler, ToCrawler::Like(state, content)));
+            out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
         } else {
-            self.send(home, Message::Like(state, crawler, content), out);
+            self.send(home, PeerMessage::Like(state, crawler, content), out);
         }
     }
 
     /// Says that a task was done, now that what it led to is kept.
-    pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<Effect>) {
+    pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<PeerEffect>) {
         let Some(done) = done else { return };
         let by = done.task.by;
         if self.settings.scheme.hears != Hears::Everything || by == self.me {
-            self.send(by, Message::Done(done), out);
+            self.send(by, PeerMessage::Done(done), out);
             return;
         }
         self.later.entry(by).or_default().push(done);
         if !std::mem::replace(&mut self.telling_later, true) {
-            out.push(Effect::Wake(Timer::Later, self.settings.times.later));
+            out.push(PeerEffect::Wake(PeerTimer::Later, self.settings.times.later));
         }
     }
 
     /// A task was done that was given out here, or one in a state that is owned here now.
-    pub(super) fn done(&mut self, done: Done, out: &mut Vec<Effect>) {
+    pub(super) fn done(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if done.task.by == self.me {
             self.overdue.remove(&done.task.job);
         }
@@ -162,7 +163,7 @@ impl Peer {
             return;
         }
         if !self.owns(done.step.from) {
-            self.send_to_owner(done.step.from, None, Message::Done(done), out);
+            self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
             return;
         }
         let slot = self.atlas.slot(done.step.from, done.step.action);
@@ -171,7 +172,7 @@ impl Peer {
             if let Some(slot) = slot {
                 self.atlas.release(slot);
             }
-            let done = Envelope::new(Some(done.step.from), Message::Done(done));
+            let done = Envelope::new(Some(done.step.from), PeerMessage::Done(done));
             self.ranges.held.push((self.me, done));
             return;
         }
@@ -179,18 +180,18 @@ impl Peer {
             self.atlas.learn_owner(state, done.kept_by);
         }
         if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
-            self.keep(Part::Step(done.step, done.notes), Then::Executed(done), out);
+            self.keep(ReplicaPiece::Step(done.step, done.notes), Then::Executed(done), out);
         }
     }
 
     /// A transition is kept, wherever it is to be kept.
-    pub(super) fn executed(&mut self, done: Done, out: &mut Vec<Effect>) {
+    pub(super) fn executed(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if !self.owns(done.step.from) {
             // The state was handed over while its copies were made: whoever has it now must hear of it.
             if let Some(slot) = self.atlas.slot(done.step.from, done.step.action) {
                 self.atlas.release(slot);
             }
-            self.send_to_owner(done.step.from, None, Message::Done(done), out);
+            self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
             return;
         }
         if !self.atlas.learn_step(done.step, done.new) {
@@ -203,8 +204,8 @@ impl Peer {
         if looked_like_it || done.once {
             self.followed_here(done.step, !looked_like_it, out);
         }
-        out.push(Effect::Executed(done.step));
-        let Step { from, to, .. } = done.step;
+        out.push(PeerEffect::Executed(done.step));
+        let Transition { from, to, .. } = done.step;
         if let Some(state) = self.atlas.find(to) {
             self.atlas.learn_owner(state, done.kept_by);
         }
@@ -213,19 +214,24 @@ impl Peer {
             && matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast)
             && self.atlas.is_own(state)
         {
-            self.told.push(Fact::Leads(done.step));
+            self.told.push(RouteHint::Leads(done.step));
         }
         self.assure(done.step, done.kept_by, out);
     }
 
     /// An action of an own state led elsewhere than before.
-    pub(super) fn strayed(&mut self, step: Step, out: &mut Vec<Effect>) {
+    pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
         self.atlas.learn_stray(step);
-        self.keep(Part::Strayed(step), Then::Acknowledge(None), out);
+        self.keep(ReplicaPiece::Strayed(step), Then::Acknowledge(None), out);
     }
 
     /// A task was not done, or too late.
-    pub(super) fn missed(&mut self, answer: Answer, reason: Failure, out: &mut Vec<Effect>) {
+    pub(super) fn missed(
+        &mut self,
+        answer: LeaseRef,
+        reason: JobFailure,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if answer.by != self.me {
             return;
         }
@@ -238,12 +244,16 @@ impl Peer {
         let against = self.failures.entry(slot).or_default();
         *against += reason.speaks_against();
         let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);
-        let Step { from, action, .. } = self.atlas.step(slot);
+        let Transition { from, action, .. } = self.atlas.step(slot);
         if enough && self.owns(from) && self.atlas.is_open(slot) {
             // Of one that was overdue somebody else may have been told to try it meanwhile: once is enough.
             self.leases.retain(|_, lease| lease.slot != slot);
             self.atlas.claim_if_free(slot);
-            self.keep(Part::Closed(from, action, reason), Then::GivenUp(from, action, reason), out);
+            self.keep(
+                ReplicaPiece::Closed(from, action, reason),
+                Then::GivenUp(from, action, reason),
+                out,
+            );
         } else if is_held {
             self.atlas.release(slot);
         }

@@ -6,18 +6,18 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::named::Names;
+use argiope_explore::named::NameSet;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::message::Asking;
-use crate::job::Step;
+use super::message::WorkRequest;
+use crate::job::Transition;
 
 /// A search in progress: a tree of states in the order of their distance, some of them visited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Search {
     /// Who wants something to do.
-    pub asking: Asking,
+    pub asking: WorkRequest,
     /// Who began it.
     pub origin: Key,
     /// Shared by the search under way and the one that is remembered, until one of them goes on.
@@ -35,7 +35,7 @@ pub struct Search {
 struct Tree {
     nodes: Vec<Node>,
     /// The states of the nodes; does not travel.
-    known: Names<StateKey>,
+    known: NameSet<StateKey>,
 }
 
 impl From<Tree> for Vec<Node> {
@@ -70,14 +70,14 @@ struct Node {
 
 impl Search {
     /// From where a crawler stands; from the initial state, after a reset, if it stands nowhere.
-    pub fn new(asking: Asking, origin: Key, initial: StateKey) -> Self {
+    pub fn new(asking: WorkRequest, origin: Key, initial: StateKey) -> Self {
         let (root, parent) = asking.at.map_or((initial, None), |at| (at, Some(0)));
         let nodes = vec![Node { state: root, action: ActionSignature(0), parent, depth: 0 }];
         Self { asking, origin, tree: Arc::new(Tree::of(nodes)), next: 0, doubtful: None }
     }
 
     /// Goes on where another search from the same state stopped.
-    pub fn resume(mut self, asking: Asking, origin: Key) -> Self {
+    pub fn resume(mut self, asking: WorkRequest, origin: Key) -> Self {
         self.asking = asking;
         self.origin = origin;
         self
@@ -155,7 +155,7 @@ impl Search {
     }
 
     /// How to get to the state that is to be visited: whether by a reset, and the way.
-    pub fn way(&self) -> (bool, Vec<Step>) {
+    pub fn way(&self) -> (bool, Vec<Transition>) {
         let mut walk = Vec::new();
         let mut at = self.next;
         loop {
@@ -165,7 +165,7 @@ impl Search {
                 Some(parent) if parent as usize == at => break (false, reversed(walk)),
                 Some(parent) => {
                     let from = self.tree.nodes[parent as usize].state;
-                    walk.push(Step { from, action: node.action, to: node.state });
+                    walk.push(Transition { from, action: node.action, to: node.state });
                     at = parent as usize;
                 }
             }
@@ -212,7 +212,7 @@ impl Hash for Tree {
     }
 }
 
-fn reversed(mut walk: Vec<Step>) -> Vec<Step> {
+fn reversed(mut walk: Vec<Transition>) -> Vec<Transition> {
     walk.reverse();
     walk
 }
@@ -226,7 +226,7 @@ mod tests {
 
     fn search() -> Search {
         let asking =
-            Asking { crawler: CrawlerId(1), number: 1, at: Some(StateKey(1)), again: false };
+            WorkRequest { crawler: CrawlerId(1), number: 1, at: Some(StateKey(1)), again: false };
         Search::new(asking, Key(7), INITIAL)
     }
 

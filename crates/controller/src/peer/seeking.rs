@@ -4,12 +4,14 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
 use argiope_ring::Key;
 
-use super::atlas::{Fact, Route};
-use super::message::{Answer, Asking, Effect, Message, Seek, Task, Timer, ToCrawler};
+use super::atlas::{Route, RouteHint};
+use super::message::{
+    LeaseRef, PeerEffect, PeerMessage, PeerTimer, Seek, Task, ToCrawler, WorkRequest,
+};
 use super::schemes::{Hears, Looks};
 use super::search::Search;
 use super::{Lease, Peer};
-use crate::job::{Job, JobId, Step};
+use crate::job::{Job, JobId, Transition};
 
 /// A search that was sent on more often has outlived what it knew.
 const MOST_DRAINED: usize = 64;
@@ -21,14 +23,14 @@ const MOST_PATIENCE: u64 = 16;
 /// A way to a state: after a reset or not, and the transitions.
 struct Way {
     reset: bool,
-    walk: Vec<Step>,
+    walk: Vec<Transition>,
 }
 
 impl Peer {
     /// Finds something to do for a crawler, or lets it wait.
-    pub(super) fn employ(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+    pub(super) fn employ(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
-            out.push(Effect::Tell(asking.crawler, ToCrawler::Finished));
+            out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Finished));
         } else if !self.find(asking, self.me, Vec::new(), out) {
             self.go_round(asking, out);
         }
@@ -37,10 +39,10 @@ impl Peer {
     /// Whether something was found, or is being looked for elsewhere.
     fn find(
         &mut self,
-        asking: Asking,
+        asking: WorkRequest,
         origin: Key,
-        drained: Vec<Fact>,
-        out: &mut Vec<Effect>,
+        drained: Vec<RouteHint>,
+        out: &mut Vec<PeerEffect>,
     ) -> bool {
         let Some(initial) = self.atlas.initial() else {
             return self.start(asking, out);
@@ -66,17 +68,17 @@ impl Peer {
     }
 
     /// Nothing is known: the crawler loads the URL. One that stands somewhere waits until it is known where.
-    fn start(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+    fn start(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
         if asking.at.is_some() {
             return false;
         }
-        let id = Answer { by: self.me, job: JobId(self.number()) };
+        let id = LeaseRef { by: self.me, job: JobId(self.number()) };
         let task = Task { id, number: asking.number, job: None, route: None, look: true };
-        out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
+        out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Task(task)));
         true
     }
 
-    fn find_by_reset(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+    fn find_by_reset(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
         let here =
             asking.at.and_then(|at| self.atlas.find(at)).and_then(|at| self.atlas.first_free(at));
         if let Some(slot) = here.filter(|&slot| !self.atlas.is_ask(slot)) {
@@ -99,11 +101,11 @@ impl Peer {
     /// By the strategy, over what is known.
     fn find_planned(
         &mut self,
-        asking: Asking,
+        asking: WorkRequest,
         initial: StateKey,
         origin: Key,
-        drained: Vec<Fact>,
-        out: &mut Vec<Effect>,
+        drained: Vec<RouteHint>,
+        out: &mut Vec<PeerEffect>,
     ) -> bool {
         let Some(planned) = self.atlas.choose(asking.at.unwrap_or(initial)) else { return false };
         let walk = planned.walk.iter().map(|&slot| self.atlas.step(slot)).collect();
@@ -118,14 +120,14 @@ impl Peer {
         let goal = self.atlas.key(state);
         let seek = Seek { asking, goal, reset: way.reset, walk: way.walk, origin, drained };
         let hint = self.atlas.owner(state).filter(|_| !asking.again);
-        self.send_to_owner(goal, hint, Message::Seek(seek), out);
+        self.send_to_owner(goal, hint, PeerMessage::Seek(seek), out);
         true
     }
 
     /// A crawler is to be sent to an own state.
-    pub(super) fn sought(&mut self, mut seek: Seek, out: &mut Vec<Effect>) {
+    pub(super) fn sought(&mut self, mut seek: Seek, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
-            out.push(Effect::Tell(seek.asking.crawler, ToCrawler::Finished));
+            out.push(PeerEffect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
         }
         if self.atlas.initial().is_none() {
@@ -153,17 +155,17 @@ impl Peer {
     }
 
     /// Tells whoever sought first what was found to be done with.
-    fn tell_origin(&mut self, origin: Key, drained: Vec<Fact>, out: &mut Vec<Effect>) {
+    fn tell_origin(&mut self, origin: Key, drained: Vec<RouteHint>, out: &mut Vec<PeerEffect>) {
         let shares = self.settings.scheme.hears == Hears::Searches;
         if shares && origin != self.me && !drained.is_empty() {
-            self.send_with(origin, None, drained, Message::Learned, out);
+            self.send_with(origin, None, drained, PeerMessage::Learned, out);
         }
     }
 
     /// Goes on with a search that travels.
-    pub(super) fn search_on(&mut self, mut search: Search, out: &mut Vec<Effect>) {
+    pub(super) fn search_on(&mut self, mut search: Search, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
-            out.push(Effect::Tell(search.asking.crawler, ToCrawler::Finished));
+            out.push(PeerEffect::Tell(search.asking.crawler, ToCrawler::Finished));
             return;
         }
         let Some(initial) = self.atlas.initial() else { return };
@@ -171,7 +173,7 @@ impl Peer {
             if !self.owns(next) {
                 let hint = self.atlas.find(next).and_then(|state| self.atlas.owner(state));
                 let hint = hint.filter(|_| !search.asking.again);
-                self.send_to_owner(next, hint, Message::Search(search), out);
+                self.send_to_owner(next, hint, PeerMessage::Search(search), out);
                 return;
             }
             let state = self.atlas.own_it(next, true);
@@ -185,7 +187,7 @@ impl Peer {
                     self.send_to_owner(
                         root,
                         Some(search.origin),
-                        Message::Remember(root, search.stopped()),
+                        PeerMessage::Remember(root, search.stopped()),
                         out,
                     );
                 }
@@ -203,7 +205,7 @@ impl Peer {
     }
 
     /// Gives a crawler a task: to go to a state and to execute a candidate of it, which is claimed.
-    fn assign(&mut self, asking: Asking, slot: Slot, way: Way, out: &mut Vec<Effect>) {
+    fn assign(&mut self, asking: WorkRequest, slot: Slot, way: Way, out: &mut Vec<PeerEffect>) {
         let Way { mut reset, mut walk } = way;
         let id = JobId(self.number());
         let state = slot.state;
@@ -236,28 +238,28 @@ impl Peer {
         &mut self,
         id: JobId,
         slot: Slot,
-        asking: Asking,
+        asking: WorkRequest,
         units: u64,
         job: Option<Job>,
         route: Option<Route>,
-        out: &mut Vec<Effect>,
+        out: &mut Vec<PeerEffect>,
     ) {
         self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
         // Twice the longest that so much work took lately (the thesis: 2 (c + e_max), ever).
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
-        out.push(Effect::Wake(Timer::Lease(id), deadline));
-        let id = Answer { by: self.me, job: id };
+        out.push(PeerEffect::Wake(PeerTimer::Lease(id), deadline));
+        let id = LeaseRef { by: self.me, job: id };
         let look = self.atlas.is_ask(slot);
         let task = Task { id, number: asking.number, job, route, look };
-        out.push(Effect::Tell(asking.crawler, ToCrawler::Task(task)));
+        out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Task(task)));
         self.patience = self.settings.times.idle;
     }
 
     /// Nothing was found here: everybody is asked in turn.
-    fn go_round(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+    fn go_round(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) {
         match self.member.successors().first().copied() {
             Some(next) if self.waiting.is_none() => {
-                self.send(next, Message::Idle(asking, self.me, LONGEST_ROUND), out);
+                self.send(next, PeerMessage::Idle(asking, self.me, LONGEST_ROUND), out);
             }
             // Somebody went round just now.
             _ => self.park(asking, out),
@@ -265,9 +267,15 @@ impl Peer {
     }
 
     /// A crawler without a job has come round to this controller.
-    pub(super) fn idle(&mut self, asking: Asking, starter: Key, left: u32, out: &mut Vec<Effect>) {
+    pub(super) fn idle(
+        &mut self,
+        asking: WorkRequest,
+        starter: Key,
+        left: u32,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if self.ending.finished {
-            out.push(Effect::Tell(asking.crawler, ToCrawler::Finished));
+            out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Finished));
             return;
         }
         if starter == self.me || left == 0 {
@@ -279,13 +287,13 @@ impl Peer {
             return;
         }
         match self.member.successors().first().copied() {
-            Some(next) => self.send(next, Message::Idle(asking, starter, left - 1), out),
+            Some(next) => self.send(next, PeerMessage::Idle(asking, starter, left - 1), out),
             None => self.park(asking, out),
         }
     }
 
     /// Something in an own state, by any way.
-    fn find_own(&mut self, asking: Asking, out: &mut Vec<Effect>) -> bool {
+    fn find_own(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
         match (self.settings.scheme.looks, self.atlas.initial()) {
             (Looks::Own, Some(initial)) => {
                 self.find_planned(asking, initial, self.me, Vec::new(), out)
@@ -296,17 +304,17 @@ impl Peer {
         }
     }
 
-    fn park(&mut self, asking: Asking, out: &mut Vec<Effect>) {
+    fn park(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) {
         self.parked.insert(asking.crawler, asking);
         if self.waiting.is_none() {
             self.waiting = Some(self.patience);
-            out.push(Effect::Wake(Timer::Idle, self.patience));
+            out.push(PeerEffect::Wake(PeerTimer::Idle, self.patience));
             self.patience = (self.patience * 2).min(self.settings.times.idle * MOST_PATIENCE);
         }
     }
 
     /// One of the crawlers that wait asks everybody again. If it finds something, the next one does.
-    pub(super) fn ask_round(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn ask_round(&mut self, out: &mut Vec<PeerEffect>) {
         self.waiting = None;
         if let Some((_, asking)) = self.parked.pop_first() {
             self.employ(asking, out);
@@ -314,7 +322,7 @@ impl Peer {
     }
 
     /// Gives those that wait what there is to do by now. Says whether anything was done.
-    pub(super) fn employ_parked(&mut self, out: &mut Vec<Effect>) -> bool {
+    pub(super) fn employ_parked(&mut self, out: &mut Vec<PeerEffect>) -> bool {
         if self.ending.finished || self.atlas.free() == 0 {
             return false;
         }

@@ -1,18 +1,18 @@
 //! What the controllers of a ring are told when a crawl begins. All of them are told the same.
 
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
 use super::schemes::Scheme;
 
 /// How to crawl together.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct PeerSettings {
     /// What controllers know of each other's states.
     pub scheme: &'static Scheme,
     /// The strategy; one of `strategies::FOR_PARTS`.
-    pub strategy: &'static Described,
+    pub strategy: &'static NamedStrategy,
     /// What it is told.
-    pub exploring: Exploring,
+    pub exploring: StrategySettings,
     /// What becomes of what a lost controller knew.
     pub recovery: Recovery,
     /// On how many other controllers there are copies.
@@ -20,7 +20,7 @@ pub struct Settings {
     /// How many successors a member of the ring keeps.
     pub successors: usize,
     /// How long things take at first; later that is learned.
-    pub times: Times,
+    pub times: PeerTimeouts,
 }
 
 /// What becomes of what a lost controller knew.
@@ -41,7 +41,7 @@ pub enum Recovery {
 
 /// Times, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
+pub struct PeerTimeouts {
     /// A task of one action, before any was measured.
     pub task: u64,
     /// Between two looks at the ring.
@@ -58,7 +58,7 @@ pub struct Times {
     pub round: u64,
 }
 
-impl Default for Times {
+impl Default for PeerTimeouts {
     fn default() -> Self {
         Self {
             task: 60_000_000,

@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_explore::id::{ActionSignature, StateKey};
 
-use super::division::Plan;
-use super::{Executed, Found, Heard, News, Share, Tell, ToNode};
-use crate::job::{CrawlerId, Step};
-use crate::outcome::Failure;
-use crate::peer::atlas::{Content, Remarks, Route, StateRecord};
-use crate::peer::message::Part;
+use super::division::DivisionPlan;
+use super::{ActionShare, Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
+use crate::job::{CrawlerId, Transition};
+use crate::outcome::JobFailure;
+use crate::peer::atlas::{ContentId, Remarks, Route, StateRecord};
+use crate::peer::message::ReplicaPiece;
 
 /// What the coordinator is told.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum CoordinatorInput {
     /// Begin, or go on.
     Start,
     /// A crawler tells something.
-    Told(Tell),
+    Told(NodeReport),
     /// A crawler is gone.
     Lost(CrawlerId),
     /// It is time.
-    Woken(Timer),
+    Woken(CoordinatorTimer),
 }
 
 /// What it is time for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Timer {
+pub enum CoordinatorTimer {
     /// To begin with those who are there.
     Gather,
     /// To look for crawlers that fell silent.
@@ -35,20 +35,20 @@ pub enum Timer {
 
 /// What the coordinator asks for.
 #[derive(Clone, Debug)]
-pub enum Effect {
+pub enum CoordinatorEffect {
     /// This must be kept before anybody is answered.
-    Keep(Part),
+    Keep(ReplicaPiece),
     /// Answer a crawler.
     Answer(CrawlerId, ToNode),
     /// Say `Woken` after so many microseconds.
-    Wake(Timer, u64),
+    Wake(CoordinatorTimer, u64),
     /// The crawl is over.
     Finished,
 }
 
 /// How long things take, in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
+pub struct CoordinatorTimeouts {
     /// A task, before any was measured.
     pub task: u64,
     /// So long it waits for crawlers that should be there.
@@ -72,7 +72,7 @@ struct Known {
     /// The shares that it had when it said something last, as far as it knew.
     has: Vec<usize>,
     /// What it was told.
-    told: Heard,
+    told: HeardUpTo,
     heard: u64,
     /// It waits for an answer.
     asks: bool,
@@ -93,19 +93,19 @@ type Of = (StateKey, ActionSignature);
 
 /// The coordinator.
 pub struct Coordinator {
-    plan: Plan,
-    times: Times,
+    plan: DivisionPlan,
+    times: CoordinatorTimeouts,
     crawlers: BTreeMap<CrawlerId, Known>,
     /// Shares that are nobody's.
     free: BTreeSet<usize>,
     begun: bool,
     /// The states in the order in which they were heard of.
-    states: Vec<Found>,
+    states: Vec<FoundState>,
     places: BTreeMap<StateKey, usize>,
     executed: BTreeMap<Of, StateKey>,
-    notes: BTreeMap<Of, Content>,
+    notes: BTreeMap<Of, ContentId>,
     strays: BTreeSet<(Of, StateKey)>,
-    closed: BTreeMap<Of, Failure>,
+    closed: BTreeMap<Of, JobFailure>,
     /// Of those that were given up because they were not reached: what somebody else is to try.
     retries: BTreeMap<Of, Retry>,
     /// Actions that turned out to be plain links, in the order in which they were heard of.
@@ -121,7 +121,7 @@ pub struct Coordinator {
 
 impl Coordinator {
     /// Waits for as many crawlers as there are shares.
-    pub fn new(plan: Plan, times: Times) -> Self {
+    pub fn new(plan: DivisionPlan, times: CoordinatorTimeouts) -> Self {
         Self {
             plan,
             times,
@@ -145,28 +145,28 @@ impl Coordinator {
 
     /// One that goes on with what was kept, in the order in which it was. Who works on what is heard from the crawlers.
     pub fn restored<'a>(
-        plan: Plan,
-        times: Times,
-        parts: impl IntoIterator<Item = &'a Part>,
+        plan: DivisionPlan,
+        times: CoordinatorTimeouts,
+        parts: impl IntoIterator<Item = &'a ReplicaPiece>,
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
         let mut kept = Vec::new();
         for part in parts {
             match part {
-                Part::State(record) => coordinator.learn_state(found(record), &mut kept),
-                &Part::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
-                &Part::Closed(state, action, why) => {
+                ReplicaPiece::State(record) => coordinator.learn_state(found(record), &mut kept),
+                &ReplicaPiece::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
+                &ReplicaPiece::Closed(state, action, why) => {
                     coordinator.learn_closed((state, action), why, None, &mut kept);
                 }
-                &Part::Strayed(step) => coordinator.learn_stray(step, &mut kept),
-                &Part::Plain(action) => coordinator.learn_plain(action, &mut kept),
+                &ReplicaPiece::Strayed(step) => coordinator.learn_stray(step, &mut kept),
+                &ReplicaPiece::Plain(action) => coordinator.learn_plain(action, &mut kept),
             }
         }
         coordinator
     }
 
     /// The states that were found.
-    pub fn states(&self) -> &[Found] {
+    pub fn states(&self) -> &[FoundState] {
         &self.states
     }
 
@@ -197,51 +197,56 @@ impl Coordinator {
     }
 
     /// What a state's page is like.
-    pub fn content(&self, state: StateKey) -> Option<Content> {
+    pub fn content(&self, state: StateKey) -> Option<ContentId> {
         self.places.get(&state).and_then(|&place| self.states[place].content)
     }
 
     /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
-    pub fn handle(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
+    pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
-            Input::Start => out.push(Effect::Wake(Timer::Gather, self.times.gather)),
-            Input::Told(tell) => self.told(now, tell, out),
-            Input::Lost(crawler) => {
+            CoordinatorInput::Start => {
+                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather))
+            }
+            CoordinatorInput::Told(tell) => self.told(now, tell, out),
+            CoordinatorInput::Lost(crawler) => {
                 if let Some(known) = self.crawlers.remove(&crawler) {
                     self.free.extend(known.shares);
                     self.ask_others(crawler);
                 }
             }
-            Input::Woken(Timer::Gather) if self.begun => {}
-            Input::Woken(Timer::Gather) if self.crawlers.is_empty() => {
-                out.push(Effect::Wake(Timer::Gather, self.times.gather));
+            CoordinatorInput::Woken(CoordinatorTimer::Gather) if self.begun => {}
+            CoordinatorInput::Woken(CoordinatorTimer::Gather) if self.crawlers.is_empty() => {
+                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            Input::Woken(Timer::Gather) => self.begin(out),
-            Input::Woken(Timer::Silence) => {
+            CoordinatorInput::Woken(CoordinatorTimer::Gather) => self.begin(out),
+            CoordinatorInput::Woken(CoordinatorTimer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
-                    out.push(Effect::Wake(Timer::Silence, SILENCE * self.longest));
+                    out.push(CoordinatorEffect::Wake(
+                        CoordinatorTimer::Silence,
+                        SILENCE * self.longest,
+                    ));
                 }
             }
         }
         self.answer(now, out);
     }
 
-    fn begin(&mut self, out: &mut Vec<Effect>) {
+    fn begin(&mut self, out: &mut Vec<CoordinatorEffect>) {
         self.begun = true;
-        out.push(Effect::Wake(Timer::Silence, SILENCE * self.longest));
+        out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
     }
 
-    fn told(&mut self, now: u64, tell: Tell, out: &mut Vec<Effect>) {
+    fn told(&mut self, now: u64, tell: NodeReport, out: &mut Vec<CoordinatorEffect>) {
         if self.finished {
-            out.push(Effect::Answer(tell.crawler, ToNode::Finished));
+            out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
             return;
         }
         let known = self.crawlers.entry(tell.crawler).or_insert(Known {
             number: 0,
             shares: Vec::new(),
             has: Vec::new(),
-            told: Heard::default(),
+            told: HeardUpTo::default(),
             heard: now,
             asks: true,
             done: true,
@@ -278,7 +283,7 @@ impl Coordinator {
         }
     }
 
-    fn learn_state(&mut self, found: Found, out: &mut Vec<Effect>) {
+    fn learn_state(&mut self, found: FoundState, out: &mut Vec<CoordinatorEffect>) {
         if self.places.contains_key(&found.key) {
             return;
         }
@@ -291,7 +296,7 @@ impl Coordinator {
         self.links.extend(&found.links);
         self.places.insert(found.key, self.states.len());
         let record = Self::record(&found, self.route_by(found.by));
-        out.push(Effect::Keep(Part::State(record)));
+        out.push(CoordinatorEffect::Keep(ReplicaPiece::State(record)));
         self.states.push(found);
     }
 
@@ -306,26 +311,37 @@ impl Coordinator {
         place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
     }
 
-    fn learn_step(&mut self, step: Step, notes: Option<Content>, out: &mut Vec<Effect>) {
+    fn learn_step(
+        &mut self,
+        step: Transition,
+        notes: Option<ContentId>,
+        out: &mut Vec<CoordinatorEffect>,
+    ) {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
         {
             self.executed.insert(of, step.to);
             self.retries.remove(&of);
             notes.map(|notes| self.notes.insert(of, notes));
-            out.push(Effect::Keep(Part::Step(step, notes)));
+            out.push(CoordinatorEffect::Keep(ReplicaPiece::Step(step, notes)));
         }
     }
 
-    fn learn_stray(&mut self, step: Step, out: &mut Vec<Effect>) {
+    fn learn_stray(&mut self, step: Transition, out: &mut Vec<CoordinatorEffect>) {
         let of = (step.from, step.action);
         let known = self.offers(of) && self.places.contains_key(&step.to);
         if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
-            out.push(Effect::Keep(Part::Strayed(step)));
+            out.push(CoordinatorEffect::Keep(ReplicaPiece::Strayed(step)));
         }
     }
 
-    fn learn_closed(&mut self, of: Of, why: Failure, by: Option<CrawlerId>, out: &mut Vec<Effect>) {
+    fn learn_closed(
+        &mut self,
+        of: Of,
+        why: JobFailure,
+        by: Option<CrawlerId>,
+        out: &mut Vec<CoordinatorEffect>,
+    ) {
         if self.retries.get(&of).is_some_and(|retry| by.is_some() && retry.by == by) {
             self.retries.remove(&of);
         }
@@ -333,9 +349,9 @@ impl Coordinator {
             return;
         }
         self.closed.insert(of, why);
-        out.push(Effect::Keep(Part::Closed(of.0, of.1, why)));
+        out.push(CoordinatorEffect::Keep(ReplicaPiece::Closed(of.0, of.1, why)));
         // Of a plain link its crawler tries other states.
-        if why == Failure::Unreachable && !self.is_link(of.0, of.1) {
+        if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
         }
     }
@@ -357,18 +373,18 @@ impl Coordinator {
         its.map(|(&of, _)| of).collect()
     }
 
-    fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<Effect>) {
+    fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<CoordinatorEffect>) {
         if self.plain.contains(&action) {
             return;
         }
-        let open = |found: &&Found| {
+        let open = |found: &&FoundState| {
             let of = (found.key, action);
             self.offers(of) && !self.executed.contains_key(&of) && !self.closed.contains_key(&of)
         };
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
         self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
-        out.push(Effect::Keep(Part::Plain(action)));
+        out.push(CoordinatorEffect::Keep(ReplicaPiece::Plain(action)));
     }
 
     /// The shares of crawlers that fell silent at work are free again.
@@ -388,7 +404,7 @@ impl Coordinator {
     }
 
     /// Answers everybody for whom there is something.
-    fn answer(&mut self, now: u64, out: &mut Vec<Effect>) {
+    fn answer(&mut self, now: u64, out: &mut Vec<CoordinatorEffect>) {
         if !self.begun || self.finished {
             return;
         }
@@ -405,12 +421,14 @@ impl Coordinator {
         if is_over && self.crawlers.values().all(|known| known.done) {
             self.finished = true;
             let asking = self.crawlers.iter().filter(|(_, known)| known.asks);
-            out.extend(asking.map(|(&crawler, _)| Effect::Answer(crawler, ToNode::Finished)));
-            out.push(Effect::Finished);
+            out.extend(
+                asking.map(|(&crawler, _)| CoordinatorEffect::Answer(crawler, ToNode::Finished)),
+            );
+            out.push(CoordinatorEffect::Finished);
         }
     }
 
-    fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<Effect>) {
+    fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<CoordinatorEffect>) {
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
         // One without a share comes first; otherwise whoever is out of work takes what is free.
         if known.shares.is_empty() || known.done {
@@ -422,11 +440,11 @@ impl Coordinator {
         let gone: Vec<usize> =
             known.has.iter().copied().filter(|share| !known.shares.contains(share)).collect();
         // Somebody who was told more than is known here was told by another coordinator.
-        let after = Heard {
+        let after = HeardUpTo {
             states: known.told.states.min(self.states.len()),
             plain: known.told.plain.min(self.plain.len()),
         };
-        let told = Heard { states: self.states.len(), plain: self.plain.len() };
+        let told = HeardUpTo { states: self.states.len(), plain: self.plain.len() };
         let unreached = self.unreached_for(crawler);
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
         let nothing = missing.is_empty() && gone.is_empty() && unreached.is_empty();
@@ -435,7 +453,7 @@ impl Coordinator {
         }
         (known.asks, known.done, known.heard) = (false, false, now);
         let number = known.number;
-        let states: Vec<Found> =
+        let states: Vec<FoundState> =
             self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
         // What is done of a share, or is to be tried, can be taken in only by somebody who knows all states.
         let all = after.states + states.len() == self.states.len();
@@ -443,10 +461,10 @@ impl Coordinator {
         let unreached = unreached.into_iter().filter(|_| all).collect();
         let plain = self.plain[after.plain..].to_vec();
         let news = News { number, plan: self.plan, after, states, plain, shares, gone, unreached };
-        out.push(Effect::Answer(crawler, ToNode::News(news)));
+        out.push(CoordinatorEffect::Answer(crawler, ToNode::News(news)));
     }
 
-    fn share(&self, number: usize) -> Share {
+    fn share(&self, number: usize) -> ActionShare {
         let in_share = |&(state, action): &Of| {
             let Some(&place) = self.places.get(&state) else { return false };
             let found = &self.states[place];
@@ -462,15 +480,17 @@ impl Coordinator {
         let executed = self.executed.iter().filter(|(of, _)| in_share(of));
         let given_up =
             self.closed.keys().filter(|of| in_share(of) && !self.retries.contains_key(of));
-        Share {
+        ActionShare {
             number,
-            executed: executed.map(|(&(from, action), &to)| Step { from, action, to }).collect(),
+            executed: executed
+                .map(|(&(from, action), &to)| Transition { from, action, to })
+                .collect(),
             closed: given_up.copied().collect(),
         }
     }
 
     /// How one gets to where a transition leads, by the ways in which states were found.
-    fn route_by(&self, by: Option<Step>) -> Route {
+    fn route_by(&self, by: Option<Transition>) -> Route {
         let mut route = Vec::new();
         let mut by = by;
         while let Some(step) = by.filter(|_| route.len() <= self.states.len()) {
@@ -481,7 +501,7 @@ impl Coordinator {
         route.into()
     }
 
-    fn record(found: &Found, route: Route) -> StateRecord {
+    fn record(found: &FoundState, route: Route) -> StateRecord {
         let remarks =
             Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
         StateRecord {
@@ -524,10 +544,10 @@ impl Coordinator {
         let Some(initial) = self.states.first().map(|found| found.key) else {
             return BTreeMap::new();
         };
-        let mut leads: BTreeMap<StateKey, Vec<Step>> = BTreeMap::new();
+        let mut leads: BTreeMap<StateKey, Vec<Transition>> = BTreeMap::new();
         let strays = self.strays.iter().map(|(of, to)| (of, to));
         for (&(from, action), &to) in self.executed.iter().chain(strays) {
-            leads.entry(from).or_default().push(Step { from, action, to });
+            leads.entry(from).or_default().push(Transition { from, action, to });
         }
         let mut routes = BTreeMap::from([(initial, Route::default())]);
         let mut queue = VecDeque::from([initial]);
@@ -545,8 +565,8 @@ impl Coordinator {
 }
 
 /// A state as it was kept.
-fn found(record: &StateRecord) -> Found {
-    Found {
+fn found(record: &StateRecord) -> FoundState {
+    FoundState {
         key: record.key,
         actions: record.actions.clone(),
         links: record.remarks.links.iter().copied().collect(),

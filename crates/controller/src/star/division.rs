@@ -26,14 +26,14 @@ pub fn find(name: &str) -> Option<Division> {
 
 /// A way to divide among so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct DivisionPlan {
     /// How.
     pub division: Division,
     /// Into how many shares.
     pub shares: usize,
 }
 
-impl Plan {
+impl DivisionPlan {
     /// In which share an action is: the one at a place among the `many` that the state offers.
     pub fn share(
         self,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn shares(division: Division, shares: usize, many: usize) -> Vec<usize> {
-        let plan = Plan { division, shares };
+        let plan = DivisionPlan { division, shares };
         let share =
             |place| plan.share(StateKey(7), ActionSignature(100 + place as u64), place, many);
         (0..many).map(share).collect()

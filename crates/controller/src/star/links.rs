@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 
-use super::Node;
+use super::StarNode;
 
 /// What a crawler knows of plain links.
 #[derive(Default)]
-pub(super) struct Links {
+pub(super) struct LinkTable {
     /// The states that offer them.
     offered_by: BTreeMap<ActionSignature, BTreeSet<StateKey>>,
     /// Of its own: those that are being followed, or were.
@@ -21,7 +21,7 @@ pub(super) struct Links {
     plain: BTreeSet<ActionSignature>,
 }
 
-impl Links {
+impl LinkTable {
     /// Takes in that a state offers plain links.
     pub(super) fn learn(&mut self, state: StateKey, links: &[ActionSignature]) {
         for &link in links {
@@ -50,7 +50,7 @@ impl Links {
     }
 }
 
-impl Node {
+impl StarNode {
     /// Sees to it that an own link is followed from somewhere.
     pub(super) fn pursue(&mut self, link: ActionSignature) {
         let Some(plan) = self.plan else { return };

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
-use argiope_explore::strategy::{Described, INITIAL, Settings};
+use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 
-use super::division::Plan;
-use super::links::Links;
-use super::{Executed, Found, Heard, News, Tell, ToNode};
-use crate::job::{CrawlerId, Job, JobId, Step};
-use crate::outcome::{ENOUGH, Failure, Outcome, Sighting};
-use crate::peer::atlas::Content;
+use super::division::DivisionPlan;
+use super::links::LinkTable;
+use super::{Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
+use crate::job::{CrawlerId, Job, JobId, Transition};
+use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
+use crate::peer::atlas::ContentId;
 use crate::spent::Spent;
 
 /// So many transitions wait at most before the coordinator hears of them.
@@ -20,11 +20,11 @@ const BATCH: usize = 32;
 
 /// What a crawler is told.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum NodeInput {
     /// Begin.
     Start,
     /// The URL was loaded; what the page is like.
-    Loaded(Sighting, Option<Content>),
+    Loaded(Sighting, Option<ContentId>),
     /// The URL could not be loaded.
     NotLoaded,
     /// The job is over.
@@ -47,37 +47,37 @@ pub struct Performed {
     /// What that has cost.
     pub spent: Spent,
     /// What the page is like where the crawler stands.
-    pub content: Option<Content>,
+    pub content: Option<ContentId>,
     /// What happened while the candidate was executed.
-    pub notes: Option<Content>,
+    pub notes: Option<ContentId>,
 }
 
 /// What a crawler asks for.
 #[derive(Clone, Debug)]
-pub enum Effect {
+pub enum NodeEffect {
     /// Load the URL, then say so.
     Load,
     /// Do this, then say how it ended.
     Perform(Job),
     /// Tell the coordinator.
-    Send(Tell),
+    Send(NodeReport),
     /// The crawl is over.
     Finished,
 }
 
 /// A crawler.
-pub struct Node {
+pub struct StarNode {
     crawler: CrawlerId,
-    strategy: &'static Described,
-    exploring: Settings,
+    strategy: &'static NamedStrategy,
+    exploring: StrategySettings,
     /// How work is divided, as soon as it was told.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<DivisionPlan>,
     pub(super) explorer: Option<Explorer>,
     /// The shares that are its own.
     pub(super) shares: BTreeSet<usize>,
     /// What it was asked to execute though it is not in its shares.
     pub(super) adopted: BTreeSet<Slot>,
-    pub(super) links: Links,
+    pub(super) links: LinkTable,
     /// What states offer of which it has seen something else itself.
     pub(super) corrected: BTreeMap<StateKey, Vec<ActionSignature>>,
     /// Where transitions led besides.
@@ -87,22 +87,26 @@ pub struct Node {
     doing: Option<(Slot, Job)>,
     busy: bool,
     /// What it has told and was not answered.
-    said: Option<Tell>,
+    said: Option<NodeReport>,
     /// Counts what it says.
     number: u64,
-    heard: Heard,
+    heard: HeardUpTo,
     /// The coordinator knows that it is out of work.
     done: bool,
-    pub(super) unsaid: Tell,
+    pub(super) unsaid: NodeReport,
     /// News that came before the URL was loaded.
     early: Vec<News>,
     against: BTreeMap<Slot, u32>,
     jobs: u64,
 }
 
-impl Node {
+impl StarNode {
     /// One that knows nothing.
-    pub fn new(crawler: CrawlerId, strategy: &'static Described, exploring: Settings) -> Self {
+    pub fn new(
+        crawler: CrawlerId,
+        strategy: &'static NamedStrategy,
+        exploring: StrategySettings,
+    ) -> Self {
         Self {
             crawler,
             strategy,
@@ -111,7 +115,7 @@ impl Node {
             explorer: None,
             shares: BTreeSet::new(),
             adopted: BTreeSet::new(),
-            links: Links::default(),
+            links: LinkTable::default(),
             corrected: BTreeMap::new(),
             strays: BTreeMap::new(),
             at: None,
@@ -119,9 +123,9 @@ impl Node {
             busy: false,
             said: None,
             number: 0,
-            heard: Heard::default(),
+            heard: HeardUpTo::default(),
             done: false,
-            unsaid: Tell::hello(crawler),
+            unsaid: NodeReport::hello(crawler),
             early: Vec::new(),
             against: BTreeMap::new(),
             jobs: 0,
@@ -129,31 +133,31 @@ impl Node {
     }
 
     /// Takes an input in and appends what is to be done about it.
-    pub fn handle(&mut self, input: Input, out: &mut Vec<Effect>) {
+    pub fn handle(&mut self, input: NodeInput, out: &mut Vec<NodeEffect>) {
         let mut say = false;
         match input {
-            Input::Start => say = true,
-            Input::Loaded(at, content) => self.loaded(&at, content),
-            Input::NotLoaded => out.push(Effect::Load),
-            Input::Performed(performed) => self.performed(performed),
-            Input::NotBegun => self.abandon(),
-            Input::Received(ToNode::Finished) => {
-                out.push(Effect::Finished);
+            NodeInput::Start => say = true,
+            NodeInput::Loaded(at, content) => self.loaded(&at, content),
+            NodeInput::NotLoaded => out.push(NodeEffect::Load),
+            NodeInput::Performed(performed) => self.performed(performed),
+            NodeInput::NotBegun => self.abandon(),
+            NodeInput::Received(ToNode::Finished) => {
+                out.push(NodeEffect::Finished);
                 return;
             }
-            Input::Received(ToNode::News(news)) => self.received(news, out),
-            Input::Remind => {
+            NodeInput::Received(ToNode::News(news)) => self.received(news, out),
+            NodeInput::Remind => {
                 let unsaid = !self.unsaid.found.is_empty() || !self.unsaid.executed.is_empty();
                 say = self.said.is_some() || unsaid;
             }
-            Input::Renamed(crawler) => {
+            NodeInput::Renamed(crawler) => {
                 self.crawler = crawler;
                 self.abandon();
                 self.at = None;
                 say = true;
                 if self.explorer.is_none() && !self.early.is_empty() {
                     self.busy = true;
-                    out.push(Effect::Load);
+                    out.push(NodeEffect::Load);
                 }
             }
         }
@@ -164,7 +168,7 @@ impl Node {
         self.explorer.as_mut().expect("the URL was loaded")
     }
 
-    fn received(&mut self, news: News, out: &mut Vec<Effect>) {
+    fn received(&mut self, news: News, out: &mut Vec<NodeEffect>) {
         // What answers something that was said again since will come again.
         if self.said.is_none() || news.number != self.number {
             return;
@@ -172,7 +176,7 @@ impl Node {
         self.said = None;
         self.done = false;
         self.plan = Some(news.plan);
-        self.heard = Heard {
+        self.heard = HeardUpTo {
             states: news.after.states + news.states.len(),
             plain: news.after.plain + news.plain.len(),
         };
@@ -183,11 +187,11 @@ impl Node {
         // The credentials: now everybody loads the URL.
         self.early.push(news);
         if !std::mem::replace(&mut self.busy, true) {
-            out.push(Effect::Load);
+            out.push(NodeEffect::Load);
         }
     }
 
-    fn loaded(&mut self, at: &Sighting, content: Option<Content>) {
+    fn loaded(&mut self, at: &Sighting, content: Option<ContentId>) {
         self.busy = false;
         let here = found(at, None, content);
         // Where everybody begins is where whoever was first began.
@@ -209,7 +213,7 @@ impl Node {
     }
 
     /// It stands in a state that may be new.
-    fn met(&mut self, found: Found) {
+    fn met(&mut self, found: FoundState) {
         if self.find(found.key).is_none() {
             self.explorer().met(found.key, &found.actions);
             self.links.learn(found.key, &found.links);
@@ -265,7 +269,7 @@ impl Node {
         }
     }
 
-    fn learn_state(&mut self, found: &Found) {
+    fn learn_state(&mut self, found: &FoundState) {
         if self.find(found.key).is_some() {
             self.correct(found);
             return;
@@ -292,7 +296,7 @@ impl Node {
         let Performed { outcome, spent, content, notes } = performed;
         match outcome {
             Outcome::Done { at, once, .. } => {
-                let step = Step { from: job.state, action: job.action, to: at.key };
+                let step = Transition { from: job.state, action: job.action, to: at.key };
                 let here = found(&at, Some(step), content);
                 let new = self.find(at.key).is_none();
                 self.links.learn(at.key, if new { &here.links } else { &[] });
@@ -318,13 +322,17 @@ impl Node {
                     .filter(|step| spent.actions > 0 && step.to != at.key);
                 self.strayed(wrong.copied(), job.reset, &at, content);
                 self.at = self.find(at.key);
-                self.failed(slot, &job, Failure::Unreachable);
+                self.failed(slot, &job, JobFailure::Unreachable);
             }
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
                 let on_the_way = (went_right as usize) < job.walk.len();
                 let about_the_way = on_the_way && !reason.is_about_nothing();
-                self.failed(slot, &job, if about_the_way { Failure::Unreachable } else { reason });
+                self.failed(
+                    slot,
+                    &job,
+                    if about_the_way { JobFailure::Unreachable } else { reason },
+                );
             }
         }
     }
@@ -333,12 +341,12 @@ impl Node {
     /// something that cannot be seen, unless the way began with a reset; but there must be a way to every state.
     fn strayed(
         &mut self,
-        wrong: Option<Step>,
+        wrong: Option<Transition>,
         certain: bool,
         at: &Sighting,
-        content: Option<Content>,
+        content: Option<ContentId>,
     ) {
-        let step = wrong.map(|step| Step { to: at.key, ..step });
+        let step = wrong.map(|step| Transition { to: at.key, ..step });
         let new = self.find(at.key).is_none();
         if new {
             self.met(found(at, step, content));
@@ -351,7 +359,7 @@ impl Node {
     }
 
     /// A candidate was not executed: it is tried again, or given up if it failed too often.
-    fn failed(&mut self, slot: Slot, job: &Job, reason: Failure) {
+    fn failed(&mut self, slot: Slot, job: &Job, reason: JobFailure) {
         let against = self.against.entry(slot).or_default();
         *against += reason.speaks_against();
         let enough = *against >= ENOUGH;
@@ -378,7 +386,7 @@ impl Node {
     }
 
     /// Does what there is to do, and says what there is to say.
-    fn go_on(&mut self, say: bool, out: &mut Vec<Effect>) {
+    fn go_on(&mut self, say: bool, out: &mut Vec<NodeEffect>) {
         if self.explorer.is_some() && !self.busy {
             self.next_job(out);
         }
@@ -389,7 +397,7 @@ impl Node {
         }
     }
 
-    fn next_job(&mut self, out: &mut Vec<Effect>) {
+    fn next_job(&mut self, out: &mut Vec<NodeEffect>) {
         let at = self.at;
         let planned = self.explorer().choose(at.unwrap_or(INITIAL));
         let (reset, walk, candidate) = match planned {
@@ -409,17 +417,18 @@ impl Node {
         let last = step(self.explorer().graph(), candidate);
         let job = Job { id: JobId(self.jobs), reset, walk, state: last.from, action: last.action };
         self.doing = Some((candidate, job.clone()));
-        out.push(Effect::Perform(job));
+        out.push(NodeEffect::Perform(job));
     }
 
     /// Something to do in a state that is only reached by transitions that sometimes lead elsewhere: the nearest after a
     /// reset.
-    fn by_strays(&self) -> Option<(Vec<Step>, Slot)> {
+    fn by_strays(&self) -> Option<(Vec<Transition>, Slot)> {
         let graph = self.explorer.as_ref()?.graph();
         if graph.free() == 0 {
             return None;
         }
-        let mut entered: BTreeMap<StateIndex, Option<Step>> = BTreeMap::from([(INITIAL, None)]);
+        let mut entered: BTreeMap<StateIndex, Option<Transition>> =
+            BTreeMap::from([(INITIAL, None)]);
         let mut queue = VecDeque::from([INITIAL]);
         while let Some(state) = queue.pop_front() {
             if let Some(candidate) = graph.first_unexplored(state) {
@@ -437,7 +446,7 @@ impl Node {
                 for to in graph.target(slot).into_iter().chain(strays) {
                     entered.entry(to).or_insert_with(|| {
                         queue.push_back(to);
-                        Some(Step { to: graph.key(to), ..step(graph, slot) })
+                        Some(Transition { to: graph.key(to), ..step(graph, slot) })
                     });
                 }
             }
@@ -446,9 +455,9 @@ impl Node {
     }
 
     /// Says what there is to say, and again what was not answered.
-    fn tell(&mut self, out: &mut Vec<Effect>) {
-        let new = std::mem::replace(&mut self.unsaid, Tell::hello(self.crawler));
-        let mut tell = self.said.take().unwrap_or_else(|| Tell::hello(self.crawler));
+    fn tell(&mut self, out: &mut Vec<NodeEffect>) {
+        let new = std::mem::replace(&mut self.unsaid, NodeReport::hello(self.crawler));
+        let mut tell = self.said.take().unwrap_or_else(|| NodeReport::hello(self.crawler));
         tell.found.extend(new.found);
         tell.executed.extend(new.executed);
         tell.strayed.extend(new.strayed);
@@ -459,13 +468,13 @@ impl Node {
         tell.done = self.explorer.is_some() && !self.busy;
         self.done = tell.done;
         self.said = Some(tell.clone());
-        out.push(Effect::Send(tell));
+        out.push(NodeEffect::Send(tell));
     }
 }
 
 /// A slot in names.
-pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Step {
-    Step {
+pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Transition {
+    Transition {
         from: graph.key(slot.state),
         action: graph.signature(graph.action_of(slot)),
         to: graph.target(slot).map_or(StateKey(0), |to| graph.key(to)),
@@ -473,11 +482,11 @@ pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Step {
 }
 
 /// A state as it was seen: what it offers, each once, in the order that numbers them.
-fn found(at: &Sighting, by: Option<Step>, content: Option<Content>) -> Found {
+fn found(at: &Sighting, by: Option<Transition>, content: Option<ContentId>) -> FoundState {
     let mut offered: BTreeMap<ActionSignature, bool> = BTreeMap::new();
     for offer in at.offers.iter().flatten() {
         *offered.entry(offer.action).or_default() |= offer.once;
     }
     let links = offered.iter().filter(|&(_, &once)| once).map(|(&action, _)| action).collect();
-    Found { key: at.key, actions: offered.into_keys().collect(), links, by, content }
+    FoundState { key: at.key, actions: offered.into_keys().collect(), links, by, content }
 }

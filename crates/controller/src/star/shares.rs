@@ -6,11 +6,11 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 
 use super::node::step;
-use super::{Executed, Found, Node, Share};
+use super::{ActionShare, Executed, FoundState, StarNode};
 use crate::job::Job;
-use crate::outcome::Failure;
+use crate::outcome::JobFailure;
 
-impl Node {
+impl StarNode {
     /// What of a state is not its own to execute is set aside. Of plain links all is; then it is seen to that own ones are
     /// followed.
     pub(super) fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
@@ -48,7 +48,7 @@ impl Node {
     }
 
     /// A state that it knows offers what everybody was told, whatever it has seen itself: or they would divide it differently.
-    pub(super) fn correct(&mut self, found: &Found) {
+    pub(super) fn correct(&mut self, found: &FoundState) {
         if self.offered(found.key) == found.actions {
             return;
         }
@@ -88,7 +88,7 @@ impl Node {
     }
 
     /// A share becomes its own: what of it is not done is free.
-    pub(super) fn take_over(&mut self, share: Share) {
+    pub(super) fn take_over(&mut self, share: ActionShare) {
         if !self.shares.insert(share.number) {
             return;
         }
@@ -175,7 +175,7 @@ impl Node {
             .map(|slot| step(graph, slot))
             .filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
         if given_up {
-            self.unsaid.closed.push((state, action, Failure::Unreachable));
+            self.unsaid.closed.push((state, action, JobFailure::Unreachable));
         } else if let Some(step) = executed {
             self.unsaid.executed.push(Executed { step, once: false, notes: None });
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::digest::Encoder;
-use super::tree::{At, Tree};
+use super::tree::{At, PageTree};
 
 /// How many pairs of children are weighed against each other at most; longer lists are matched in one
 /// go from the first to the last.
@@ -34,8 +34,8 @@ impl Alignment {
 }
 
 struct Pair<'t, 'a, 'b> {
-    a: &'t Tree<'a>,
-    b: &'t Tree<'b>,
+    a: &'t PageTree<'a>,
+    b: &'t PageTree<'b>,
     a_digests: Vec<u128>,
     b_digests: Vec<u128>,
     a_sayings: Vec<Option<u128>>,
@@ -43,7 +43,7 @@ struct Pair<'t, 'a, 'b> {
 }
 
 /// Lays two pages side by side.
-pub(crate) fn align(a: &Tree<'_>, b: &Tree<'_>) -> Alignment {
+pub(crate) fn align(a: &PageTree<'_>, b: &PageTree<'_>) -> Alignment {
     let pair = Pair {
         a,
         b,
@@ -82,7 +82,7 @@ pub(crate) fn align(a: &Tree<'_>, b: &Tree<'_>) -> Alignment {
 }
 
 /// A hash of each node with all that is in it.
-fn digests(tree: &Tree<'_>) -> Vec<u128> {
+fn digests(tree: &PageTree<'_>) -> Vec<u128> {
     let mut digests = vec![0; tree.len()];
     for at in (0..tree.len()).rev() {
         let node = tree.node(at);
@@ -101,7 +101,7 @@ fn digests(tree: &Tree<'_>) -> Vec<u128> {
 }
 
 /// A hash of what each element says, with all that is in it; none if it says nothing.
-fn sayings(tree: &Tree<'_>) -> Vec<Option<u128>> {
+fn sayings(tree: &PageTree<'_>) -> Vec<Option<u128>> {
     let mut sayings = vec![None; tree.len()];
     for at in (0..tree.len()).rev() {
         let node = tree.node(at);

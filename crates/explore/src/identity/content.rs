@@ -4,28 +4,28 @@ use std::borrow::Cow;
 
 use super::elements;
 use super::generated::looks_generated;
-use super::mask::Part;
+use super::mask::MaskedAspect;
 use super::signature;
 use super::view::{Builder, Seen, Token, View};
-use super::{Described, Identity, text};
+use super::{Identity, NamedIdentity, text};
 use crate::id::ActionSignature;
-use crate::page::Node;
+use crate::page::PageNode;
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedIdentity = NamedIdentity {
     name: "content",
     summary: "what a user sees: visible elements, their text and the values of fields",
     help: "Two pages are the same state if a user could not tell them apart: the same visible elements in \
            the same order, with the same text, links, images and field values, offering the same actions. \
            Ids, classes, styles, hidden parts, white space and the address do not count. The right choice \
            for complete models and for finding every page.",
-    identity: &Content,
+    identity: &ContentIdentity,
 };
 
 /// The identity `content`.
-pub struct Content;
+pub struct ContentIdentity;
 
-impl Identity for Content {
+impl Identity for ContentIdentity {
     fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
         let tree = &seen.tree;
         let mut view = Builder::default();
@@ -58,17 +58,17 @@ impl Identity for Content {
         signature::by_content(seen)
     }
 
-    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool {
+    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
         match part {
-            Part::Text => text::normalised(&a.text) != text::normalised(&b.text),
-            Part::Attribute(name) => counted(a, name) != counted(b, name),
-            Part::Children { .. } => true,
+            MaskedAspect::Text => text::normalised(&a.text) != text::normalised(&b.text),
+            MaskedAspect::Attribute(name) => counted(a, name) != counted(b, name),
+            MaskedAspect::Children { .. } => true,
         }
     }
 }
 
 /// How an attribute counts, for the view or for a signature.
-fn counted<'a>(node: &'a Node, name: &'a str) -> Option<Token<'a>> {
+fn counted<'a>(node: &'a PageNode, name: &'a str) -> Option<Token<'a>> {
     let value = node.attribute(name)?;
     let names_it = match name {
         "id" => !looks_generated(value),
@@ -80,11 +80,11 @@ fn counted<'a>(node: &'a Node, name: &'a str) -> Option<Token<'a>> {
 }
 
 /// The text inside of a text area is what it held at first, not what it holds.
-fn has_typed_text(node: &Node) -> bool {
+fn has_typed_text(node: &PageNode) -> bool {
     node.tag == "textarea" && node.attribute(".value").is_some()
 }
 
-fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a Node) -> Vec<Token<'a>> {
+fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a PageNode) -> Vec<Token<'a>> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
     for (name, value) in &node.attributes {
         // What is masked is left out: it may be missing on the next look.
@@ -98,7 +98,7 @@ fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a Node) -> Vec<Token<'a>> 
 }
 
 /// How an attribute counts, if it does.
-fn token<'a>(node: &'a Node, name: &'a str, value: &'a str) -> Option<Token<'a>> {
+fn token<'a>(node: &'a PageNode, name: &'a str, value: &'a str) -> Option<Token<'a>> {
     let exact = || Some(Token::Attribute(name, Cow::Borrowed(value)));
     match name {
         "role" | "type" | "contenteditable" | "colspan" | "rowspan" => exact(),

@@ -8,20 +8,20 @@ use serde::Serialize;
 
 use super::align::{Alignment, align};
 use super::learn::differing_parts;
-use super::mask::{Masks, Part};
-use super::name::Names;
+use super::mask::{MaskedAspect, Masks};
+use super::name::ElementNames;
 use super::readable::{action, place};
 use super::tree::At;
 use super::view::{Seen, Token, View};
-use super::{Described, strict, text};
-use crate::page::{Kind, Node, Page};
+use super::{NamedIdentity, strict, text};
+use crate::page::{Kind, Page, PageNode};
 use crate::quoted::{Escaped, Quoted};
 
 /// One difference between two pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// What it does to the identity.
-    pub verdict: Verdict,
+    pub verdict: Significance,
     /// What is different.
     pub change: Change,
     /// Where, fit to print; empty if it is about the page as a whole.
@@ -31,7 +31,7 @@ pub struct Difference {
 /// What a difference does to the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Significance {
     /// It makes two states of the pages.
     Counts,
     /// It would, but is known to be volatile.
@@ -68,7 +68,7 @@ pub enum Change {
 
 /// Every difference between two pages: first those that count, then those that are masked, then the
 /// others, each in the order of the document. If none counts, the pages are the same state.
-pub fn difference(identity: &Described, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
+pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
     let (a, b) = (Seen::through(masks, a), Seen::through(masks, b));
     let mut found = Finder::new(identity, &a, &b);
     found.whole_page();
@@ -83,7 +83,7 @@ pub fn difference(identity: &Described, masks: &Masks, a: &Page, b: &Page) -> Ve
 }
 
 struct Finder<'s, 'a> {
-    identity: &'s Described,
+    identity: &'s NamedIdentity,
     a: &'s Seen<'a>,
     b: &'s Seen<'a>,
     /// Whether the canonical forms differ at all.
@@ -113,7 +113,7 @@ impl<'a> Emitted<'a> {
 }
 
 impl<'s, 'a> Finder<'s, 'a> {
-    fn new(identity: &'s Described, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
+    fn new(identity: &'s NamedIdentity, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
         let (view_a, view_b) = (identity.identity.view(a), identity.identity.view(b));
         let tokens = |view: &View<'a>| {
             view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>()
@@ -125,9 +125,9 @@ impl<'s, 'a> Finder<'s, 'a> {
 
     fn add(&mut self, change: Change, place: String, masked: bool, counts: bool) {
         let verdict = match (masked, counts) {
-            (true, _) => Verdict::Masked,
-            (false, true) => Verdict::Counts,
-            (false, false) => Verdict::DoesNotCount,
+            (true, _) => Significance::Masked,
+            (false, true) => Significance::Counts,
+            (false, false) => Significance::DoesNotCount,
         };
         self.differences.push(Difference { verdict, change, place });
     }
@@ -184,7 +184,7 @@ impl<'s, 'a> Finder<'s, 'a> {
             for part in differing_parts(one, other) {
                 let differ = self.apart && self.identity.identity.differ(one, other, &part);
                 match part {
-                    Part::Text => {
+                    MaskedAspect::Text => {
                         let masked = self.a.masked.text(x) || self.b.masked.text(y);
                         let parent = self.a.tree.parent(x);
                         let shown = parent.is_none_or(|parent| self.in_a.nodes.contains(&parent));
@@ -192,7 +192,7 @@ impl<'s, 'a> Finder<'s, 'a> {
                         let change = Change::Text(one.text.clone(), other.text.clone());
                         self.add(change, place(self.a, parent.unwrap_or(x)), masked, counts);
                     }
-                    Part::Attribute(name) => {
+                    MaskedAspect::Attribute(name) => {
                         let masked =
                             self.a.masked.attribute(x, &name) || self.b.masked.attribute(y, &name);
                         let tokens = (
@@ -200,11 +200,11 @@ impl<'s, 'a> Finder<'s, 'a> {
                             self.in_b.attributes.get(&(y, name.as_str())),
                         );
                         let counts = differ && tokens.0 != tokens.1;
-                        let value = |node: &Node| node.attribute(&name).map(str::to_owned);
+                        let value = |node: &PageNode| node.attribute(&name).map(str::to_owned);
                         let change = Change::Attribute(name.clone(), value(one), value(other));
                         self.add(change, place(self.a, x), masked, counts);
                     }
-                    Part::Children { .. } => {}
+                    MaskedAspect::Children { .. } => {}
                 }
             }
         }
@@ -214,14 +214,14 @@ impl<'s, 'a> Finder<'s, 'a> {
     /// what stood between is gone), all of them count.
     fn no_reason_is_lost(&mut self) {
         if !self.apart
-            || self.differences.iter().any(|difference| difference.verdict == Verdict::Counts)
+            || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)
         {
             return;
         }
         for difference in &mut self.differences {
             let whole_page = matches!(difference.change, Change::Address(..) | Change::Title(..));
-            if difference.verdict == Verdict::DoesNotCount && !whole_page {
-                difference.verdict = Verdict::Counts;
+            if difference.verdict == Significance::DoesNotCount && !whole_page {
+                difference.verdict = Significance::Counts;
             }
         }
     }
@@ -233,7 +233,7 @@ impl<'s, 'a> Finder<'s, 'a> {
         let (known_a, known_b) = (known(&a), known(&b));
         let sides = [(self.a, a, known_b), (self.b, b, known_a)];
         for (side, (seen, actions, known)) in sides.into_iter().enumerate() {
-            let names = Names::of(seen);
+            let names = ElementNames::of(seen);
             for (offer, signature) in seen.tree.page.offers.iter().zip(actions) {
                 if signature.is_none_or(|signature| known.contains(&signature)) {
                     continue;
@@ -277,9 +277,9 @@ impl fmt::Display for Difference {
             Change::ActionInB(words) => write!(f, "action only in B: {words}, at {place}")?,
         }
         match self.verdict {
-            Verdict::Counts => Ok(()),
-            Verdict::Masked => write!(f, " (masked)"),
-            Verdict::DoesNotCount => write!(f, " (does not count)"),
+            Significance::Counts => Ok(()),
+            Significance::Masked => write!(f, " (masked)"),
+            Significance::DoesNotCount => write!(f, " (does not count)"),
         }
     }
 }

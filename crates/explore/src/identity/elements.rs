@@ -1,7 +1,7 @@
 //! What kinds of element there are to an identity: controls, items of lists, groups. A role that an
 //! author wrote goes before the tag.
 
-use crate::page::Node;
+use crate::page::PageNode;
 
 /// What an element is as a surrounding of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub(crate) enum Surrounding {
     Landmark,
 }
 
-fn role(node: &Node) -> Option<&str> {
+fn role(node: &PageNode) -> Option<&str> {
     node.attribute("role").and_then(|role| role.split_whitespace().next())
 }
 
 /// Which surrounding an element is, if one.
-pub(crate) fn surrounding(node: &Node) -> Option<Surrounding> {
+pub(crate) fn surrounding(node: &PageNode) -> Option<Surrounding> {
     use Surrounding::{Group, Item, Landmark};
     let by_role = match role(node) {
         Some(
@@ -45,7 +45,7 @@ pub(crate) fn surrounding(node: &Node) -> Option<Surrounding> {
 
 /// Whether its text belongs to itself and not to the element that it is in: what pops up over it, or
 /// asks something.
-pub(crate) fn is_apart(node: &Node) -> bool {
+pub(crate) fn is_apart(node: &PageNode) -> bool {
     matches!(surrounding(node), Some(Surrounding::Item))
         || matches!(node.tag.as_str(), "dialog" | "form" | "fieldset")
         || matches!(
@@ -65,12 +65,12 @@ pub(crate) fn is_apart(node: &Node) -> bool {
 
 /// Whether it leads somewhere or opens something: its text is also what the item around it is about,
 /// if nothing else in that item says so.
-pub(crate) fn is_title_like(node: &Node) -> bool {
+pub(crate) fn is_title_like(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "a" | "summary") || matches!(role(node), Some("link"))
 }
 
 /// Whether it is operated: its text says what it does, not what is around it.
-pub(crate) fn is_control(node: &Node) -> bool {
+pub(crate) fn is_control(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "button" | "input" | "select" | "textarea" | "option" | "optgroup" | "datalist"
@@ -83,7 +83,7 @@ pub(crate) fn is_control(node: &Node) -> bool {
 }
 
 /// Whether all the text in it is its name.
-pub(crate) fn is_leafy(node: &Node) -> bool {
+pub(crate) fn is_leafy(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "button"
@@ -102,7 +102,7 @@ pub(crate) fn is_leafy(node: &Node) -> bool {
         || is_title_like(node)
 }
 
-fn is_label_like_role(node: &Node) -> bool {
+fn is_label_like_role(node: &PageNode) -> bool {
     matches!(
         role(node),
         Some(
@@ -120,7 +120,7 @@ fn is_label_like_role(node: &Node) -> bool {
 }
 
 /// Whether its text is what a user typed or may choose, and so never its name.
-pub(crate) fn is_field(node: &Node) -> bool {
+pub(crate) fn is_field(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "input" | "select" | "textarea")
         || node.attribute("contenteditable").is_some_and(|value| value != "false")
         || matches!(
@@ -130,12 +130,12 @@ pub(crate) fn is_field(node: &Node) -> bool {
 }
 
 /// Whether it is the whole page, or the whole of a frame or shadow root.
-pub(crate) fn is_whole_page(node: &Node) -> bool {
+pub(crate) fn is_whole_page(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "html" | "body" | "#document" | "#shadow" | "main")
 }
 
 /// Whether it is a heading of the group around it.
-pub(crate) fn is_heading(node: &Node) -> bool {
+pub(crate) fn is_heading(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption" | "summary"
@@ -143,7 +143,7 @@ pub(crate) fn is_heading(node: &Node) -> bool {
 }
 
 /// Whether nothing in it is ever shown.
-pub(crate) fn is_never_shown(node: &Node) -> bool {
+pub(crate) fn is_never_shown(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "head" | "script" | "style" | "template" | "noscript" | "meta" | "link" | "base"

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::align::{Alignment, align};
-use super::mask::{Learned, Mask, Masked, Masks, Part};
-use super::place::{Place, exact_shape};
-use super::tree::{At, Tree};
-use super::{Described, Identity, text};
+use super::mask::{Learned, Mask, Masked, MaskedAspect, Masks};
+use super::node_path::{NodePath, exact_shape};
+use super::tree::{At, PageTree};
+use super::{Identity, NamedIdentity, text};
 use crate::id::StateKey;
-use crate::page::{Node, Page};
+use crate::page::{Page, PageNode};
 
 /// How many parts are masked at most. A page that differs in more is another page.
 const MOST: usize = 1_000;
@@ -24,8 +24,8 @@ const SMALL: usize = 8;
 
 /// Masks for what differs between two loads of the first page: texts and attributes, and children that
 /// only one of them has, unless they are a large part of the page.
-pub fn learn(identity: &Described, a: &Page, b: &Page) -> Masks {
-    let (a, b) = (Tree::of(a), Tree::of(b));
+pub fn learn(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
+    let (a, b) = (PageTree::of(a), PageTree::of(b));
     let alignment = align(&a, &b);
     let made_up = |(x, y): &(At, At)| {
         let (x, y) = (a.node(*x).attribute("id"), b.node(*y).attribute("id"));
@@ -49,15 +49,16 @@ pub fn learn(identity: &Described, a: &Page, b: &Page) -> Masks {
 /// name; none if they differ in more than texts, attributes and values. Empty if nothing that counts
 /// differs. With these masks besides the `known` ones the two are the same state.
 pub fn differs_only_in_values(
-    identity: &Described,
+    identity: &NamedIdentity,
     known: &Masks,
     state: StateKey,
     a: &Page,
     b: &Page,
 ) -> Option<Masks> {
-    let (first, second) = (Tree::of(a), Tree::of(b));
+    let (first, second) = (PageTree::of(a), PageTree::of(b));
     let alignment = align(&first, &second);
-    let unseen = |tree: &Tree<'_>, at: &At| (*at..tree.end(*at)).all(|at| is_unseen(tree.node(at)));
+    let unseen =
+        |tree: &PageTree<'_>, at: &At| (*at..tree.end(*at)).all(|at| is_unseen(tree.node(at)));
     let covered_a = Masked::of(&first, known);
     let covered_b = Masked::of(&second, known);
     if !alignment.only_a.iter().all(|at| unseen(&first, at) || covered_a.whole(*at))
@@ -72,15 +73,15 @@ pub fn differs_only_in_values(
     (identity.recognise(a, &both).key == identity.recognise(b, &both).key).then_some(masks)
 }
 
-fn is_unseen(node: &Node) -> bool {
+fn is_unseen(node: &PageNode) -> bool {
     !node.visible || (node.is_text() && text::is_blank(&node.text))
 }
 
 /// Masks for the values that differ between nodes that are the same.
 fn values(
     identity: &dyn Identity,
-    a: &Tree<'_>,
-    b: &Tree<'_>,
+    a: &PageTree<'_>,
+    b: &PageTree<'_>,
     alignment: &Alignment,
     known: &Masks,
     learned: Learned,
@@ -97,13 +98,13 @@ fn values(
             continue;
         }
         for part in differing_parts(a.node(*x), b.node(*y)) {
-            let id = part == Part::Attribute("id".to_owned());
+            let id = part == MaskedAspect::Attribute("id".to_owned());
             if found.len() < MOST
                 && !(id && known.made_up_ids)
                 && identity.differ(a.node(*x), b.node(*y), &part)
             {
                 let trusted = |id: &str| b.by_id(id).is_some();
-                let place = Place::of(a, *x, trusted, |sibling| masked.whole(sibling));
+                let place = NodePath::of(a, *x, trusted, |sibling| masked.whole(sibling));
                 found.extend(place.map(|place| Mask { place, part, learned }));
             }
         }
@@ -112,26 +113,26 @@ fn values(
 }
 
 /// The text and the attributes in which two nodes differ.
-pub(crate) fn differing_parts(a: &Node, b: &Node) -> Vec<Part> {
+pub(crate) fn differing_parts(a: &PageNode, b: &PageNode) -> Vec<MaskedAspect> {
     let mut parts = Vec::new();
     if a.text != b.text {
-        parts.push(Part::Text);
+        parts.push(MaskedAspect::Text);
     }
     if a.attributes != b.attributes {
         let names: BTreeSet<&str> =
             a.attributes.iter().chain(&b.attributes).map(|(name, _)| name.as_str()).collect();
         let differ = names.into_iter().filter(|name| a.attribute(name) != b.attribute(name));
-        parts.extend(differ.map(|name| Part::Attribute(name.to_owned())));
+        parts.extend(differ.map(|name| MaskedAspect::Attribute(name.to_owned())));
     }
     parts
 }
 
 /// Masks for children that only one of the pages has or shows.
-fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
+fn comings_and_goings(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
     let mut found = BTreeSet::new();
     let partners = alignment.partners_of_b();
     let mut tried = BTreeSet::new();
-    let mut add = |tree: &Tree<'_>, at: At, parent: Option<(At, At)>| {
+    let mut add = |tree: &PageTree<'_>, at: At, parent: Option<(At, At)>| {
         let Some(parent) = parent else { return };
         let node = tree.node(at);
         if node.is_text() && text::is_blank(&node.text) {
@@ -144,9 +145,9 @@ fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTre
         if !is_small(a, parent.0, &node.tag, shape) || !is_small(b, parent.1, &node.tag, shape) {
             return;
         }
-        let place = Place::of(a, parent.0, |id| b.by_id(id).is_some(), |_| false);
+        let place = NodePath::of(a, parent.0, |id| b.by_id(id).is_some(), |_| false);
         let class = node.attribute("class").unwrap_or_default().chars().take(80).collect();
-        let part = Part::Children { tag: node.tag.clone(), class, shape };
+        let part = MaskedAspect::Children { tag: node.tag.clone(), class, shape };
         found.extend(place.map(|place| Mask { place, part, learned: Learned::FirstPage }));
     };
     for at in &alignment.only_a {
@@ -171,7 +172,7 @@ fn comings_and_goings(a: &Tree<'_>, b: &Tree<'_>, alignment: &Alignment) -> BTre
 }
 
 /// Whether the children of this look are together a small part of the page.
-fn is_small(tree: &Tree<'_>, parent: At, tag: &str, shape: u64) -> bool {
+fn is_small(tree: &PageTree<'_>, parent: At, tag: &str, shape: u64) -> bool {
     let alike = tree
         .children(Some(parent))
         .filter(|child| tree.node(*child).tag == tag && exact_shape(tree, *child) == shape);

@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::place::{Branches, Place, exact_shape};
-use super::tree::{At, Tree};
+use super::node_path::{Branches, NodePath, exact_shape};
+use super::tree::{At, PageTree};
 use crate::id::StateKey;
 use crate::quoted::{Escaped, Quoted};
 
@@ -15,9 +15,9 @@ use crate::quoted::{Escaped, Quoted};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Mask {
     /// Of which node.
-    pub place: Place,
+    pub place: NodePath,
     /// Which part of it.
-    pub part: Part,
+    pub part: MaskedAspect,
     /// How it came to be known.
     pub learned: Learned,
 }
@@ -25,7 +25,7 @@ pub struct Mask {
 /// What of a node is volatile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum MaskedAspect {
     /// What a text says.
     Text,
     /// The value of an attribute, or of a live property.
@@ -101,7 +101,7 @@ pub(crate) struct Masked<'m> {
 
 impl<'m> Masked<'m> {
     /// Finds the masked parts of a page. Places that are not on it are passed over.
-    pub(crate) fn of(tree: &Tree<'_>, masks: &'m Masks) -> Self {
+    pub(crate) fn of(tree: &PageTree<'_>, masks: &'m Masks) -> Self {
         let mut masked = Self { ids: masks.made_up_ids, ..Self::default() };
         if masks.is_empty() {
             return masked;
@@ -134,13 +134,15 @@ impl<'m> Masked<'m> {
         masked
     }
 
-    fn cover(&mut self, tree: &Tree<'_>, at: At, masks: &[&'m Mask]) {
+    fn cover(&mut self, tree: &PageTree<'_>, at: At, masks: &[&'m Mask]) {
         let mut looks = BTreeSet::new();
         for mask in masks {
             match &mask.part {
-                Part::Text => _ = self.texts.insert(at),
-                Part::Attribute(name) => _ = self.attributes.insert((at, name)),
-                Part::Children { tag, shape, .. } => _ = looks.insert((tag.as_str(), *shape)),
+                MaskedAspect::Text => _ = self.texts.insert(at),
+                MaskedAspect::Attribute(name) => _ = self.attributes.insert((at, name)),
+                MaskedAspect::Children { tag, shape, .. } => {
+                    _ = looks.insert((tag.as_str(), *shape))
+                }
             }
         }
         if !looks.is_empty() {
@@ -168,18 +170,18 @@ impl<'m> Masked<'m> {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for MaskedAspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Text => write!(f, "text"),
-            Part::Attribute(name) => match name.strip_prefix('.') {
+            MaskedAspect::Text => write!(f, "text"),
+            MaskedAspect::Attribute(name) => match name.strip_prefix('.') {
                 Some(property) => write!(f, "live {}", Escaped(property, 40)),
                 None => write!(f, "attribute {}", Escaped(name, 40)),
             },
-            Part::Children { tag, class, .. } if class.is_empty() => {
+            MaskedAspect::Children { tag, class, .. } if class.is_empty() => {
                 write!(f, "every child {}", Escaped(tag, 30))
             }
-            Part::Children { tag, class, .. } => {
+            MaskedAspect::Children { tag, class, .. } => {
                 write!(f, "every child {} of class {}", Escaped(tag, 30), Quoted(class))
             }
         }

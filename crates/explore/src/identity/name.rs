@@ -9,7 +9,7 @@ use super::generated::looks_generated;
 use super::text;
 use super::tree::At;
 use super::view::Seen;
-use crate::page::{Kind, Node};
+use crate::page::{Kind, PageNode};
 
 /// How many nodes are read for one name. A page of buttons inside buttons would otherwise be read once
 /// for each of them.
@@ -36,7 +36,7 @@ enum Reading {
 }
 
 /// Names and surroundings of the elements of one page.
-pub(crate) struct Names<'s, 'a> {
+pub(crate) struct ElementNames<'s, 'a> {
     seen: &'s Seen<'a>,
     operated: Vec<bool>,
     /// The nearest surrounding of each node, itself included.
@@ -48,7 +48,7 @@ pub(crate) struct Names<'s, 'a> {
     contexts: BTreeMap<At, u64>,
 }
 
-impl<'s, 'a> Names<'s, 'a> {
+impl<'s, 'a> ElementNames<'s, 'a> {
     pub(crate) fn of(seen: &'s Seen<'a>) -> Self {
         let tree = &seen.tree;
         let mut operated = vec![false; tree.len()];
@@ -80,7 +80,7 @@ impl<'s, 'a> Names<'s, 'a> {
         names
     }
 
-    pub(crate) fn node(&self, at: At) -> &'a Node {
+    pub(crate) fn node(&self, at: At) -> &'a PageNode {
         self.seen.tree.node(at)
     }
 
@@ -143,7 +143,7 @@ impl<'s, 'a> Names<'s, 'a> {
     }
 
     /// The text inside, where it can be a name: neither what a user typed nor all that a container holds.
-    fn text(&self, at: At, node: &Node, kind: Kind) -> Option<String> {
+    fn text(&self, at: At, node: &PageNode, kind: Kind) -> Option<String> {
         let holds = matches!(kind, Kind::Scroll | Kind::Submit | Kind::Input | Kind::Choose);
         if holds || elements::is_field(node) || elements::is_whole_page(node) {
             return None;
@@ -202,7 +202,7 @@ impl<'s, 'a> Names<'s, 'a> {
         out
     }
 
-    fn is_skipped(&self, at: At, node: &Node, reading: Reading) -> bool {
+    fn is_skipped(&self, at: At, node: &PageNode, reading: Reading) -> bool {
         if self.seen.masked.whole(at) || elements::is_never_shown(node) {
             return true;
         }

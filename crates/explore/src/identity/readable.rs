@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::generated::looks_generated;
-use super::name::Names;
+use super::name::ElementNames;
 use super::text;
 use super::tree::At;
 use super::view::Seen;
@@ -84,7 +84,7 @@ fn words(seen: &Seen<'_>, at: At) -> String {
 }
 
 /// What an action is, as in `click button "Delete" in "Buy milk"`.
-pub(crate) fn action(seen: &Seen<'_>, names: &Names<'_, '_>, offer: &Offer) -> String {
+pub(crate) fn action(seen: &Seen<'_>, names: &ElementNames<'_, '_>, offer: &Offer) -> String {
     let at = offer.node as At;
     let mut out = offer.kind.name().to_owned();
     if !offer.argument.is_empty() {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::digest::Encoder;
-use super::name::{Names, STABLE};
+use super::name::{ElementNames, STABLE};
 use super::tree::At;
 use super::view::Seen;
 use crate::id::ActionSignature;
@@ -13,9 +13,9 @@ use crate::page::{Kind, Offer};
 /// One signature per offer; none for an offer that is the same action as an earlier one, that points
 /// nowhere or that is in a masked part.
 pub(crate) fn by_content<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
-    let mut names = Names::of(seen);
+    let mut names = ElementNames::of(seen);
     let hidden = in_masked_parts(seen);
-    let mut tally = Tally::default();
+    let mut tally = SignatureTally::default();
     let mut bases: BTreeMap<At, u64> = BTreeMap::new();
     let offers = &seen.tree.page.offers;
     let signature = |offer: &'a Offer| {
@@ -76,7 +76,7 @@ pub(crate) fn in_masked_parts(seen: &Seen<'_>) -> impl Fn(At) -> bool + use<> {
 }
 
 /// Hashes what an element is, but not where it is.
-fn describe(encoder: &mut Encoder, names: &mut Names<'_, '_>, at: At, kind: Kind) {
+fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: At, kind: Kind) {
     let node = names.node(at);
     encoder.text(&node.tag);
     let stands_for = match (node.tag.as_str(), node.attribute("type")) {
@@ -107,13 +107,13 @@ fn describe(encoder: &mut Encoder, names: &mut Names<'_, '_>, at: At, kind: Kind
 
 /// Keeps signatures apart within one page.
 #[derive(Default)]
-pub(crate) struct Tally<'a> {
+pub(crate) struct SignatureTally<'a> {
     known: BTreeSet<(Kind, u32, Option<u32>, &'a str)>,
     links: BTreeSet<u64>,
     counts: BTreeMap<u64, u64>,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> SignatureTally<'a> {
     /// Whether the same was not offered before.
     pub(crate) fn is_new(&mut self, offer: &'a Offer) -> bool {
         self.known.insert((offer.kind, offer.node, offer.onto, &offer.argument))

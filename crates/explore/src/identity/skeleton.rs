@@ -6,7 +6,7 @@ use super::elements;
 use super::text;
 use super::tree::At;
 use super::view::Seen;
-use crate::page::Node;
+use crate::page::PageNode;
 
 /// A visible element, or the place of a text.
 pub(crate) struct Bone {
@@ -124,7 +124,7 @@ fn visible(seen: &Seen<'_>) -> Visible {
 pub(crate) fn attributes<'a>(
     seen: &Seen<'a>,
     at: At,
-    node: &'a Node,
+    node: &'a PageNode,
 ) -> Vec<(&'static str, &'a str)> {
     let value = |name: &str| node.attribute(name).filter(|_| !seen.masked.attribute(at, name));
     let mut attributes = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) fn attributes<'a>(
     attributes
 }
 
-fn encode(encoder: &mut Encoder, seen: &Seen<'_>, at: At, node: &Node) {
+fn encode(encoder: &mut Encoder, seen: &Seen<'_>, at: At, node: &PageNode) {
     encoder.text(&node.tag);
     if !node.is_text() {
         let attributes = attributes(seen, at, node);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::Encoder;
 use super::mask::{Mask, Masks};
 use super::view::Seen;
-use super::{Described, Recognised, text};
+use super::{NamedIdentity, Recognised, text};
 use crate::id::{ActionSignature, StateKey};
 use crate::page::{Kind, Page};
 
@@ -36,7 +36,7 @@ impl StateMasks {
     /// Takes in masks for a state, given the page that gave it its name.
     pub fn learn(
         &mut self,
-        identity: &Described,
+        identity: &NamedIdentity,
         known: &Masks,
         state: StateKey,
         page: &Page,
@@ -61,7 +61,12 @@ impl StateMasks {
     /// The state that a page is but for its masked parts, and its actions by their names in that state.
     /// To be asked only about a page whose own key is not known. If several fit, the one that got masks
     /// first.
-    pub fn resolve(&self, identity: &Described, known: &Masks, page: &Page) -> Option<Recognised> {
+    pub fn resolve(
+        &self,
+        identity: &NamedIdentity,
+        known: &Masks,
+        page: &Page,
+    ) -> Option<Recognised> {
         if self.by_frame.is_empty() {
             return None;
         }

@@ -2,27 +2,27 @@
 
 use std::borrow::Cow;
 
-use super::mask::Part;
+use super::mask::MaskedAspect;
 use super::signature;
 use super::view::{Builder, Seen, Token, View};
-use super::{Described, Identity};
+use super::{Identity, NamedIdentity};
 use crate::id::ActionSignature;
-use crate::page::Node;
+use crate::page::PageNode;
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedIdentity = NamedIdentity {
     name: "strict",
     summary: "everything: all elements, attributes and text, hidden ones too, and the address",
     help: "Two pages are the same state only if they are equal to the last attribute and space, hidden \
            parts and the address included, but for what is masked. Tells the most states apart. The right \
            choice for a small application in which every difference matters.",
-    identity: &Strict,
+    identity: &StrictIdentity,
 };
 
 /// The identity `strict`.
-pub struct Strict;
+pub struct StrictIdentity;
 
-impl Identity for Strict {
+impl Identity for StrictIdentity {
     fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
         let tree = &seen.tree;
         let mut view = Builder::default();
@@ -59,11 +59,11 @@ impl Identity for Strict {
         signature::by_content(seen)
     }
 
-    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool {
+    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
         match part {
-            Part::Text => a.text != b.text,
-            Part::Attribute(name) => a.attribute(name) != b.attribute(name),
-            Part::Children { .. } => true,
+            MaskedAspect::Text => a.text != b.text,
+            MaskedAspect::Attribute(name) => a.attribute(name) != b.attribute(name),
+            MaskedAspect::Children { .. } => true,
         }
     }
 }

@@ -5,29 +5,29 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::digest::Encoder;
-use super::mask::Part;
-use super::signature::{self, Tally};
+use super::mask::MaskedAspect;
+use super::signature::{self, SignatureTally};
 use super::skeleton::{self, Skeleton};
 use super::view::{Seen, Token, View};
-use super::{Described, Identity, text};
+use super::{Identity, NamedIdentity, text};
 use crate::id::ActionSignature;
-use crate::page::{Kind, Node, Offer};
+use crate::page::{Kind, Offer, PageNode};
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedIdentity = NamedIdentity {
     name: "structure",
     summary: "what kinds of thing are on the page, not what they say nor how many are alike in a row",
     help: "Two pages are the same state if the same kinds of visible element stand in the same places: \
            text counts only as being there, neighbours that are alike count as one, and so do their \
            actions. A list with three rows is the list with thirty; a form that shows an error is another \
            state. Finds fewer states. The right choice for models of security and of tests.",
-    identity: &Structure,
+    identity: &StructureIdentity,
 };
 
 /// The identity `structure`.
-pub struct Structure;
+pub struct StructureIdentity;
 
-impl Identity for Structure {
+impl Identity for StructureIdentity {
     fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
         let skeleton = Skeleton::of(seen);
         let mut tokens = Vec::new();
@@ -57,14 +57,14 @@ impl Identity for Structure {
         signatures(seen)
     }
 
-    fn differ(&self, a: &Node, b: &Node, part: &Part) -> bool {
+    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
         match part {
-            Part::Text => text::is_blank(&a.text) != text::is_blank(&b.text),
-            Part::Attribute(name) => {
+            MaskedAspect::Text => text::is_blank(&a.text) != text::is_blank(&b.text),
+            MaskedAspect::Attribute(name) => {
                 let kept = ["role", "type", "disabled", "open", ".open", "checked", ".checked"];
                 kept.contains(&name.as_str()) && a.attribute(name) != b.attribute(name)
             }
-            Part::Children { .. } => true,
+            MaskedAspect::Children { .. } => true,
         }
     }
 }
@@ -91,7 +91,7 @@ fn signatures<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
     // Numbered by place in the skeleton: which of several alike offers it does not matter.
     let others = spots.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
     let ordered: BTreeSet<Spot<'a>> = others.copied().collect();
-    let mut tally = Tally::default();
+    let mut tally = SignatureTally::default();
     let mut named: BTreeMap<Spot<'a>, ActionSignature> = BTreeMap::new();
     for spot @ (bone, onto, kind, argument) in ordered {
         let mut encoder = Encoder::about("structural action");

@@ -11,7 +11,7 @@
 //! `@kind=argument` one with an argument, `@drag=#id` one onto the element with that id, `!` makes the
 //! element and all in it invisible.
 
-use crate::page::{Kind, Node, Offer, Page};
+use crate::page::{Kind, Offer, Page, PageNode};
 
 /// The page that a text describes.
 pub(crate) fn page(text: &str) -> Page {
@@ -34,9 +34,11 @@ pub(crate) fn page(text: &str) -> Page {
                 Word::Plain(name) => page.nodes[at].attributes.push((name, String::new())),
                 Word::Pair(name, value) => page.nodes[at].attributes.push((name, value)),
                 Word::Text(text) if index == 0 => {
-                    page.nodes.push(node(depth, Node::TEXT, &text, visible))
+                    page.nodes.push(node(depth, PageNode::TEXT, &text, visible))
                 }
-                Word::Text(text) => page.nodes.push(node(depth + 1, Node::TEXT, &text, visible)),
+                Word::Text(text) => {
+                    page.nodes.push(node(depth + 1, PageNode::TEXT, &text, visible))
+                }
                 Word::Hidden => {}
                 Word::Offer(kind, argument) => {
                     let mut offer =
@@ -57,8 +59,8 @@ pub(crate) fn page(text: &str) -> Page {
     page
 }
 
-fn node(depth: u16, tag: &str, text: &str, visible: bool) -> Node {
-    Node { depth, tag: tag.into(), text: text.into(), attributes: Vec::new(), visible }
+fn node(depth: u16, tag: &str, text: &str, visible: bool) -> PageNode {
+    PageNode { depth, tag: tag.into(), text: text.into(), attributes: Vec::new(), visible }
 }
 
 #[derive(PartialEq)]

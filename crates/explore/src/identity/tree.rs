@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::generated::looks_generated;
-use crate::page::{Node, Page};
+use crate::page::{Page, PageNode};
 
 /// A node of a tree, as an index into the page's nodes.
 pub type At = usize;
 
 /// A page that can be walked.
-pub struct Tree<'a> {
+pub struct PageTree<'a> {
     /// The page itself.
     pub page: &'a Page,
     parents: Vec<Option<u32>>,
@@ -19,7 +19,7 @@ pub struct Tree<'a> {
     ids: BTreeMap<&'a str, Option<u32>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> PageTree<'a> {
     /// Works out the relations. A node's parent is the last one before it that is less deep and no text.
     pub fn of(page: &'a Page) -> Self {
         let nodes = &page.nodes;
@@ -53,7 +53,7 @@ impl<'a> Tree<'a> {
     }
 
     /// A node.
-    pub fn node(&self, at: At) -> &'a Node {
+    pub fn node(&self, at: At) -> &'a PageNode {
         &self.page.nodes[at]
     }
 
@@ -96,13 +96,13 @@ impl<'a> Tree<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Tree;
+    use super::PageTree;
     use crate::identity::tiny::page;
 
     #[test]
     fn relations_are_those_of_the_document() {
         let page = page("html\n  body\n    p 'a'\n    p\n  div id=x\n    b id=y\n    i id=y");
-        let tree = Tree::of(&page);
+        let tree = PageTree::of(&page);
         let tags = |of| tree.children(of).map(|at| tree.node(at).tag.as_str()).collect::<Vec<_>>();
         assert_eq!(tags(None), ["html"]);
         assert_eq!(tags(Some(0)), ["body", "div"]);
@@ -120,7 +120,7 @@ mod tests {
         for (node, depth) in page.nodes.iter_mut().zip([7, 60000, 9, 0]) {
             node.depth = depth;
         }
-        let tree = Tree::of(&page);
+        let tree = PageTree::of(&page);
         assert_eq!(tree.children(None).collect::<Vec<_>>(), [0, 3]);
         assert_eq!(tree.children(Some(0)).collect::<Vec<_>>(), [1, 2]);
     }

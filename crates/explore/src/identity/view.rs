@@ -6,20 +6,20 @@ use std::borrow::Cow;
 use super::digest::Encoder;
 use super::mask::{Masked, Masks};
 use super::text;
-use super::tree::{At, Tree};
+use super::tree::{At, PageTree};
 use crate::page::Page;
 
 /// A page as it is looked at through masks.
 pub struct Seen<'a> {
     /// The page.
-    pub tree: Tree<'a>,
+    pub tree: PageTree<'a>,
     pub(crate) masked: Masked<'a>,
 }
 
 impl<'a> Seen<'a> {
     /// Looks at a page through masks.
     pub fn through(masks: &'a Masks, page: &'a Page) -> Self {
-        let tree = Tree::of(page);
+        let tree = PageTree::of(page);
         let masked = Masked::of(&tree, masks);
         Self { tree, masked }
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
-use super::state::States;
+use super::state::TransitionTable;
 use super::{FORMAT, Model};
 use crate::quoted::{Escaped, Quoted};
 use crate::strategy::RESET_COSTS;
@@ -229,7 +229,7 @@ struct File {
     initial: Option<u32>,
     reset_cost: Option<f64>,
     actions: Option<Names>,
-    states: Option<States>,
+    states: Option<TransitionTable>,
 }
 
 /// Refused while reading, not afterwards: a file of another format should not be called wrong for a

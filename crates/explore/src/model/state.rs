@@ -10,12 +10,12 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 use crate::quoted::Quoted;
 
 /// All transitions in one vector, and where each state's begin in it.
-pub(super) struct States {
+pub(super) struct TransitionTable {
     pub(super) starts: Vec<u32>,
     pub(super) transitions: Vec<(u32, u32)>,
 }
 
-impl<'de> Deserialize<'de> for States {
+impl<'de> Deserialize<'de> for TransitionTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(ListOfStates)
     }
@@ -24,14 +24,14 @@ impl<'de> Deserialize<'de> for States {
 struct ListOfStates;
 
 impl<'de> Visitor<'de> for ListOfStates {
-    type Value = States;
+    type Value = TransitionTable;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of states")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<States, A::Error> {
-        let mut states = States { starts: vec![0], transitions: Vec::new() };
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<TransitionTable, A::Error> {
+        let mut states = TransitionTable { starts: vec![0], transitions: Vec::new() };
         while list.next_element_seed(State(&mut states.transitions))?.is_some() {
             let (Ok(end), Ok(_)) =
                 (u32::try_from(states.transitions.len()), u32::try_from(states.starts.len()))

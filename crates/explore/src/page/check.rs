@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::{Node, Page};
+use super::{Page, PageNode};
 
 /// How many nodes a page may have.
 pub const MAX_NODES: usize = 200_000;
@@ -66,7 +66,7 @@ impl Page {
     }
 
     fn bytes(&self) -> usize {
-        let node = |node: &Node| {
+        let node = |node: &PageNode| {
             let attributes = node.attributes.iter().map(|(name, value)| name.len() + value.len());
             node.tag.len() + node.text.len() + attributes.sum::<usize>()
         };
@@ -80,7 +80,7 @@ impl Page {
 
 /// A node is at most one deeper than the one before it, nothing is below a text, and only the first is
 /// a root.
-fn mend_depths(nodes: &mut [Node]) {
+fn mend_depths(nodes: &mut [PageNode]) {
     // The depths of those that the next node can be below, as they were and as they are now.
     let mut open: Vec<(u16, u16)> = Vec::new();
     for (index, node) in nodes.iter_mut().enumerate() {
@@ -100,10 +100,16 @@ fn mend_depths(nodes: &mut [Node]) {
 #[cfg(test)]
 mod tests {
     use super::{MAX_NODES, Unfit};
-    use crate::page::{Kind, Node, Offer, Page};
+    use crate::page::{Kind, Offer, Page, PageNode};
 
-    fn node(depth: u16, tag: &str) -> Node {
-        Node { depth, tag: tag.into(), text: String::new(), attributes: Vec::new(), visible: true }
+    fn node(depth: u16, tag: &str) -> PageNode {
+        PageNode {
+            depth,
+            tag: tag.into(),
+            text: String::new(),
+            attributes: Vec::new(),
+            visible: true,
+        }
     }
 
     fn offer(node: u32, onto: Option<u32>) -> Offer {
@@ -131,7 +137,7 @@ mod tests {
 
     #[test]
     fn nothing_hangs_below_a_text() {
-        let nodes = vec![node(0, "P"), node(1, Node::TEXT), node(2, "b")];
+        let nodes = vec![node(0, "P"), node(1, PageNode::TEXT), node(2, "b")];
         let page = Page { nodes, ..Page::default() }.checked().unwrap();
         assert_eq!(page.nodes[0].tag, "p");
         assert_eq!(page.nodes[2].depth, 1);

@@ -13,10 +13,10 @@
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::PlannedJob;
 use crate::strategies::greedy::Nearest;
 use crate::strategies::hypercube::Hypercube;
-use crate::strategy::{Described, Settings, Strategy};
+use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
 mod forecast;
 mod foresight;
@@ -29,7 +29,7 @@ use prospects::Prospects;
 use touring::Touring;
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "adaptive",
     summary: "learns what kind of application this is and plans accordingly (the default)",
     help: "Learns while it crawls: which kinds of action find new states here, and what the others do \
@@ -52,7 +52,7 @@ struct Adaptive {
 }
 
 impl Adaptive {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: StrategySettings) -> Self {
         Self {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
@@ -88,7 +88,7 @@ impl Strategy for Adaptive {
         self.nearest.executed(graph, slot);
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         if let Some(hypercube) = &mut self.hypercube {
             return hypercube.choose(graph, at);
         }
@@ -102,7 +102,7 @@ impl Strategy for Adaptive {
         }
         let job = self.nearest.choose_fullest(graph, at)?;
         let candidate = self.forecast.rarest(graph, job.candidate.state)?;
-        Some(Job { candidate, ..job })
+        Some(PlannedJob { candidate, ..job })
     }
 
     fn foresees(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {

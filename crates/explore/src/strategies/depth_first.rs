@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
-use crate::strategy::{Described, Strategy};
+use crate::job::PlannedJob;
+use crate::strategy::{NamedStrategy, Strategy};
 use crate::transfer::Transfer;
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "depth-first",
     summary: "finish the newest state first",
     help: "Executes every action of the state that was found last before it returns to the one before, by \
@@ -37,7 +37,7 @@ impl Strategy for DepthFirst {
         self.transfer.executed(slot, destination);
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         while graph.unexplored_in(*self.open.last()?) == 0 {
             self.open.pop_last();
         }

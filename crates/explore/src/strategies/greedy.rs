@@ -3,11 +3,11 @@
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, Way};
-use crate::strategy::{Described, INITIAL, Settings, Strategy};
+use crate::job::{PlannedJob, Way};
+use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "greedy",
     summary: "the nearest unexplored action first",
     help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
@@ -34,7 +34,7 @@ impl Strategy for Greedy {
         self.nearest.executed(graph, slot);
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         self.nearest.choose(graph, at)
     }
 
@@ -60,7 +60,7 @@ pub struct Nearest {
 
 impl Nearest {
     /// With no states yet.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: StrategySettings) -> Self {
         Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
     }
 
@@ -103,24 +103,24 @@ impl Nearest {
     }
 
     /// The walk to the nearest candidate and the candidate.
-    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let reset = self.way(graph, at)?.reset;
         let mut walk = Vec::new();
         let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(Job { reset, walk, candidate })
+        Some(PlannedJob { reset, walk, candidate })
     }
 
     /// The same, but of several states that are equally near the one with the most candidates: so all
     /// states run out of them late, and a crawler is seldom left in one that has none.
-    pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let reset = self.way(graph, at)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
         let goal = self.distances.walk_to_best(0, graph, from, &mut walk, candidates);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(Job { reset, walk, candidate })
+        Some(PlannedJob { reset, walk, candidate })
     }
 
     fn way(&mut self, graph: &Graph, at: StateIndex) -> Option<Way> {

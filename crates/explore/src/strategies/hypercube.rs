@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::{ActionIndex, StateIndex};
-use crate::job::Job;
-use crate::strategy::{Described, INITIAL, Settings, Strategy};
+use crate::job::PlannedJob;
+use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "hypercube",
     summary: "expects independent actions; optimal where that holds",
     help: "Expects the actions of a state to be independent of each other and to be usable once each: a \
@@ -85,7 +85,7 @@ pub struct Hypercube {
 
 impl Hypercube {
     /// With no states yet.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
             vertices: Vec::new(),
@@ -158,12 +158,12 @@ impl Hypercube {
         self.attempted.insert(vertex);
     }
 
-    fn here(&self, candidate: Slot) -> Option<Job> {
-        Some(Job { reset: false, walk: Vec::new(), candidate })
+    fn here(&self, candidate: Slot) -> Option<PlannedJob> {
+        Some(PlannedJob { reset: false, walk: Vec::new(), candidate })
     }
 
     /// Goes on with a chain, then over any unexplored action (section 6.1.2: chains are extended).
-    fn follow_chain(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn follow_chain(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let (bottom, ones) = &self.vertices[at.at()];
         let dimension = graph.actions(*bottom).len() as u32;
         if let Some(position) = chain_successor(ones, dimension) {
@@ -176,7 +176,7 @@ impl Hypercube {
         self.here(graph.first_unexplored(at)?)
     }
 
-    fn seek_starter(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn seek_starter(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let (mut job, goal) = self.go(graph, at, TO_STARTER)?;
         job.candidate = graph
             .slots(goal)
@@ -191,7 +191,7 @@ impl Hypercube {
 
     /// Rebuilds a way up from the initial state so that it ends in as many unexplored steps as
     /// possible; otherwise they would cost a reset of their own later (section 6.1.2).
-    fn prefer_unexplored(&mut self, graph: &Graph, job: &mut Job) {
+    fn prefer_unexplored(&mut self, graph: &Graph, job: &mut PlannedJob) {
         let mut plan = vec![job.candidate];
         let mut state = job.candidate.state;
         while let Some(below) = self.step_below(graph, state, |slot| graph.is_free(slot)) {
@@ -226,7 +226,7 @@ impl Hypercube {
     }
 
     /// The next step of a way whose crawler stands here.
-    fn follow_plan(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn follow_plan(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut plan = self.arrived.remove(&at)?;
         let slot = plan.pop().filter(|&slot| slot.state == at && graph.is_free(slot))?;
         self.plans.insert(slot, plan);
@@ -234,25 +234,30 @@ impl Hypercube {
     }
 
     /// To the nearest goal; ties go to the state with more actions, which promises more states.
-    fn go(&mut self, graph: &Graph, at: StateIndex, field: usize) -> Option<(Job, StateIndex)> {
+    fn go(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        field: usize,
+    ) -> Option<(PlannedJob, StateIndex)> {
         let reset = self.distances.way(field, graph, at, self.reset_cost)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let actions = |state| graph.actions(state).len();
         let goal = self.distances.walk_to_best(field, graph, from, &mut walk, actions);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some((Job { reset, walk, candidate }, goal))
+        Some((PlannedJob { reset, walk, candidate }, goal))
     }
 
     /// The transition exploration phase (section 6.2). While the application is a hypercube a crawler
     /// that stands in a finished state goes back to the bottom: to walk on over known transitions
     /// would use up a candidate that a later chain needs to stay unexplored all the way.
-    fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         if self.violations == 0
             && graph.unexplored_in(at) == 0
             && let Some((job, _)) = self.go(graph, INITIAL, TO_CANDIDATE)
         {
-            return Some(Job { reset: true, ..job });
+            return Some(PlannedJob { reset: true, ..job });
         }
         self.go(graph, at, TO_CANDIDATE).map(|(job, _)| job)
     }
@@ -296,7 +301,7 @@ impl Strategy for Hypercube {
         }
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let chain = self.chains.remove(&at);
         if let Some(job) = self.follow_plan(graph, at) {
             return Some(job);

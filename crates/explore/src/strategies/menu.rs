@@ -4,12 +4,12 @@
 use crate::anticipated::{Anticipated, Habit, Opinion};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::PlannedJob;
 use crate::strategies::greedy::Nearest;
-use crate::strategy::{Described, Settings, Strategy};
+use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "menu",
     summary: "tells menu items and idle actions from the rest, and tries the rest first",
     help: "Sorts actions into menu items (always the same destination), idle ones (always back where they \
@@ -68,7 +68,7 @@ struct Menu {
 }
 
 impl Menu {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: StrategySettings) -> Self {
         Self {
             classes: Vec::new(),
             anticipated: Anticipated::new(settings.reset_cost),
@@ -99,7 +99,7 @@ impl Strategy for Menu {
         self.anticipated.think(graph, action, class.opinion());
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         // The state exploration phase, then the transition exploration phase. A new state brings
         // candidates of the first ranks and with them the first phase back.
         (0..RANKS)

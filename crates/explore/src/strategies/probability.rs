@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use crate::anticipated::{Anticipated, Opinion};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, Way};
-use crate::strategy::{Described, Settings, Strategy};
+use crate::job::{PlannedJob, Way};
+use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "probability",
     summary: "the action most likely to find a new state first, weighed against the way there",
     help: "Keeps for every action how often it found a new state, and from that the probability that it \
@@ -73,7 +73,7 @@ struct Probability {
 }
 
 impl Probability {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: StrategySettings) -> Self {
         Self {
             records: Vec::new(),
             window: VecDeque::new(),
@@ -116,7 +116,7 @@ impl Strategy for Probability {
 
     /// Looks for the state s that minimises ln(1 - P(s)) - d(s) ln(1 - P_avg), which is the papers'
     /// comparison of a near with a far state written as one key.
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let per_action = -(1.0 - self.average()).ln();
         let mut best: Option<(f64, usize)> = None;
         for step in (0..STEPS).rev() {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::chance::Chance;
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::Job;
-use crate::strategy::{Described, Strategy};
+use crate::job::PlannedJob;
+use crate::strategy::{NamedStrategy, Strategy};
 use crate::transfer::Transfer;
 
 /// How people choose it.
-pub const DESCRIBED: Described = Described {
+pub const DESCRIBED: NamedStrategy = NamedStrategy {
     name: "random-breadth-first",
     summary: "level by level, in random order within a level",
     help: "Like breadth-first, but among the states that were found equally far from the initial one the \
@@ -49,7 +49,7 @@ impl Strategy for RandomBreadthFirst {
         self.transfer.executed(slot, destination);
     }
 
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut out_of_reach = Vec::new();
         let job = loop {
             let Some(state) =

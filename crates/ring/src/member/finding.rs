@@ -1,11 +1,11 @@
 //! Whom a key belongs to. Questions are handed on (recursive), about half of the way each time; only the owner
 //! answers, and it answers the asker.
 
-use super::{MOST_HOPS, Member, Open, Wanted};
+use super::{MOST_HOPS, Open, RingMember, Wanted};
 use crate::key::Key;
-use crate::message::{Effect, Message, Question};
+use crate::message::{Question, RingEffect, RingMessage};
 
-impl Member {
+impl RingMember {
     /// Whether a key is this member's own, as far as it knows.
     pub fn owns(&self, key: Key) -> bool {
         self.owns_after().is_some_and(|before| key.belongs_to(before, self.me))
@@ -26,7 +26,7 @@ impl Member {
         key: Key,
         wanted: Wanted,
         tries: u32,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<RingEffect>,
     ) {
         let question = self.question(Open::Owner { key, wanted, tries }, effects);
         self.hand_on(question, self.me, key, 0, false, effects);
@@ -40,13 +40,13 @@ impl Member {
         key: Key,
         hops: u32,
         last: bool,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<RingEffect>,
     ) {
         if self.owns(key) {
             if asker == self.me {
                 self.found(question, self.me, hops, effects);
             } else {
-                effects.push(Effect::Send(asker, Message::Mine { question, hops }));
+                effects.push(RingEffect::Send(asker, RingMessage::Mine { question, hops }));
             }
             return;
         }
@@ -54,8 +54,8 @@ impl Member {
             return;
         }
         if let Some((next, last)) = self.next_hop(key, last) {
-            let message = Message::LookUp { question, asker, key, hops: hops + 1, last };
-            effects.push(Effect::Send(next, message));
+            let message = RingMessage::LookUp { question, asker, key, hops: hops + 1, last };
+            effects.push(RingEffect::Send(next, message));
         }
     }
 
@@ -91,11 +91,11 @@ impl Member {
         question: Question,
         owner: Key,
         hops: u32,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<RingEffect>,
     ) {
         match self.open.remove(&question) {
             Some(Open::Owner { wanted: Wanted::ByCaller(tag), .. }) => {
-                effects.push(Effect::Found { tag, owner, hops });
+                effects.push(RingEffect::Found { tag, owner, hops });
             }
             Some(Open::Owner { wanted: Wanted::ForFinger(exponent), .. }) => {
                 self.fingers.learn(exponent, self.me, owner);
@@ -110,7 +110,7 @@ impl Member {
 
     /// Looks up one far place, another each time. The member that it had there is asked whether it is alive, for
     /// what is handed on to a dead one is lost.
-    pub(super) fn refresh_finger(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn refresh_finger(&mut self, effects: &mut Vec<RingEffect>) {
         let Some(&head) = self.successors.first() else { return };
         let exponent = self.fingers.turn(self.me, head);
         if let Some(member) = self.fingers.at(exponent) {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use argiope_controller::peer::atlas::{Content, StateRecord};
+use argiope_controller::peer::atlas::{ContentId, StateRecord};
 use argiope_controller::record::Record;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -11,12 +11,12 @@ use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
+use super::connections::Switch;
 use super::contents;
-use super::links::Switch;
 use super::protocol::{
-    CrawlId, FromClient, MemberStatus, Order, Spec, Status, ToClient, decode, encode,
+    CrawlId, CrawlSpec, FromClient, MemberStatus, Order, Status, ToClient, decode, encode,
 };
-use crate::remembered;
+use crate::learned;
 use crate::store::{Batch, Store, StoreError};
 
 /// So many records are written at once.
@@ -156,11 +156,11 @@ impl Client {
 /// What controllers keep of a crawl, put together.
 #[derive(Default)]
 pub struct Fetched {
-    spec: Option<Spec>,
+    spec: Option<CrawlSpec>,
     volatile: StateMasks,
     spent: BTreeMap<Key, Spent>,
     records: BTreeMap<StateKey, StateRecord>,
-    blobs: BTreeMap<Content, Vec<u8>>,
+    blobs: BTreeMap<ContentId, Vec<u8>>,
 }
 
 impl Fetched {
@@ -176,7 +176,7 @@ impl Fetched {
     }
 
     /// What was to be crawled, if anybody knew.
-    pub fn spec(&self) -> Option<&Spec> {
+    pub fn spec(&self) -> Option<&CrawlSpec> {
         self.spec.as_ref()
     }
 
@@ -289,7 +289,7 @@ impl Fetched {
 
     fn named(&self, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
         let Some(spec) = &self.spec else { return Vec::new() };
-        remembered::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
+        learned::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
     }
 
     fn introduce(&self, batch: &mut Batch, key: StateKey, followed: &BTreeSet<ActionSignature>) {

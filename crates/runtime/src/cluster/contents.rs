@@ -2,24 +2,24 @@
 //! about and never look into them; crawlers and whoever fetches a model do.
 
 use argiope_controller::outcome::Note;
-use argiope_controller::peer::atlas::{Content, StateRecord};
-use argiope_controller::peer::message::{Envelope, Message, Part};
+use argiope_controller::peer::atlas::{ContentId, StateRecord};
+use argiope_controller::peer::message::{Envelope, PeerMessage, ReplicaPiece};
 
 use super::protocol::Blob;
 use crate::store::packed::{decode, encode, pack, unpack};
-use crate::store::{ContentHash, Found, OfferDetail, StateDetail};
+use crate::store::{ContentHash, FoundPage, OfferDetail, StateDetail};
 
 /// The bytes of a state that was found.
-pub fn wrap(found: &Found) -> Blob {
+pub fn wrap(found: &FoundPage) -> Blob {
     let bytes = pack(&encode(found));
     Blob { content: name(&bytes), bytes }
 }
 
 /// What the bytes say; nothing if they are broken. They come from a page by way of another process: all of it is
 /// hostile.
-pub fn unwrap(bytes: &[u8]) -> Option<Found> {
+pub fn unwrap(bytes: &[u8]) -> Option<FoundPage> {
     let bytes = unpack(bytes, &"a content").ok()?;
-    let mut found: Found = decode(&bytes, &"a content").ok()?;
+    let mut found: FoundPage = decode(&bytes, &"a content").ok()?;
     found.page = found.page.checked().ok()?;
     Some(found)
 }
@@ -36,8 +36,8 @@ pub fn unwrap_notes(bytes: &[u8]) -> Option<Vec<Note>> {
 }
 
 /// The name of some bytes.
-pub fn name(bytes: &[u8]) -> Content {
-    Content(ContentHash::of(bytes).0)
+pub fn name(bytes: &[u8]) -> ContentId {
+    ContentId(ContentHash::of(bytes).0)
 }
 
 /// Whether bytes are what their name says.
@@ -46,7 +46,7 @@ pub fn is_true(blob: &Blob) -> bool {
 }
 
 /// Where a state's actions are, as the store would say.
-pub fn detail(found: &Found) -> StateDetail {
+pub fn detail(found: &FoundPage) -> StateDetail {
     let nothing = ContentHash(0);
     StateDetail {
         url: found.url.clone(),
@@ -79,34 +79,36 @@ pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
 }
 
 /// The contents that a message speaks of: whoever gets it must have them.
-pub fn of(envelope: &Envelope) -> Vec<Content> {
+pub fn of(envelope: &Envelope) -> Vec<ContentId> {
     let of = |records: &[StateRecord]| records.iter().flat_map(StateRecord::contents).collect();
-    let mut contents: Vec<Content> = match &envelope.message {
-        Message::Reached(report) => report.content.into_iter().chain(report.notes).collect(),
-        Message::Done(done) => done.notes.into_iter().collect(),
-        Message::Collect(collect) => of(&collect.records),
-        Message::HandOff { records, .. } | Message::Bequest { records, .. } => of(records),
-        Message::Exists { record, .. } => record.iter().flat_map(StateRecord::contents).collect(),
-        Message::Like(_, _, content) => content.iter().copied().collect(),
-        Message::Copy(_, parts) => parts.iter().flat_map(Part::contents).collect(),
-        Message::Ring(_)
-        | Message::Missed(..)
-        | Message::Seek(_)
-        | Message::Search(_)
-        | Message::Remember(..)
-        | Message::Idle(..)
-        | Message::Learned
-        | Message::Marker(_)
-        | Message::Finish(_)
-        | Message::Claim { .. }
-        | Message::Claimed { .. }
-        | Message::Due(_)
-        | Message::Followed { .. }
-        | Message::NotFollowed { .. }
-        | Message::Plain(..)
-        | Message::Strayed { .. }
-        | Message::Taken(_)
-        | Message::Want(..) => Vec::new(),
+    let mut contents: Vec<ContentId> = match &envelope.message {
+        PeerMessage::Reached(report) => report.content.into_iter().chain(report.notes).collect(),
+        PeerMessage::Done(done) => done.notes.into_iter().collect(),
+        PeerMessage::Collect(collect) => of(&collect.records),
+        PeerMessage::HandOff { records, .. } | PeerMessage::Bequest { records, .. } => of(records),
+        PeerMessage::Exists { record, .. } => {
+            record.iter().flat_map(StateRecord::contents).collect()
+        }
+        PeerMessage::Like(_, _, content) => content.iter().copied().collect(),
+        PeerMessage::Copy(_, parts) => parts.iter().flat_map(ReplicaPiece::contents).collect(),
+        PeerMessage::Ring(_)
+        | PeerMessage::Missed(..)
+        | PeerMessage::Seek(_)
+        | PeerMessage::Search(_)
+        | PeerMessage::Remember(..)
+        | PeerMessage::Idle(..)
+        | PeerMessage::Learned
+        | PeerMessage::Marker(_)
+        | PeerMessage::Finish(_)
+        | PeerMessage::Claim { .. }
+        | PeerMessage::Claimed { .. }
+        | PeerMessage::Due(_)
+        | PeerMessage::Followed { .. }
+        | PeerMessage::NotFollowed { .. }
+        | PeerMessage::Plain(..)
+        | PeerMessage::Strayed { .. }
+        | PeerMessage::Taken(_)
+        | PeerMessage::Want(..) => Vec::new(),
     };
     contents.extend(envelope.done.iter().filter_map(|done| done.notes));
     contents
@@ -117,13 +119,16 @@ pub fn acknowledges(envelope: &Envelope) -> bool {
     !envelope.done.is_empty()
         || matches!(
             envelope.message,
-            Message::Done(_) | Message::Taken(_) | Message::Finish(_) | Message::Marker(_)
+            PeerMessage::Done(_)
+                | PeerMessage::Taken(_)
+                | PeerMessage::Finish(_)
+                | PeerMessage::Marker(_)
         )
 }
 
 #[cfg(test)]
 mod tests {
-    use argiope_explore::page::{Node, Page};
+    use argiope_explore::page::{Page, PageNode};
 
     use super::*;
 
@@ -142,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_content_is_what_its_name_says_and_comes_back_whole() {
-        let html = Node {
+        let html = PageNode {
             depth: 0,
             tag: "html".to_owned(),
             text: String::new(),
@@ -150,12 +155,12 @@ mod tests {
             visible: true,
         };
         let page = Page { nodes: vec![html], ..Page::default() };
-        let found = Found {
+        let found = FoundPage {
             url: "http://a/".to_owned(),
             source: vec![7; 10_000],
             raw: 5,
             page,
-            ..Found::default()
+            ..FoundPage::default()
         };
         let blob = wrap(&found);
         assert!(is_true(&blob) && blob.bytes.len() < 1_000);

@@ -10,28 +10,28 @@ use std::time::{Duration, Instant};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Answer, Input, Part, Report, Timer};
-use argiope_controller::star::coordinator::{Input as StarInput, Timer as StarTimer};
+use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::peer::message::{LeaseRef, PeerInput, PeerTimer, ReplicaPiece, TaskReport};
+use argiope_controller::star::coordinator::{CoordinatorInput, CoordinatorTimer as StarTimer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
 use tokio::sync::{Notify, Semaphore, mpsc};
 
-use super::links::{Arrival, Link, LinkId, Switch};
-use super::protocol::{CrawlId, Member, Spec, Tally, decode};
-use super::share::{Duty, Pending, Share};
+use super::connections::{ConnectionEvent, Link, LinkId, Switch};
+use super::crawl_state::{CrawlShare, Duty, PendingCrawl};
+use super::protocol::{CrawlId, CrawlSpec, CrawlTally, KnownMember, decode};
 use crate::store::packed;
-use crate::store::{Batch, Progress as Written, Store, StoreError, Writer};
+use crate::store::{Batch, Store, StoreError, StoreWriter, WriterEvent};
 
-mod desk;
+mod clients;
+mod crawlers;
 mod effects;
-mod home;
+mod membership;
 mod metrics;
-mod ring;
 mod star;
 
+use crawlers::CrawlerProcess;
 use effects::Outgoing;
-use home::Process;
 pub use metrics::Metrics;
 
 /// How often controllers tell each other that they are there, and how far they are.
@@ -48,7 +48,7 @@ const WELCOMES: usize = 256;
 const WAITING: usize = 4096;
 
 /// What a controller needs.
-pub struct Plan {
+pub struct ControllerPlan {
     /// The directory for what it keeps: new, empty, or its own from before.
     pub data: PathBuf,
     /// Who it is: drawn by chance, anew each time that it starts.
@@ -87,13 +87,13 @@ enum Happening {
     Welcomed(Connection),
     Refused(String, String),
     Dialled(String, Result<Connection, DialError>),
-    Written(Written),
+    Written(WriterEvent),
 }
 
 /// What somebody wanted to be reminded of.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Alarm {
-    Peer(Timer),
+    Peer(PeerTimer),
     Star(StarTimer),
 }
 
@@ -103,7 +103,7 @@ struct Known {
     heard: Instant,
     /// Crawlers' tabs that are attached there.
     tabs: u32,
-    shares: Vec<(CrawlId, Tally)>,
+    shares: Vec<(CrawlId, CrawlTally)>,
     /// When to see whether it is in another ring of a crawl.
     met: BTreeMap<CrawlId, Instant>,
     leaving: bool,
@@ -114,17 +114,17 @@ struct Node<'a> {
     began: Instant,
     switch: Switch,
     store: Store,
-    writer: Writer,
+    writer: StoreWriter,
     /// The last ticket that was given, and the last that is on disk.
     appended: u64,
     durable: u64,
     /// What waits for the disk.
     waiting: VecDeque<(u64, Outgoing)>,
     /// Contents that are not on disk yet.
-    recent: BTreeMap<Content, (u64, Arc<[u8]>)>,
+    recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
     links: BTreeMap<LinkId, Link>,
     next_link: LinkId,
-    arrivals: mpsc::Sender<Arrival>,
+    arrivals: mpsc::Sender<ConnectionEvent>,
     happenings: mpsc::UnboundedSender<Happening>,
     members: BTreeMap<Key, Known>,
     /// Addresses that are being dialled, and those that were not reached, with the time until which they are let be.
@@ -132,19 +132,19 @@ struct Node<'a> {
     unreached: BTreeMap<String, Instant>,
     /// Where controllers were once: dialled until somebody answers.
     addresses: BTreeSet<String>,
-    shares: BTreeMap<CrawlId, Share>,
+    shares: BTreeMap<CrawlId, CrawlShare>,
     timers: BinaryHeap<Reverse<(u64, u64, CrawlId, Alarm)>>,
     next_timer: u64,
     crawlers: BTreeMap<CrawlerId, (LinkId, u32)>,
     /// The tasks that they were given and have said nothing of since.
-    under_way: BTreeMap<CrawlerId, (CrawlId, Answer)>,
+    under_way: BTreeMap<CrawlerId, (CrawlId, LeaseRef)>,
     /// What crawlers said last and were given nothing for yet.
-    unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, Report)>,
+    unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, TaskReport)>,
     /// Until when that is said again, because somebody who had to do with it may be gone.
     restless: Option<Instant>,
-    processes: BTreeMap<LinkId, Process>,
+    processes: BTreeMap<LinkId, CrawlerProcess>,
     next_crawler: u32,
-    probes: BTreeMap<u64, home::Asker>,
+    probes: BTreeMap<u64, crawlers::Asker>,
     next_probe: u64,
     followers: Vec<(LinkId, CrawlId)>,
     leaving: Option<Instant>,
@@ -159,12 +159,12 @@ struct Node<'a> {
 /// Runs until it is told to leave. `ready` is told the address once it listens; `say` one line for each thing that
 /// people who look after a ring want to know. Must run in a `LocalSet`.
 pub async fn run(
-    plan: Plan,
+    plan: ControllerPlan,
     listen: &str,
     ready: impl FnOnce(&str),
     say: &mut dyn FnMut(&str),
 ) -> Result<(), ControllerError> {
-    let Plan { data, me, mut switch, join, leave, metrics, trace } = plan;
+    let ControllerPlan { data, me, mut switch, join, leave, metrics, trace } = plan;
     // First: who cannot listen has nothing to keep.
     let mut listener = switch.transport.listen(listen).await?;
     let store = open(&data).map_err(ControllerError::Open)?;
@@ -281,17 +281,17 @@ impl Node<'_> {
         let unknown = |what: &str| {
             ControllerError::Kept(format!("{what} was kept by another version of argiope"))
         };
-        let mut kept: BTreeMap<CrawlId, Vec<Part>> = BTreeMap::new();
+        let mut kept: BTreeMap<CrawlId, Vec<ReplicaPiece>> = BTreeMap::new();
         self.store.kept(|bytes| {
             let (crawl, part) =
-                packed::decode::<(CrawlId, Part)>(bytes, &"what a controller kept")?;
+                packed::decode::<(CrawlId, ReplicaPiece)>(bytes, &"what a controller kept")?;
             kept.entry(crawl).or_default().push(part);
             Ok(())
         })?;
         for (name, bytes) in self.store.named_from("crawl/")? {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
-            let spec: Spec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
-            let mut share = Share::new(spec, self.me).map_err(ControllerError::Kept)?;
+            let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
+            let mut share = CrawlShare::new(spec, self.me).map_err(ControllerError::Kept)?;
             let is = |what: &str| {
                 Ok::<_, StoreError>(self.store.named(&format!("{what}/{id}"))?.is_some())
             };
@@ -305,12 +305,13 @@ impl Node<'_> {
                 share.duty = self.recall_star(id, &parts)?;
             } else if share.finished || share.stopped {
                 share.duty = Duty::Peer(Peer::reviving(
-                    super::share::settings(&share.spec.order).map_err(ControllerError::Kept)?,
+                    super::crawl_state::settings(&share.spec.order)
+                        .map_err(ControllerError::Kept)?,
                     self.me,
                     &parts,
                 ));
             } else {
-                share.pending = Some(Pending { parts, ..Pending::default() });
+                share.pending = Some(PendingCrawl { parts, ..PendingCrawl::default() });
             }
             self.shares.insert(id, share);
         }
@@ -348,8 +349,8 @@ impl Node<'_> {
                     _ => (self.say)(&error.to_string()),
                 }
             }
-            Happening::Written(Written::Durable(ticket)) => self.is_durable(ticket),
-            Happening::Written(Written::Failed(error)) => return Err(error),
+            Happening::Written(WriterEvent::Durable(ticket)) => self.is_durable(ticket),
+            Happening::Written(WriterEvent::Failed(error)) => return Err(error),
         }
         Ok(())
     }
@@ -366,9 +367,9 @@ impl Node<'_> {
         }
     }
 
-    fn arrives(&mut self, arrival: Arrival) {
+    fn arrives(&mut self, arrival: ConnectionEvent) {
         match arrival {
-            Arrival::Frame(id, frame) => {
+            ConnectionEvent::Frame(id, frame) => {
                 let Some(link) = self.links.get(&id) else { return };
                 let understood = match link.hello.role {
                     Role::Controller => {
@@ -382,7 +383,7 @@ impl Node<'_> {
                     self.closed(id, "it sent something that cannot be read");
                 }
             }
-            Arrival::Closed(id, why) => self.closed(id, &why),
+            ConnectionEvent::Closed(id, why) => self.closed(id, &why),
         }
     }
 
@@ -408,8 +409,8 @@ impl Node<'_> {
             && let Some(Reverse((_, _, crawl, alarm))) = self.timers.pop()
         {
             match alarm {
-                Alarm::Peer(timer) => self.tell(crawl, Input::Woken(timer)),
-                Alarm::Star(timer) => self.coordinate(crawl, StarInput::Woken(timer)),
+                Alarm::Peer(timer) => self.tell(crawl, PeerInput::Woken(timer)),
+                Alarm::Star(timer) => self.coordinate(crawl, CoordinatorInput::Woken(timer)),
             }
         }
     }
@@ -448,14 +449,14 @@ impl Node<'_> {
         let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
         for crawl in crawls {
             let share = self.shares.get(&crawl).filter(|share| share.is_open());
-            let peer = share.and_then(Share::peer);
+            let peer = share.and_then(CrawlShare::peer);
             if let Some(Duty::Coordinator(_)) = share.map(|share| &share.duty) {
                 (self.say)(&format!(
                     "crawl {crawl} is coordinated here and waits until this controller is back"
                 ));
             }
             if peer.is_some_and(|peer| !peer.member().successors().is_empty()) {
-                self.tell(crawl, Input::Leave);
+                self.tell(crawl, PeerInput::Leave);
             } else if let Some(share) = self.shares.get_mut(&crawl) {
                 // Nobody is there to take over: it is on disk.
                 share.left = true;
@@ -483,8 +484,8 @@ impl Node<'_> {
         }
     }
 
-    fn me(&self) -> Member {
-        Member { key: self.me, address: self.switch.me.address.clone().unwrap_or_default() }
+    fn me(&self) -> KnownMember {
+        KnownMember { key: self.me, address: self.switch.me.address.clone().unwrap_or_default() }
     }
 }
 

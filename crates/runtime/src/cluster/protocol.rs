@@ -2,8 +2,8 @@
 //! process gave when it was greeted.
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::{Content, StateRecord};
-use argiope_controller::peer::message::{Answer, Envelope, Part, Report, ToCrawler};
+use argiope_controller::peer::atlas::{ContentId, StateRecord};
+use argiope_controller::peer::message::{Envelope, LeaseRef, ReplicaPiece, TaskReport, ToCrawler};
 use argiope_controller::peer::schemes;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::{self, ToNode};
@@ -64,7 +64,7 @@ impl Order {
 
     /// The default crawl of an address by a ring.
     pub fn new(url: String) -> Self {
-        let strategy = strategies::FOR_PARTS[0].to_owned();
+        let strategy = strategies::FOR_PARTIAL_GRAPHS[0].to_owned();
         Self {
             settings: CrawlSettings { strategy, ..CrawlSettings::new(url) },
             scheme: schemes::DEFAULT.to_owned(),
@@ -76,7 +76,7 @@ impl Order {
 
 /// What a crawl is: every controller and every crawler is told the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spec {
+pub struct CrawlSpec {
     /// What was asked for.
     pub order: Order,
     /// What the first looks have shown.
@@ -96,7 +96,7 @@ pub struct FirstLook {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
     /// Their name.
-    pub content: Content,
+    pub content: ContentId,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
@@ -109,18 +109,18 @@ impl std::fmt::Debug for Blob {
 
 /// A page that somebody has looked at: who sees it again need not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Page {
+pub struct SeenPage {
     /// Its raw hash.
     pub raw: u128,
     /// The state that it is.
     pub state: StateKey,
     /// What it is like.
-    pub content: Content,
+    pub content: ContentId,
 }
 
 /// A controller, as others know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Member {
+pub struct KnownMember {
     /// Its place on the ring.
     pub key: Key,
     /// Where it can be dialled.
@@ -129,7 +129,7 @@ pub struct Member {
 
 /// What the time of tabs went into, in microseconds. The rest is waiting for something to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct TabTimes {
     /// Performing tasks.
     pub acting: u64,
     /// From a report to the next task, the network and the controllers included, where that was no longer than
@@ -137,7 +137,7 @@ pub struct Times {
     pub asking: u64,
 }
 
-impl Times {
+impl TabTimes {
     /// Whoever waits longer than this for a task waits because there is none.
     pub const IDLE: u64 = 100_000;
 
@@ -152,7 +152,7 @@ impl Times {
 
 /// How far a controller's share of a crawl is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct CrawlTally {
     /// Its own states.
     pub states: u64,
     /// What was executed in them.
@@ -168,7 +168,7 @@ pub struct Tally {
     /// What they have spent.
     pub spent: Spent,
     /// What their time went into.
-    pub times: Times,
+    pub times: TabTimes,
     /// Whether it is in the crawl's ring, or coordinates it.
     pub inside: bool,
     /// The crawl is over.
@@ -181,22 +181,22 @@ pub enum Between {
     /// I am alive; this is whom I know, and how far my share of each crawl is.
     Pulse {
         /// Whom it has heard of.
-        members: Vec<Member>,
+        members: Vec<KnownMember>,
         /// How many tabs are attached to it.
         tabs: u32,
         /// Its shares.
-        shares: Vec<(CrawlId, Tally)>,
+        shares: Vec<(CrawlId, CrawlTally)>,
     },
     /// There is such a crawl.
-    Crawl(CrawlId, Spec),
+    Crawl(CrawlId, CrawlSpec),
     /// Said by one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
     /// What the sender kept of a crawl that nobody goes on with; you will. Some of it, and whether it is the last.
-    Kept(CrawlId, Vec<Part>, Vec<Blob>, bool),
+    Kept(CrawlId, Vec<ReplicaPiece>, Vec<Blob>, bool),
     /// For a crawler that is attached to you.
     Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// A crawler gives a task of yours back.
-    Returned(CrawlId, Answer),
+    Returned(CrawlId, LeaseRef),
     /// Somebody wants to begin a crawl, and has no crawlers: look at the first page.
     Probe(u64, Order),
     /// What that has shown.
@@ -210,7 +210,7 @@ pub enum Between {
     /// Bytes that the next message speaks of, and that would be too many to go with it.
     Blobs(Vec<Blob>),
     /// What a crawler of the sender's says to the coordinator of a star.
-    Told(CrawlId, star::Tell, Vec<Blob>),
+    Told(CrawlId, star::NodeReport, Vec<Blob>),
     /// What the coordinator of a star says to a crawler that is attached to you.
     News(CrawlId, CrawlerId, ToNode),
     /// A crawler of the sender's wants to know what a state is like that you coordinate.
@@ -218,7 +218,7 @@ pub enum Between {
     /// A crawler of a star is gone.
     Gone(CrawlId, CrawlerId),
     /// A crawler of the sender's has looked at a page.
-    Page(CrawlId, Page),
+    Page(CrawlId, SeenPage),
 }
 
 /// From a crawler (a process with tabs) to its controller.
@@ -227,13 +227,13 @@ pub enum FromCrawler {
     /// It has so many tabs.
     Tabs(u32),
     /// What a tab says, what that has cost, and what the page is like if that was not said before.
-    Report(CrawlId, Report, Spent, Times, Vec<Blob>),
+    Report(CrawlId, TaskReport, Spent, TabTimes, Vec<Blob>),
     /// A tab gives a task back that it did not begin.
-    Returned(CrawlId, Answer),
+    Returned(CrawlId, LeaseRef),
     /// A tab wants to know what a state is like.
     Want(CrawlId, CrawlerId, StateKey),
     /// A tab has looked at a page, and said what it is like.
-    Page(CrawlId, Page),
+    Page(CrawlId, SeenPage),
     /// A tab sees a page with this raw hash: has anybody looked at it?
     Which(CrawlId, u128),
     /// What the first looks have shown.
@@ -246,18 +246,18 @@ pub enum FromCrawler {
     Blobs(Vec<Blob>),
     /// What a tab says to the coordinator of a star, what that has cost, and what pages are like that were not described
     /// before.
-    Told(CrawlId, star::Tell, Spent, Times, Vec<Blob>),
+    Told(CrawlId, star::NodeReport, Spent, TabTimes, Vec<Blob>),
 }
 
 /// From a controller to a crawler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToTabs {
     /// Other controllers, should this one be gone.
-    Members(Vec<Member>),
+    Members(Vec<KnownMember>),
     /// A tab is to work for a crawl, under this name; without one it is to rest.
     Attach(u32, Option<(CrawlId, CrawlerId)>),
     /// What a crawl is; said before anybody is attached to it.
-    Crawl(CrawlId, Box<Spec>),
+    Crawl(CrawlId, Box<CrawlSpec>),
     /// For a tab.
     Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Look at the first page.
@@ -300,7 +300,7 @@ pub enum ToClient {
     /// How a crawl stands.
     Stands(Status),
     /// What it is.
-    Spec(Box<Spec>, StateMasks),
+    Spec(Box<CrawlSpec>, StateMasks),
     /// Who says this, and what the crawlers that were attached to it have spent on the crawl.
     Spent(Key, Spent),
     /// States of a crawl.
@@ -324,13 +324,13 @@ pub struct Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberStatus {
     /// Who.
-    pub member: Member,
+    pub member: KnownMember,
     /// How long it has been silent, in milliseconds.
     pub silent_ms: u64,
     /// Tabs that are attached to it.
     pub tabs: u32,
     /// Its shares.
-    pub shares: Vec<(CrawlId, Tally)>,
+    pub shares: Vec<(CrawlId, CrawlTally)>,
 }
 
 /// One crawl.
@@ -346,21 +346,23 @@ pub struct CrawlStatus {
 
 impl Status {
     /// Of a crawl: all shares together. Of those that are silent somebody else has taken over.
-    pub fn total(&self, crawl: CrawlId) -> Tally {
+    pub fn total(&self, crawl: CrawlId) -> CrawlTally {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
         let shares = heard.flat_map(|member| &member.shares);
         let tallies = shares.filter(|(id, _)| *id == crawl).map(|(_, tally)| tally);
-        tallies.fold(Tally { finished: false, ..Tally::default() }, |sum, tally| Tally {
-            states: sum.states + tally.states,
-            transitions: sum.transitions + tally.transitions,
-            left: sum.left + tally.left,
-            leases: sum.leases + tally.leases,
-            copies: sum.copies + tally.copies,
-            crawlers: sum.crawlers + tally.crawlers,
-            spent: sum.spent.plus(tally.spent),
-            times: sum.times.plus(tally.times),
-            inside: sum.inside || tally.inside,
-            finished: sum.finished || tally.finished,
+        tallies.fold(CrawlTally { finished: false, ..CrawlTally::default() }, |sum, tally| {
+            CrawlTally {
+                states: sum.states + tally.states,
+                transitions: sum.transitions + tally.transitions,
+                left: sum.left + tally.left,
+                leases: sum.leases + tally.leases,
+                copies: sum.copies + tally.copies,
+                crawlers: sum.crawlers + tally.crawlers,
+                spent: sum.spent.plus(tally.spent),
+                times: sum.times.plus(tally.times),
+                inside: sum.inside || tally.inside,
+                finished: sum.finished || tally.finished,
+            }
         })
     }
 }
@@ -380,9 +382,9 @@ pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use argiope_controller::outcome::Failure;
+    use argiope_controller::outcome::JobFailure;
     use argiope_controller::peer::atlas::Remarks;
-    use argiope_controller::peer::message::{Message, Part};
+    use argiope_controller::peer::message::{PeerMessage, ReplicaPiece};
     use argiope_explore::chance::Chance;
     use argiope_explore::id::ActionSignature;
 
@@ -397,15 +399,17 @@ mod tests {
             remarks: Remarks {
                 links: [ActionSignature(2)].into(),
                 strays: [(ActionSignature(1), StateKey(7))].into(),
-                notes: [(ActionSignature(1), Content(9))].into(),
-                reasons: [(ActionSignature(2), Failure::Hung)].into(),
+                notes: [(ActionSignature(1), ContentId(9))].into(),
+                reasons: [(ActionSignature(2), JobFailure::Hung)].into(),
             },
-            content: Some(Content(9)),
+            content: Some(ContentId(9)),
         };
-        let envelope =
-            Envelope::new(Some(StateKey(7)), Message::Copy(3, vec![Part::State(record)]));
-        let blob = Blob { content: Content(9), bytes: vec![1; 40] };
-        let report = Report { content: Some(Content(9)), ..Report::new(CrawlerId(5), 6) };
+        let envelope = Envelope::new(
+            Some(StateKey(7)),
+            PeerMessage::Copy(3, vec![ReplicaPiece::State(record)]),
+        );
+        let blob = Blob { content: ContentId(9), bytes: vec![1; 40] };
+        let report = TaskReport { content: Some(ContentId(9)), ..TaskReport::new(CrawlerId(5), 6) };
         vec![
             encode(&Between::Peer(CrawlId(1), envelope, vec![blob.clone()])),
             encode(&Between::Stop(CrawlId(1))),
@@ -413,15 +417,15 @@ mod tests {
                 CrawlId(1),
                 report,
                 Spent::default(),
-                Times::default(),
+                TabTimes::default(),
                 vec![blob],
             )),
             encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
             encode(&FromCrawler::Told(
                 CrawlId(1),
-                star::Tell { shares: vec![3], ..star::Tell::hello(CrawlerId(5)) },
+                star::NodeReport { shares: vec![3], ..star::NodeReport::hello(CrawlerId(5)) },
                 Spent::default(),
-                Times::default(),
+                TabTimes::default(),
                 Vec::new(),
             )),
             encode(&ToClient::Status(Status::default())),
@@ -461,7 +465,7 @@ mod tests {
     fn what_is_said_is_understood() {
         let message = Between::Crawl(
             CrawlId(3),
-            Spec {
+            CrawlSpec {
                 order: Order::new("http://localhost/".to_owned()),
                 first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
             },

@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use argiope_browser::agent::Raw;
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::outcome::{Failure, Outcome, Sighting};
-use argiope_controller::peer::atlas::{Content, Route};
-use argiope_controller::peer::message::{Answer, Report, Task, ToCrawler};
+use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
+use argiope_controller::peer::atlas::{ContentId, Route};
+use argiope_controller::peer::message::{LeaseRef, Task, TaskReport, ToCrawler};
 use argiope_controller::spent::Spent;
-use argiope_controller::star::{Node, ToNode};
+use argiope_controller::star::{StarNode, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::contents;
-use super::protocol::{Blob, CrawlId, FromCrawler, Page as Seen, Times};
-use super::worker::Crawl;
+use super::protocol::{Blob, CrawlId, FromCrawler, SeenPage, TabTimes};
+use super::worker::AttachedCrawl;
 use crate::browsers::Browsers;
-use crate::crawler::{Crawler, Details, Report as Performed};
-use crate::store::{Found, StateDetail};
+use crate::crawler::{Crawler, Details, JobReport};
+use crate::store::{FoundPage, StateDetail};
 
 mod star;
 
@@ -53,9 +53,9 @@ pub struct Archive {
 struct Kept {
     /// Who waits to be told which state a page is, by its raw hash.
     asked: BTreeMap<u128, Vec<oneshot::Sender<Option<StateKey>>>>,
-    names: BTreeMap<StateKey, Content>,
-    blobs: BTreeMap<Content, Rc<[u8]>>,
-    oldest: VecDeque<Content>,
+    names: BTreeMap<StateKey, ContentId>,
+    blobs: BTreeMap<ContentId, Rc<[u8]>>,
+    oldest: VecDeque<ContentId>,
     bytes: usize,
 }
 
@@ -95,30 +95,30 @@ impl Archive {
     }
 
     /// Takes in what a state is like; the first to say so is believed.
-    fn name(&self, key: StateKey, content: Content) -> Content {
+    fn name(&self, key: StateKey, content: ContentId) -> ContentId {
         *self.kept.borrow_mut().names.entry(key).or_insert(content)
     }
 
     /// Takes in a page that was looked at. Says so if it is the first of its state.
-    pub fn take_in(&self, state: StateKey, found: &Found) -> Option<Seen> {
+    pub fn take_in(&self, state: StateKey, found: &FoundPage) -> Option<SeenPage> {
         if self.kept.borrow().names.contains_key(&state) {
             return None;
         }
         let blob = contents::wrap(found);
         let content = self.name(state, blob.content);
         self.keep(blob);
-        Some(Seen { raw: found.raw, state, content })
+        Some(SeenPage { raw: found.raw, state, content })
     }
 
-    fn name_of(&self, key: StateKey) -> Option<Content> {
+    fn name_of(&self, key: StateKey) -> Option<ContentId> {
         self.kept.borrow().names.get(&key).copied()
     }
 
-    fn blob(&self, content: Content) -> Option<Blob> {
+    fn blob(&self, content: ContentId) -> Option<Blob> {
         self.kept.borrow().blobs.get(&content).map(|bytes| Blob { content, bytes: bytes.to_vec() })
     }
 
-    fn found(&self, key: StateKey) -> Option<Found> {
+    fn found(&self, key: StateKey) -> Option<FoundPage> {
         contents::unwrap(&self.blob(self.name_of(key)?)?.bytes)
     }
 }
@@ -164,19 +164,19 @@ pub struct Attached {
     /// What the tab is called there.
     pub crawler: CrawlerId,
     /// What is known of it.
-    pub crawl: Rc<Crawl>,
+    pub crawl: Rc<AttachedCrawl>,
 }
 
 /// Something for a tab.
-pub struct Given {
+pub struct TabMessage {
     /// What the tab was called then.
     pub crawler: CrawlerId,
     /// What it is told.
-    pub told: Word,
+    pub told: TabInstruction,
 }
 
 /// What a tab is told.
-pub enum Word {
+pub enum TabInstruction {
     /// By controllers that share a crawl.
     Ring(ToCrawler),
     /// By the coordinator of a star.
@@ -193,11 +193,11 @@ pub struct Outbox {
 #[derive(Default)]
 struct Shared {
     /// The contents that the present home has.
-    sent: BTreeSet<Content>,
+    sent: BTreeSet<ContentId>,
     /// The states that it was told what they offer. If it is forgotten, a tab is sent to look.
     told: BTreeSet<StateKey>,
     /// What tabs have begun, by their number.
-    under_way: BTreeMap<u32, (CrawlId, Answer)>,
+    under_way: BTreeMap<u32, (CrawlId, LeaseRef)>,
 }
 
 impl Outbox {
@@ -207,7 +207,7 @@ impl Outbox {
     }
 
     /// The present home has these contents: it sent them.
-    pub fn note_sent(&self, content: Content) {
+    pub fn note_sent(&self, content: ContentId) {
         self.shared.borrow_mut().sent.insert(content);
     }
 
@@ -225,7 +225,7 @@ impl Outbox {
     }
 
     /// What tabs have begun.
-    pub fn under_way(&self) -> Vec<(CrawlId, Answer)> {
+    pub fn under_way(&self) -> Vec<(CrawlId, LeaseRef)> {
         self.shared.borrow().under_way.values().copied().collect()
     }
 
@@ -238,8 +238,8 @@ impl Outbox {
     async fn report(
         &self,
         crawl: CrawlId,
-        report: Report,
-        (spent, times): (Spent, Times),
+        report: TaskReport,
+        (spent, times): (Spent, TabTimes),
         blobs: Vec<Blob>,
     ) {
         let blobs = self.unsent(blobs);
@@ -248,7 +248,7 @@ impl Outbox {
 }
 
 /// What a tab is given for good.
-pub struct Office {
+pub struct TabContext {
     /// Where tabs come from.
     pub browsers: Rc<Browsers>,
     /// For what it has to say.
@@ -261,21 +261,21 @@ pub struct Office {
 struct Session {
     id: CrawlId,
     crawler: Option<Crawler>,
-    report: Report,
+    report: TaskReport,
     spent: Spent,
-    times: Times,
+    times: TabTimes,
     route: Option<Route>,
     /// The page where it stands, if this tab has looked at it first.
-    seen: Option<Seen>,
+    seen: Option<SeenPage>,
     /// Finds its own work, if the crawl's is divided in advance.
-    node: Option<Node>,
+    node: Option<StarNode>,
 }
 
 /// Works for whoever the tab is attached to, until the process ends.
 pub async fn run(
-    office: Office,
+    office: TabContext,
     mut attachments: watch::Receiver<Option<Attached>>,
-    mut given: mpsc::Receiver<Given>,
+    mut given: mpsc::Receiver<TabMessage>,
 ) {
     let mut session: Option<Session> = None;
     loop {
@@ -296,9 +296,9 @@ pub async fn run(
             None => Session {
                 id: attached.id,
                 crawler: None,
-                report: Report::new(attached.crawler, 0),
+                report: TaskReport::new(attached.crawler, 0),
                 spent: Spent::default(),
-                times: Times::default(),
+                times: TabTimes::default(),
                 route: None,
                 seen: None,
                 node: None,
@@ -320,10 +320,10 @@ pub async fn run(
 
 /// Reports and performs, without end.
 async fn serve(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     session: &mut Session,
-    given: &mut mpsc::Receiver<Given>,
+    given: &mut mpsc::Receiver<TabMessage>,
 ) {
     let mut in_vain = 0;
     loop {
@@ -349,7 +349,7 @@ async fn serve(
         };
         in_vain = 0;
         session.times.asking +=
-            microseconds(said.elapsed()).filter(|&time| time <= Times::IDLE).unwrap_or_default();
+            microseconds(said.elapsed()).filter(|&time| time <= TabTimes::IDLE).unwrap_or_default();
         let began = Instant::now();
         office.outbox.shared.borrow_mut().under_way.insert(office.number, (attached.id, task.id));
         perform(office, attached, session, task, given).await;
@@ -360,17 +360,17 @@ async fn serve(
 
 /// The next task that is meant for what this tab said last; others are given back.
 async fn next_task(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     session: &Session,
-    given: &mut mpsc::Receiver<Given>,
+    given: &mut mpsc::Receiver<TabMessage>,
 ) -> Task {
     loop {
-        let Some(Given { crawler, told }) = given.recv().await else {
+        let Some(TabMessage { crawler, told }) = given.recv().await else {
             // The process ends.
             return std::future::pending().await;
         };
-        let Word::Ring(told) = told else { continue };
+        let TabInstruction::Ring(told) = told else { continue };
         match told {
             ToCrawler::Task(task)
                 if crawler == attached.crawler && task.number == session.report.number =>
@@ -391,7 +391,7 @@ fn microseconds(time: Duration) -> Option<u64> {
     u64::try_from(time.as_micros()).ok()
 }
 
-fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
+fn learn(attached: &Attached, state: StateKey, content: Option<ContentId>) {
     if let Some(content) = content {
         attached.crawl.archive.name(state, content);
     }
@@ -399,7 +399,7 @@ fn learn(attached: &Attached, state: StateKey, content: Option<Content>) {
 
 /// The tab's crawler, with a new tab if the browser was replaced; nothing if there is none to be had at the moment.
 async fn take_crawler(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     session: &mut Session,
 ) -> Option<Crawler> {
@@ -416,14 +416,14 @@ async fn take_crawler(
         tokio::time::sleep(PAUSE).await;
         return None;
     };
-    let Crawl { spec, knowledge, archive, .. } = &*attached.crawl;
+    let AttachedCrawl { spec, knowledge, archive, .. } = &*attached.crawl;
     let settings = &spec.order.settings;
     let url = settings.url.as_str().into();
     Some(Crawler::new(tab, url, knowledge.clone(), archive.clone(), settings.screenshots))
 }
 
 /// Says what was found to change in single states, if something was.
-async fn tell_volatile(office: &Office, attached: &Attached) {
+async fn tell_volatile(office: &TabContext, attached: &Attached) {
     let masks = attached.crawl.knowledge.lock().state_masks.clone();
     if !masks.is_empty() {
         office.outbox.send(FromCrawler::Volatile(attached.id, masks)).await;
@@ -432,24 +432,25 @@ async fn tell_volatile(office: &Office, attached: &Attached) {
 
 /// Performs a task; what there is to say of it is in the session afterwards. Can be abandoned.
 async fn perform(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     session: &mut Session,
     task: Task,
-    given: &mut mpsc::Receiver<Given>,
+    given: &mut mpsc::Receiver<TabMessage>,
 ) {
     let number = session.report.number;
-    let lost = |failed| Report {
+    let lost = |failed| TaskReport {
         task: Some(task.id),
         failed: Some(failed),
-        ..Report::new(attached.crawler, number)
+        ..TaskReport::new(attached.crawler, number)
     };
     let Some(mut crawler) = take_crawler(office, attached, session).await else {
-        session.report = lost(Failure::Lost);
+        session.report = lost(JobFailure::Lost);
         session.route = None;
         return;
     };
-    let mut report = Report { task: Some(task.id), ..Report::new(attached.crawler, number) };
+    let mut report =
+        TaskReport { task: Some(task.id), ..TaskReport::new(attached.crawler, number) };
     let found = match &task.job {
         None => match crawler.load().await {
             Ok((sighting, found)) => {
@@ -461,7 +462,7 @@ async fn perform(
             Err(_) => {
                 let exchanged = office.browsers.discard(crawler.tab());
                 session.report =
-                    lost(if exchanged { Failure::Exchanged } else { Failure::NotLoaded });
+                    lost(if exchanged { JobFailure::Exchanged } else { JobFailure::NotLoaded });
                 session.route = None;
                 return;
             }
@@ -469,11 +470,11 @@ async fn perform(
         Some(job) => {
             if !know_the_way(office, attached, job, &crawler, given).await {
                 session.crawler = Some(crawler);
-                session.report = lost(Failure::Lost);
+                session.report = lost(JobFailure::Lost);
                 session.route = None;
                 return;
             }
-            let Performed { outcome, spent, found, learned } = crawler.perform(job).await;
+            let JobReport { outcome, spent, found, learned } = crawler.perform(job).await;
             let spent = Spent { actions: spent.actions, resets: spent.resets };
             session.spent = session.spent.plus(spent);
             if learned {
@@ -486,7 +487,7 @@ async fn perform(
                 Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
             };
             let ended = (outcome, spent);
-            report = Report::of(attached.crawler, number, &task, ended, session.route.as_ref());
+            report = TaskReport::of(attached.crawler, number, &task, ended, session.route.as_ref());
             report.notes = notes.as_ref().map(|notes| notes.content);
             notes.into_iter().for_each(|notes| attached.crawl.archive.keep(notes));
             found
@@ -511,11 +512,11 @@ async fn perform(
 
 /// Sees to it that the tab knows the states that it is to walk through.
 async fn know_the_way(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     job: &Job,
     crawler: &Crawler,
-    given: &mut mpsc::Receiver<Given>,
+    given: &mut mpsc::Receiver<TabMessage>,
 ) -> bool {
     let mut unknown: BTreeSet<StateKey> =
         job.walk.iter().map(|step| step.to).filter(|&key| !crawler.knows(key)).collect();
@@ -524,8 +525,8 @@ async fn know_the_way(
     }
     let learning = async {
         while !unknown.is_empty() {
-            let Some(Given { told, .. }) = given.recv().await else { return };
-            let Word::Ring(told) = told else { continue };
+            let Some(TabMessage { told, .. }) = given.recv().await else { return };
+            let TabInstruction::Ring(told) = told else { continue };
             match told {
                 ToCrawler::Like(state, content) => {
                     learn(attached, state, content);
@@ -558,7 +559,7 @@ mod tests {
     fn two_tabs_that_see_a_page_ask_once_and_both_are_told() {
         let (outgoing, mut outgo) = mpsc::channel(8);
         let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing)));
-        let found = Found { raw: 5, ..Found::default() };
+        let found = FoundPage { raw: 5, ..FoundPage::default() };
         let told = block_on(async {
             let home = async {
                 let asked = outgo.recv().await;

@@ -15,14 +15,16 @@ use argiope_wire::{Connection, DialError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::links::Switch;
-use super::protocol::{CrawlId, FirstLook, FromCrawler, Order, Page, Spec, ToTabs, decode, encode};
-use super::tabs::{self, Archive, Attached, Given, Outbox, Word};
-use crate::browsers::{Browsers, Fleet};
-use crate::knowledge::{Common, Knowledge};
+use super::connections::Switch;
+use super::protocol::{
+    CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, SeenPage, ToTabs, decode, encode,
+};
+use super::tabs::{self, Archive, Attached, Outbox, TabInstruction, TabMessage};
+use crate::browsers::{BrowserFactory, Browsers};
+use crate::page_index::{PageIndex, SharedPageIndex};
 use crate::probe;
 use crate::settings::Scope;
-use crate::store::Found;
+use crate::store::FoundPage;
 use crate::{selectors, work};
 
 /// Between two attempts to reach a controller.
@@ -33,7 +35,7 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(60);
 const WEIGHING: Duration = Duration::from_secs(5);
 
 /// What a crawler needs.
-pub struct Plan {
+pub struct CrawlerPlan {
     /// Connections.
     pub switch: Switch,
     /// Where controllers listen.
@@ -65,20 +67,20 @@ pub enum WorkerError {
 }
 
 /// What a crawler knows of a crawl.
-pub struct Crawl {
+pub struct AttachedCrawl {
     /// What it is.
-    pub spec: Spec,
+    pub spec: CrawlSpec,
     /// What pages are like.
-    pub knowledge: Common,
+    pub knowledge: SharedPageIndex,
     /// What states are like.
     pub archive: Rc<Archive>,
     /// For new tabs.
     pub agent: AgentSettings,
 }
 
-impl Crawl {
+impl AttachedCrawl {
     /// Keeps what a tab has found; what the ring has not heard of.
-    pub fn take_in(&self, found: &[(StateKey, Found)]) -> Vec<Page> {
+    pub fn take_in(&self, found: &[(StateKey, FoundPage)]) -> Vec<SeenPage> {
         let mut knowledge = self.knowledge.lock();
         found.iter().for_each(|(state, _)| knowledge.told(*state));
         found.iter().filter_map(|(state, found)| self.archive.take_in(*state, found)).collect()
@@ -87,25 +89,25 @@ impl Crawl {
 
 struct Tab {
     attached: watch::Sender<Option<Attached>>,
-    given: mpsc::Sender<Given>,
+    given: mpsc::Sender<TabMessage>,
     task: JoinHandle<()>,
 }
 
 struct Worker {
     browsers: Rc<Browsers>,
     secret: String,
-    crawls: BTreeMap<CrawlId, Rc<Crawl>>,
+    crawls: BTreeMap<CrawlId, Rc<AttachedCrawl>>,
     tabs: Vec<Tab>,
     outbox: Outbox,
 }
 
 /// Works until it is told to leave. Must run in a `LocalSet`.
-pub async fn run(plan: Plan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerError> {
-    let Plan { switch, controllers, tabs, browser, browser_mb, secret, leave } = plan;
+pub async fn run(plan: CrawlerPlan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerError> {
+    let CrawlerPlan { switch, controllers, tabs, browser, browser_mb, secret, leave } = plan;
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
     // Whoever is not there says so before a browser is started.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
-    let fleet = Arc::new(Fleet::new(browser, u64::from(browser_mb) << 20));
+    let fleet = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
     let browsers = Rc::new(Browsers::launch(fleet).await?);
     // Whoever waits for work has time for it.
     tokio::task::spawn_local(browsers.clone().open_ahead(tabs));
@@ -211,8 +213,11 @@ impl Worker {
     fn open(&mut self, number: u32) {
         let (attached, attachments) = watch::channel(None);
         let (given, tasks) = mpsc::channel(64);
-        let office =
-            tabs::Office { browsers: self.browsers.clone(), outbox: self.outbox.clone(), number };
+        let office = tabs::TabContext {
+            browsers: self.browsers.clone(),
+            outbox: self.outbox.clone(),
+            number,
+        };
         let task = tokio::task::spawn_local(tabs::run(office, attachments, tasks));
         self.tabs.push(Tab { attached, given, task });
     }
@@ -254,14 +259,14 @@ impl Worker {
                     self.outbox.note_sent(blob.content);
                     crawl.archive.keep(blob);
                 }
-                self.give(crawler, Word::Ring(told));
+                self.give(crawler, TabInstruction::Ring(told));
             }
             ToTabs::Page(id, raw, page) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
                 page.iter().for_each(|(_, blob)| self.outbox.note_sent(blob.content));
                 crawl.archive.answered(raw, page);
             }
-            ToTabs::News(_, crawler, told) => self.give(crawler, Word::Star(told)),
+            ToTabs::News(_, crawler, told) => self.give(crawler, TabInstruction::Star(told)),
             ToTabs::Probe(number, order) => {
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
@@ -280,28 +285,28 @@ impl Worker {
     }
 
     /// Tells a tab something. One that does not take it has more than it can do; it will ask again.
-    fn give(&self, crawler: CrawlerId, told: Word) {
+    fn give(&self, crawler: CrawlerId, told: TabInstruction) {
         let works = |tab: &&Tab| {
             tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler)
         };
         if let Some(tab) = self.tabs.iter().find(works) {
-            let _ = tab.given.try_send(Given { crawler, told });
+            let _ = tab.given.try_send(TabMessage { crawler, told });
         }
     }
 
-    fn introduce(&mut self, id: CrawlId, spec: Spec) {
+    fn introduce(&mut self, id: CrawlId, spec: CrawlSpec) {
         // Every controller was told the same, so that it was checked; but one may be of another version.
         let Some(identity) = identity::find(&spec.order.settings.identity) else { return };
         if self.crawls.contains_key(&id) {
             return;
         }
-        let mut knowledge = Knowledge::new(identity);
+        let mut knowledge = PageIndex::new(identity);
         knowledge.masks = spec.first.masks.clone();
         let Ok(agent) = agent(&spec.order, self.secret.clone(), Some(&spec.first)) else { return };
         let asks = spec.order.division().is_none().then(|| self.outbox.clone());
-        let crawl = Crawl {
+        let crawl = AttachedCrawl {
             spec,
-            knowledge: Common::new(knowledge),
+            knowledge: SharedPageIndex::new(knowledge),
             archive: Rc::new(Archive::new(id, asks)),
             agent,
         };

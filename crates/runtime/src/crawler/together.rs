@@ -1,25 +1,25 @@
 //! Several jobs in one call. A step on the page takes a fraction of a millisecond, to ask for it and to hear of it takes
 //! several: where it is known beforehand where a job leads, and what is to be done there, the page is told of both.
 
-use argiope_browser::agent::Step;
-use argiope_browser::tab::Arrival;
+use argiope_browser::agent::PathStep;
+use argiope_browser::tab::TabPosition;
 use argiope_controller::job::{Ahead, Job};
-use argiope_controller::outcome::{Failure, Outcome, Sighting};
+use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
 
-use super::{Crawler, Part, Report, Stop, noted};
-use crate::knowledge::Known;
+use super::{Crawler, JobReport, Part, Stop, noted};
+use crate::page_index::Known;
 
 /// A job that others come after, spelled out.
 struct Planned<'a> {
     job: &'a Job,
     /// The page that it begins on.
     before: Known,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Crawler {
     /// Performs a job and then those ahead, until one does not end as foreseen. A report of each that was begun, in order.
-    pub async fn perform_all(&mut self, job: &Job, ahead: &[Ahead]) -> Vec<Report> {
+    pub async fn perform_all(&mut self, job: &Job, ahead: &[Ahead]) -> Vec<JobReport> {
         let mut reports = Vec::new();
         let jobs: Vec<&Job> =
             [job].into_iter().chain(ahead.iter().map(|ahead| &ahead.job)).collect();
@@ -42,7 +42,7 @@ impl Crawler {
     }
 
     /// Whether the next job may be begun after those that were reported.
-    fn may_begin(&self, reports: &[Report], ahead: &[Ahead]) -> bool {
+    fn may_begin(&self, reports: &[JobReport], ahead: &[Ahead]) -> bool {
         let Some(last) = reports.last() else { return true };
         let after = ahead[reports.len() - 1].after;
         matches!(&last.outcome, Outcome::Done { at, .. } if at.key == after)
@@ -71,17 +71,18 @@ impl Crawler {
         steps.iter().all(|step| !step.trusted).then_some(Planned { job, before, steps })
     }
 
-    async fn perform_together(&mut self, planned: Vec<Planned<'_>>, reports: &mut Vec<Report>) {
-        let steps: Vec<Step> = planned.iter().flat_map(|planned| planned.steps.clone()).collect();
+    async fn perform_together(&mut self, planned: Vec<Planned<'_>>, reports: &mut Vec<JobReport>) {
+        let steps: Vec<PathStep> =
+            planned.iter().flat_map(|planned| planned.steps.clone()).collect();
         let performed = self.timed(&steps).await;
         let Ok(mut arrival) = performed else {
             let reason = if self.tab.lacks_frames() {
-                Failure::Exchanged
+                JobFailure::Exchanged
             } else {
                 // Whose fault it was is not known: each is done by itself from now on.
                 let risky = planned.iter().map(|planned| (planned.job.state, planned.job.action));
                 self.knowledge.lock().risky.extend(risky);
-                Failure::Lost
+                JobFailure::Lost
             };
             self.spent.actions += steps.len() as u64;
             reports.push(self.report(Err(Stop::Failed(reason)), 0));
@@ -106,7 +107,7 @@ impl Crawler {
                 Some(_) | None => {
                     self.spent.actions += done as u64;
                     self.at = Some(before.clone());
-                    let part = Part { before, steps, arrival: Arrival { done, ..arrival } };
+                    let part = Part { before, steps, arrival: TabPosition { done, ..arrival } };
                     let mut went_right = 0;
                     let ended = self.follow(job, Some(part), &mut went_right).await;
                     reports.push(self.report(ended, went_right));

@@ -5,7 +5,7 @@ use argiope_controller::record::Record;
 use argiope_explore::id::StateKey;
 use redb::{Database, ReadableTable, Table, WriteTransaction};
 
-use super::detail::{ContentHash, Found, StateDetail};
+use super::detail::{ContentHash, FoundPage, StateDetail};
 use super::packed::{encode, pack};
 use super::{BLOBS, JOURNAL, KEPT, NAMED, STATES};
 
@@ -15,7 +15,7 @@ pub struct Batch {
     /// Appended to the journal in this order.
     pub records: Vec<Record>,
     /// States found, with what is known of them. A state told of again replaces what was known.
-    pub states: Vec<(StateKey, Found)>,
+    pub states: Vec<(StateKey, FoundPage)>,
     /// Other bytes, each kept once under its [`ContentHash`].
     pub blobs: Vec<Vec<u8>>,
     /// Small things under a name, replacing what the name stood for.
@@ -36,7 +36,7 @@ impl Batch {
             Record::State { actions, .. } => 64 + actions.len() * 16,
             _ => 128,
         };
-        let found = |(_, found): &(StateKey, Found)| {
+        let found = |(_, found): &(StateKey, FoundPage)| {
             found.source.len()
                 + found.page.nodes.len() * 256
                 + found.offers.len() * 256
@@ -96,7 +96,7 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
 /// Stores what a found state brings along, and says what is to be kept of the state itself.
 fn keep(
     blobs: &mut Table<'_, u128, &'static [u8]>,
-    found: &Found,
+    found: &FoundPage,
 ) -> Result<StateDetail, redb::Error> {
     Ok(StateDetail {
         url: found.url.clone(),

@@ -174,7 +174,8 @@ fn batch(number: u64) -> Batch {
     ];
     let mut batch = Batch::of_records(records);
     if !number.is_multiple_of(4) {
-        let found = Found { raw: number.into(), source: source(number), ..Found::default() };
+        let found =
+            FoundPage { raw: number.into(), source: source(number), ..FoundPage::default() };
         batch.states.push((key(number), found));
     }
     batch
@@ -188,8 +189,8 @@ fn crawl(store: &Store, from: u64) -> (u64, Option<StoreError>) {
     for number in from..BATCHES {
         let ticket = writer.append(batch(number)).unwrap();
         match told.recv().unwrap() {
-            Progress::Durable(durable) => assert_eq!(durable, ticket),
-            Progress::Failed(error) => {
+            WriterEvent::Durable(durable) => assert_eq!(durable, ticket),
+            WriterEvent::Failed(error) => {
                 assert!(matches!(writer.append(batch(number)), Err(StoreError::Stopped)));
                 assert!(matches!(writer.close(), Err(StoreError::Stopped)));
                 assert!(told.recv().is_err(), "a failure is reported once");

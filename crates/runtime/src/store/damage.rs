@@ -15,8 +15,8 @@ fn store() -> Store {
     Store { path, database: Arc::new(database), meta, writable: true }
 }
 
-fn found() -> Found {
-    Found { source: b"<p>text</p>".repeat(99), title: "t".repeat(300), ..Found::default() }
+fn found() -> FoundPage {
+    FoundPage { source: b"<p>text</p>".repeat(99), title: "t".repeat(300), ..FoundPage::default() }
 }
 
 fn reopened(store: Store) -> Result<Store, StoreError> {
@@ -173,7 +173,7 @@ fn the_encoding_of_format_1_stays_as_it_is() {
     let failed = Record::Failed {
         from: StateKey(1),
         action: argiope_explore::id::ActionSignature(2),
-        reason: argiope_controller::outcome::Failure::Lost,
+        reason: argiope_controller::outcome::JobFailure::Lost,
     };
     assert_eq!(packed::encode(&failed), [2, 1, 2, 4], "raise store::FORMAT");
     assert_eq!(

@@ -65,7 +65,7 @@ pub struct OfferDetail {
 /// A state as it was found: what a [`StateDetail`] is made from. The source and the snapshot are hashed,
 /// encoded and compressed by whoever commits them, not by whoever found them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundPage {
     /// See [`StateDetail::url`].
     pub url: String,
     /// See [`StateDetail::title`].

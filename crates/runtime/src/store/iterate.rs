@@ -12,13 +12,13 @@ use super::error::StoreError;
 use super::packed::{decode, unpack};
 
 /// The records of a run in the order in which they were appended. Ends after the first error.
-pub struct Records {
+pub struct StoredRecords {
     range: Option<OwnedRange<u64, &'static [u8]>>,
     path: PathBuf,
     next: u64,
 }
 
-impl Records {
+impl StoredRecords {
     pub(super) fn new(range: OwnedRange<u64, &'static [u8]>, path: PathBuf) -> Self {
         Self { range: Some(range), path, next: 0 }
     }
@@ -36,7 +36,7 @@ impl Records {
     }
 }
 
-impl Iterator for Records {
+impl Iterator for StoredRecords {
     type Item = Result<Record, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -49,12 +49,12 @@ impl Iterator for Records {
 }
 
 /// What is known of the states of a run, by key. Ends after the first error.
-pub struct States {
+pub struct StoredStates {
     range: Option<OwnedRange<u128, &'static [u8]>>,
     path: PathBuf,
 }
 
-impl States {
+impl StoredStates {
     pub(super) fn new(range: OwnedRange<u128, &'static [u8]>, path: PathBuf) -> Self {
         Self { range: Some(range), path }
     }
@@ -70,7 +70,7 @@ impl States {
     }
 }
 
-impl Iterator for States {
+impl Iterator for StoredStates {
     type Item = Result<(StateKey, StateDetail), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {

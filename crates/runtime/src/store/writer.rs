@@ -35,7 +35,7 @@ const ENOUGH: usize = 16;
 
 /// What the writing thread reports.
 #[derive(Debug)]
-pub enum Progress {
+pub enum WriterEvent {
     /// Every batch up to the one with this ticket is on disk.
     Durable(u64),
     /// A write failed. The last report; nothing more is accepted.
@@ -43,22 +43,22 @@ pub enum Progress {
 }
 
 /// Hands batches to the thread that writes them. Dropping it waits until all are written.
-pub struct Writer {
+pub struct StoreWriter {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl fmt::Debug for Writer {
+impl fmt::Debug for StoreWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").finish_non_exhaustive()
     }
 }
 
-impl Writer {
+impl StoreWriter {
     pub(super) fn start(
         database: Arc<Database>,
         path: &Path,
-        report: Box<dyn Fn(Progress) + Send>,
+        report: Box<dyn Fn(WriterEvent) + Send>,
     ) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::default());
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn({
@@ -109,7 +109,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for StoreWriter {
     fn drop(&mut self) {
         self.finish();
     }
@@ -179,14 +179,14 @@ impl Queue {
 }
 
 /// The thread: everything that waits, then everything that came meanwhile, and so on, with a breath between.
-fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(Progress) + Send)) {
+fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(WriterEvent) + Send)) {
     while let Some((batches, ticket)) = queue.take() {
         let begun = Instant::now();
         match guarded(|| batch::commit(database, &batches)) {
-            Ok(()) => report(Progress::Durable(ticket)),
+            Ok(()) => report(WriterEvent::Durable(ticket)),
             Err(error) => {
                 queue.stop();
-                report(Progress::Failed(StoreError::database(path, error)));
+                report(WriterEvent::Failed(StoreError::database(path, error)));
                 return;
             }
         }

@@ -10,7 +10,7 @@ use argiope_browser::find::{Executable, find};
 use argiope_controller::outcome::Note;
 use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_runtime::crawl::{CrawlError, Plan, Progress, Summary, crawl};
+use argiope_runtime::crawl::{CrawlError, CrawlPlan, CrawlProgress, CrawlSummary, crawl};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{Store, StoreError};
 use argiope_sites::Notes;
@@ -61,7 +61,7 @@ pub struct Model {
 }
 
 /// Crawls, or goes on with a crawl, by a store in the given directory; profiles lie beside it.
-pub fn run(settings: &CrawlSettings, directory: &Path) -> Result<Summary, CrawlError> {
+pub fn run(settings: &CrawlSettings, directory: &Path) -> Result<CrawlSummary, CrawlError> {
     run_with(settings, directory, None, |_| ())
 }
 
@@ -70,8 +70,8 @@ pub fn run_with(
     settings: &CrawlSettings,
     directory: &Path,
     browser: Option<&Path>,
-    watch: impl FnMut(&Progress),
-) -> Result<Summary, CrawlError> {
+    watch: impl FnMut(&CrawlProgress),
+) -> Result<CrawlSummary, CrawlError> {
     let store = match Store::open(directory) {
         Err(StoreError::NoRun(_) | StoreError::Unfinished(_)) => {
             Store::create(directory, &serde_json::to_value(settings).unwrap())
@@ -82,7 +82,7 @@ pub fn run_with(
     if let Some(browser) = browser {
         launch.executable.path = browser.to_owned();
     }
-    let plan = Plan {
+    let plan = CrawlPlan {
         store: store?,
         settings: settings.clone(),
         browser: launch,

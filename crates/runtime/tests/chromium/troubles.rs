@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use argiope_browser::LaunchSettings;
 use argiope_controller::job::CrawlerId;
 use argiope_explore::identity;
-use argiope_runtime::browsers::{Browsers, Fleet};
-use argiope_runtime::crawl::Summary;
-use argiope_runtime::knowledge::{Common, Knowledge};
+use argiope_runtime::browsers::{BrowserFactory, Browsers};
+use argiope_runtime::crawl::CrawlSummary;
+use argiope_runtime::page_index::{PageIndex, SharedPageIndex};
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
-use argiope_runtime::work::{Crew, Office, Tell, Told, agent};
+use argiope_runtime::work::{CrawlContext, EventSink, WorkerEvent, WorkerPool, agent};
 use argiope_sites::Server;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
@@ -25,7 +25,7 @@ use crate::real::{Model, Place, executable, model, records, run};
 /// A guard against a crawl that does nothing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn crawled(settings: &CrawlSettings, place: &Place) -> (Summary, Model) {
+fn crawled(settings: &CrawlSettings, place: &Place) -> (CrawlSummary, Model) {
     let summary = run(settings, &place.path("run")).unwrap();
     assert!(summary.complete, "{summary:?}");
     assert!(processes_with(place.profiles()).is_empty(), "browsers are left");
@@ -83,24 +83,25 @@ fn a_crawler_that_panics_is_told_of_on_every_thread() {
     let place = Place::new();
     let store =
         Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
-    let office = Office {
+    let office = CrawlContext {
         url: settings.url.as_str().into(),
         agent: agent(&settings, "secret".to_owned(), Scope::of(&settings.url).unwrap(), Vec::new()),
-        knowledge: Common::new(Knowledge::new(identity::find("content").unwrap())),
+        knowledge: SharedPageIndex::new(PageIndex::new(identity::find("content").unwrap())),
         store: Arc::new(store),
         screenshots: false,
     };
     let launch = LaunchSettings::new(executable(), place.profiles().to_owned());
     let (panicked, mut panics) = mpsc::unbounded_channel();
-    let tell: Tell = Arc::new(move |told| match told {
-        Told::Ready(_) => panic!("as this test wants"),
-        Told::Panicked => panicked.send(()).unwrap(),
-        Told::Done(..) | Told::Broken(_) => unreachable!("nobody has a job"),
+    let tell: EventSink = Arc::new(move |told| match told {
+        WorkerEvent::Ready(_) => panic!("as this test wants"),
+        WorkerEvent::Panicked => panicked.send(()).unwrap(),
+        WorkerEvent::Done(..) | WorkerEvent::Broken(_) => unreachable!("nobody has a job"),
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
-        let browsers = Browsers::launch(Arc::new(Fleet::new(launch, u64::MAX))).await.unwrap();
-        let crew = Crew::gather(Rc::new(browsers), settings.tabs).unwrap();
+        let browsers =
+            Browsers::launch(Arc::new(BrowserFactory::new(launch, u64::MAX))).await.unwrap();
+        let crew = WorkerPool::gather(Rc::new(browsers), settings.tabs).unwrap();
         let (jobs, hired): (Vec<_>, Vec<_>) = (0..2)
             .map(|tab| {
                 let (jobs, given) = mpsc::unbounded_channel();

@@ -1,9 +1,9 @@
 //! Crawlers of a simulated ring: perform tasks, report, and ask again when nobody answers.
 
-use argiope_controller::job::{CrawlerId, Step};
+use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::outcome::Outcome;
 use argiope_controller::peer::atlas::Route;
-use argiope_controller::peer::message::{Done, Envelope, Message, Report, Task, ToCrawler};
+use argiope_controller::peer::message::{Done, Envelope, PeerMessage, Task, TaskReport, ToCrawler};
 
 use super::{Cluster, Event, FromCrawler};
 use crate::crawler::SimulatedCrawler;
@@ -20,7 +20,7 @@ pub(super) struct Crawling {
     /// The controller that it is attached to.
     home: usize,
     /// What it said last.
-    report: Report,
+    report: TaskReport,
     /// What it is doing.
     task: Option<Task>,
     /// Since when it has had nothing to do.
@@ -48,7 +48,7 @@ impl Cluster<'_> {
         let crawler = CrawlerId(number);
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let home = up[number as usize % up.len()];
-        let report = Report::new(crawler, 0);
+        let report = TaskReport::new(crawler, 0);
         let simulated = SimulatedCrawler::new(&[self.scenario.seed, 0xC4A3, number]);
         let now = self.clock.now();
         let crawling = Crawling {
@@ -67,15 +67,16 @@ impl Cluster<'_> {
     /// Says that a task is done, whatever becomes of where it led.
     fn say_done(&mut self, crawler: CrawlerId) -> bool {
         let report = self.crawlers.get(&crawler).map(|crawling| &crawling.report);
-        let Some(Report { at: Some(at), task: Some(task), executed: Some((from, action)), .. }) =
-            report
+        let Some(TaskReport {
+            at: Some(at), task: Some(task), executed: Some((from, action)), ..
+        }) = report
         else {
             return false;
         };
-        let step = Step { from: *from, action: *action, to: at.key };
+        let step = Transition { from: *from, action: *action, to: at.key };
         let done =
             Done { task: *task, step, once: false, notes: None, new: false, kept_by: task.by };
-        let envelope = Envelope::new(None, Message::Done(done));
+        let envelope = Envelope::new(None, PeerMessage::Done(done));
         let by = task.by;
         if let Some(&to) = self.places.get(&by) {
             let time = self.scenario.latency.draw(&mut self.chance);
@@ -148,7 +149,7 @@ impl Cluster<'_> {
         let Some(task) = crawling.task.take() else { return };
         crawling.idle_since = now;
         let id = task.id;
-        let mut report = Report { task: Some(id), ..Report::new(crawler, number) };
+        let mut report = TaskReport { task: Some(id), ..TaskReport::new(crawler, number) };
         match &task.job {
             None => {
                 report.at = Some(crawling.simulated.load(self.world));
@@ -165,7 +166,8 @@ impl Cluster<'_> {
                     self.counts.again += now - crawling.working_since;
                 }
                 let ended = (outcome, spent);
-                report = Report::of(crawler, number, &task, ended, crawling.report.route.as_ref());
+                report =
+                    TaskReport::of(crawler, number, &task, ended, crawling.report.route.as_ref());
             }
         }
         crawling.report = report;

@@ -1,8 +1,8 @@
 //! What befalls the controllers of a simulated ring.
 
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::Input;
-use argiope_controller::peer::settings::Settings;
+use argiope_controller::peer::message::PeerInput;
+use argiope_controller::peer::settings::PeerSettings;
 use argiope_ring::Key;
 
 use super::scenario::Happening;
@@ -59,7 +59,7 @@ impl Cluster<'_> {
             Happening::Leave => {
                 if up.len() > 1 {
                     self.hurried |= self.mourns();
-                    self.tell(one, Input::Leave);
+                    self.tell(one, PeerInput::Leave);
                 }
             }
             Happening::LoseCrawler => self.lose_crawler(),
@@ -68,7 +68,7 @@ impl Cluster<'_> {
     }
 
     /// Somebody joins under a name of its own.
-    fn join(&mut self, make: impl FnOnce(Settings, Key) -> Peer) {
+    fn join(&mut self, make: impl FnOnce(PeerSettings, Key) -> Peer) {
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let through = self.nodes[up[self.chance.below(up.len())]].key;
         let key = Key(u128::from(self.chance.word()) << 64 | u128::from(self.chance.word()));
@@ -77,7 +77,7 @@ impl Cluster<'_> {
         self.nodes.push(Node::new(key, make(self.scenario.settings(), key)));
         self.places.insert(key, at);
         self.schedule_sync(at);
-        self.tell(at, Input::Join(through));
+        self.tell(at, PeerInput::Join(through));
     }
 
     /// Disks matter only where somebody may come back.

@@ -1,12 +1,12 @@
 //! What a simulated ring is like and what happens to it.
 
 use argiope_controller::peer::schemes::{self, Scheme};
-use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 pub use argiope_controller::star::NAME as STATIC;
 use argiope_controller::star::division::Division;
 use argiope_explore::chance::Chance;
 use argiope_explore::strategies;
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
 /// How long a message takes, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +77,7 @@ pub struct Scenario {
     /// The work is divided among crawlers in advance, around one coordinator: there is no ring, and no scheme.
     pub division: Option<Division>,
     /// The strategy.
-    pub strategy: &'static Described,
+    pub strategy: &'static NamedStrategy,
     /// What becomes of what a lost controller knew.
     pub recovery: Recovery,
     /// On how many other controllers there are copies.
@@ -98,7 +98,7 @@ pub struct Scenario {
     /// How often a controller fails, per hour.
     pub failures_per_hour: f64,
     /// How long things take, as controllers are told.
-    pub times: Times,
+    pub times: PeerTimeouts,
     /// Crawlers say that a task is done before they say where it led, as chapter 3 of the thesis has it. Loses states
     /// when a crawler fails in between; there to show that the checkers notice.
     pub hasty: bool,
@@ -131,7 +131,7 @@ impl Scenario {
             sync: 50_000,
             happenings: Vec::new(),
             failures_per_hour: 0.0,
-            times: Times::default(),
+            times: PeerTimeouts::default(),
             hasty: false,
             checked: false,
             seed,
@@ -145,7 +145,7 @@ impl Scenario {
         self.action = action.unwrap_or(self.action).max(1);
         self.latency = latency.unwrap_or(self.latency);
         let (action, slow) = (self.action, self.latency.slow());
-        self.times = Times {
+        self.times = PeerTimeouts {
             task: 20 * action,
             stabilise: 100 * slow,
             answer: 50 * slow,
@@ -162,13 +162,13 @@ impl Scenario {
     }
 
     /// What strategies are told.
-    pub fn exploring(&self) -> Exploring {
-        Exploring { reset_cost: self.reset_cost, seed: self.seed }
+    pub fn exploring(&self) -> StrategySettings {
+        StrategySettings { reset_cost: self.reset_cost, seed: self.seed }
     }
 
     /// What controllers are told.
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> PeerSettings {
+        PeerSettings {
             scheme: self.scheme,
             strategy: self.strategy,
             exploring: self.exploring(),

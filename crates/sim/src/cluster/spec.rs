@@ -23,7 +23,7 @@ pub const LATENCIES: &str =
 /// The names of the recoveries.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
 /// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
-pub type Plan = (Vec<(f64, Happening)>, f64);
+pub type FaultPlan = (Vec<(f64, Happening)>, f64);
 
 /// The recovery with this name.
 pub fn recovery(given: &str) -> Option<Recovery> {
@@ -51,8 +51,8 @@ fn misspelt(what: &'static str, given: &str, expected: &'static str) -> Misspelt
 }
 
 /// What befalls a crawl, as written.
-pub fn failures(given: &str) -> Result<Plan, Misspelt> {
-    let mut plan: Plan = (Vec::new(), 0.0);
+pub fn failures(given: &str) -> Result<FaultPlan, Misspelt> {
+    let mut plan: FaultPlan = (Vec::new(), 0.0);
     for part in given.split('+') {
         if add(part, &mut plan).is_none() {
             return Err(misspelt("list of failures", given, FAILURES));
@@ -61,7 +61,7 @@ pub fn failures(given: &str) -> Result<Plan, Misspelt> {
     Ok(plan)
 }
 
-fn add(part: &str, (happenings, per_hour): &mut Plan) -> Option<()> {
+fn add(part: &str, (happenings, per_hour): &mut FaultPlan) -> Option<()> {
     if part == "none" {
         return Some(());
     }

@@ -4,12 +4,12 @@
 use super::simulate::{cells, header};
 use super::table::Table;
 use super::text::{name, number, times};
-use crate::bench::Measured;
-use crate::published::{Figure, Published, published};
-use crate::summary::{Summary, ratio};
+use crate::bench::TestbedMeasurement;
+use crate::published::{Published, PublishedCost, published};
+use crate::summary::{StrategySummary, ratio};
 
 /// The table of one test-bed.
-pub fn testbed(measured: &Measured) -> String {
+pub fn testbed(measured: &TestbedMeasurement) -> String {
     let summaries = measured.summaries();
     let spread = summaries.iter().any(|summary| summary.seeds > 1);
     let printed: Vec<_> =
@@ -53,7 +53,7 @@ fn printed_cells(printed: Option<&Published>, reset_cost: f64) -> [String; 2] {
 }
 
 /// A published cost, with the actions and resets that were printed.
-fn figures(printed: Option<Figure>, reset_cost: f64) -> String {
+fn figures(printed: Option<PublishedCost>, reset_cost: f64) -> String {
     let Some(figure) = printed else {
         return "–".to_owned();
     };
@@ -65,7 +65,7 @@ fn figures(printed: Option<Figure>, reset_cost: f64) -> String {
 
 /// How a strategy stands: for all states against the best other strategy, for the complete crawl
 /// against the bound. Medians over the seeds.
-pub fn standing(bench: &[Measured], strategy: &str) -> String {
+pub fn standing(bench: &[TestbedMeasurement], strategy: &str) -> String {
     let mut table = Table::new([
         "test-bed",
         "all states",
@@ -81,7 +81,7 @@ pub fn standing(bench: &[Measured], strategy: &str) -> String {
         let Some(ours) = summaries.iter().find(|summary| summary.strategy == strategy) else {
             continue;
         };
-        let cost = |summary: &Summary| summary.all_states.cost.median;
+        let cost = |summary: &StrategySummary| summary.all_states.cost.median;
         let others = summaries.iter().filter(|summary| summary.strategy != strategy);
         let best = others.min_by(|a, b| cost(a).total_cmp(&cost(b)));
         let best = best.map_or(["–"; 3].map(String::from), |best| {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn published_figures_show_their_parts() {
-        let figure = |resets| Some(Figure { actions: 20, resets });
+        let figure = |resets| Some(PublishedCost { actions: 20, resets });
         assert_eq!(figures(figure(Some(2)), 2.5), "25 (20 + 2)");
         assert_eq!(figures(figure(None), 2.5), "20 actions");
         assert_eq!(figures(None, 2.5), "–");

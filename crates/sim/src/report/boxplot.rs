@@ -4,9 +4,9 @@
 
 use super::svg::{self, push};
 use super::text::{name, number, xml};
-use crate::bench::Measured;
+use crate::bench::TestbedMeasurement;
 use crate::crawl::Run;
-use crate::summary::Summary;
+use crate::summary::StrategySummary;
 
 const COLUMNS: usize = 2;
 const PANEL_WIDTH: f64 = 580.0;
@@ -28,7 +28,7 @@ const OURS: &str = "#d55e00";
 const OTHERS: &str = "#0072b2";
 
 /// The figure. `highlighted` is the strategy that the others are compared with.
-pub fn svg(bench: &[Measured], highlighted: &str) -> String {
+pub fn svg(bench: &[TestbedMeasurement], highlighted: &str) -> String {
     let heights: Vec<f64> = bench.chunks(COLUMNS).map(row_height).collect();
     let columns = bench.len().clamp(1, COLUMNS) as f64;
     let width = (columns * PANEL_WIDTH).max(2.0 * PANEL_WIDTH - MARGIN) + MARGIN;
@@ -49,12 +49,12 @@ pub fn svg(bench: &[Measured], highlighted: &str) -> String {
     out
 }
 
-fn row_height(panels: &[Measured]) -> f64 {
+fn row_height(panels: &[TestbedMeasurement]) -> f64 {
     let rows = panels.iter().map(|measured| measured.summaries().len());
     PANEL_HEAD + rows.max().unwrap_or(0) as f64 * ROW + PANEL_FOOT
 }
 
-fn head(out: &mut String, bench: &[Measured]) {
+fn head(out: &mut String, bench: &[TestbedMeasurement]) {
     let seeds = bench.first().and_then(|measured| {
         let summaries = measured.summaries();
         summaries.first().map(|summary| summary.seeds)
@@ -79,7 +79,7 @@ fn head(out: &mut String, bench: &[Measured]) {
     );
 }
 
-fn panel(out: &mut String, measured: &Measured, highlighted: &str) {
+fn panel(out: &mut String, measured: &TestbedMeasurement, highlighted: &str) {
     let summaries = measured.summaries();
     let last = summaries.iter().map(|summary| summary.middle.quartiles[3]);
     let most = last.fold(measured.tour.cost, f64::max);
@@ -110,7 +110,7 @@ fn panel(out: &mut String, measured: &Measured, highlighted: &str) {
     best_tour(out, &axis, measured.tour.cost, bottom);
 }
 
-fn names_width(summaries: &[Summary]) -> f64 {
+fn names_width(summaries: &[StrategySummary]) -> f64 {
     let letters = summaries.iter().map(|summary| summary.strategy.chars().count());
     letters.max().unwrap_or(0) as f64 * LETTER + GAP
 }

@@ -12,7 +12,7 @@ use crate::star::Star;
 
 /// What came of one simulated crawl by a ring. The fields and their order are a promise.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct ClusterOutcome {
     strategy: &'static str,
     /// What was left to chance.
     pub seed: u64,
@@ -45,7 +45,7 @@ pub struct Outcome {
     wall_ms: f64,
 }
 
-impl Outcome {
+impl ClusterOutcome {
     /// Of a ring's crawl that is over.
     pub fn of(cluster: &Cluster<'_>, wall_ms: f64) -> Self {
         let wrong = checks::in_the_end(cluster);
@@ -100,7 +100,7 @@ impl Outcome {
 }
 
 /// Several runs as a table, a row each.
-pub fn table(outcomes: &[Outcome]) -> String {
+pub fn table(outcomes: &[ClusterOutcome]) -> String {
     let mut text = String::from(
         "seed  scheme          recovery       cost  simulated s  messages each  again  idle  failures  model\n",
     );

@@ -2,9 +2,9 @@
 //! rows of their own. Without times, so that equal seeds give equal bytes.
 
 use super::text::harmless;
-use crate::bench::Measured;
-use crate::published::{Figure, Published, published};
-use crate::summary::{Effort, Spread, Summary, ratio};
+use crate::bench::TestbedMeasurement;
+use crate::published::{Published, PublishedCost, published};
+use crate::summary::{Effort, Spread, StrategySummary, ratio};
 
 const RUNS: &str = "testbed,strategy,seed,states,transitions,reset_cost,\
     all_states_actions,all_states_resets,all_states_cost,\
@@ -20,7 +20,7 @@ const SUMMARY: &str = "testbed,strategy,source,seeds,\
     ratio_to_bound,lower_bound_complete,best_tour_all_states\n";
 
 /// One row per run.
-pub fn runs(bench: &[Measured]) -> String {
+pub fn runs(bench: &[TestbedMeasurement]) -> String {
     let mut out = RUNS.to_owned();
     for measured in bench {
         let reset_cost = measured.reset_cost;
@@ -46,7 +46,7 @@ pub fn runs(bench: &[Measured]) -> String {
 
 /// One row per strategy (`measured`: medians over the seeds), followed by what a paper printed for
 /// it (`published`), if anything; last what a paper calls the optimum.
-pub fn summary(bench: &[Measured]) -> String {
+pub fn summary(bench: &[TestbedMeasurement]) -> String {
     let mut out = SUMMARY.to_owned();
     for measured in bench {
         for summary in measured.summaries() {
@@ -62,7 +62,7 @@ pub fn summary(bench: &[Measured]) -> String {
     out
 }
 
-fn measured_row(measured: &Measured, summary: &Summary) -> Vec<String> {
+fn measured_row(measured: &TestbedMeasurement, summary: &StrategySummary) -> Vec<String> {
     let mut row = vec![field(&measured.testbed), field(summary.strategy)];
     row.extend(["measured".to_owned(), summary.seeds.to_string()]);
     let mut effort = |effort: &Effort| {
@@ -78,10 +78,10 @@ fn measured_row(measured: &Measured, summary: &Summary) -> Vec<String> {
 }
 
 /// The papers' costs are computed from their actions and resets, at the reset cost of the test-bed.
-fn published_row(measured: &Measured, printed: &Published) -> Vec<String> {
+fn published_row(measured: &TestbedMeasurement, printed: &Published) -> Vec<String> {
     let mut row = vec![field(&measured.testbed), field(printed.strategy)];
     row.extend(["published".to_owned(), String::new()]);
-    let cost = |figure: Figure| figure.cost(measured.reset_cost);
+    let cost = |figure: PublishedCost| figure.cost(measured.reset_cost);
     for figure in [printed.all_states, printed.complete] {
         row.push(cell(figure.and_then(cost)));
         row.extend([String::new(), String::new()]);
@@ -139,8 +139,8 @@ mod tests {
         let printed = Published {
             application: "A",
             strategy: "greedy",
-            all_states: Some(Figure { actions: 20, resets: Some(2) }),
-            complete: Some(Figure { actions: 30, resets: None }),
+            all_states: Some(PublishedCost { actions: 20, resets: Some(2) }),
+            complete: Some(PublishedCost { actions: 30, resets: None }),
         };
         let row = published_row(&measured, &printed);
         assert_eq!(row.join(","), "a,greedy,published,,26,,,20,2,,,,30,,,10,7");

@@ -28,7 +28,7 @@ pub const COMPUTED: &str = ", computed";
 
 /// A figure.
 #[derive(Clone, Debug, Default)]
-pub struct Figure {
+pub struct LineFigure {
     /// What it shows.
     pub title: String,
     /// How to read it.
@@ -64,7 +64,7 @@ pub struct Series {
 }
 
 /// Draws a figure.
-pub fn svg(figure: &Figure) -> String {
+pub fn svg(figure: &LineFigure) -> String {
     let width = 2.0 * MARGIN + figure.panels.len().clamp(2, ROW) as f64 * PANEL_WIDTH;
     let legend =
         figure.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0) as f64 * LEGEND_ROW;
@@ -270,7 +270,7 @@ mod tests {
     fn figure(logarithmic: bool, points: &[(f64, f64)]) -> String {
         let line =
             |name: &str, dashed| Series { name: name.to_owned(), points: points.to_vec(), dashed };
-        svg(&Figure {
+        svg(&LineFigure {
             title: "a & b".to_owned(),
             note: String::new(),
             panels: vec![Panel {

@@ -8,7 +8,7 @@ use crate::rings::recovery::Overhead;
 
 /// One figure of the thesis.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct ThesisFigure {
     /// Its number.
     pub number: &'static str,
     /// What it shows.
@@ -26,7 +26,7 @@ pub struct Figure {
 }
 
 /// As people read it.
-pub fn table(figure: &Figure) -> String {
+pub fn table(figure: &ThesisFigure) -> String {
     let columns = [
         figure.across,
         "recovery",
@@ -54,7 +54,7 @@ pub fn table(figure: &Figure) -> String {
 }
 
 /// One row per point.
-pub fn csv(figures: &[Figure]) -> String {
+pub fn csv(figures: &[ThesisFigure]) -> String {
     let mut out = String::from(
         "figure,axis,at,recovery,more_time,more_work,computed,failures,executed_again\n",
     );
@@ -72,7 +72,7 @@ pub fn csv(figures: &[Figure]) -> String {
 }
 
 /// As a plot: what was measured, and dashed what the thesis computes.
-pub fn panel(figure: &Figure) -> Panel {
+pub fn panel(figure: &ThesisFigure) -> Panel {
     let mut names: Vec<&'static str> = figure.points.iter().map(|point| point.series).collect();
     names.dedup();
     let mut series = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
             work: 0.15,
             computed: 0.2,
         };
-        let figure = Figure {
+        let figure = ThesisFigure {
             number: "6.2",
             title: "overhead".to_owned(),
             finding: Some("it grows".to_owned()),

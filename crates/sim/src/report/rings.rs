@@ -7,7 +7,7 @@ use super::lines::{Panel, Series};
 use super::table::Table;
 use super::text::{name, number};
 use crate::rings::published::{self, Row};
-use crate::rings::{Measured, Testbed};
+use crate::rings::{RingMeasurement, Testbed};
 
 /// The published scheme whose times tell how long an action took.
 const REFERENCE: &str = "forward-global";
@@ -25,13 +25,17 @@ fn distinct<T: PartialEq + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     seen
 }
 
-fn find<'a>(runs: &[&'a Measured], scheme: &str, controllers: usize) -> Option<&'a Measured> {
+fn find<'a>(
+    runs: &[&'a RingMeasurement],
+    scheme: &str,
+    controllers: usize,
+) -> Option<&'a RingMeasurement> {
     runs.iter().find(|run| run.scheme == scheme && run.controllers == controllers).copied()
 }
 
 /// As figures 4.1 to 4.3: simulated seconds of one test-bed by schemes and numbers of controllers, and how
 /// many times as long as with shared knowledge of everything.
-pub fn over_controllers(runs: &[&Measured]) -> String {
+pub fn over_controllers(runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let numbers = distinct(runs.iter().map(|run| run.controllers));
     let named = |many: &usize| format!("{many} controller{}", if *many == 1 { "" } else { "s" });
@@ -58,13 +62,13 @@ pub fn over_controllers(runs: &[&Measured]) -> String {
 }
 
 /// A result that is worth nothing says so.
-fn mark(run: &Measured) -> String {
+fn mark(run: &RingMeasurement) -> String {
     run.wrong.as_ref().map_or(String::new(), |wrong| format!(" ({})", name(wrong)))
 }
 
 /// As tables 4.1 to 4.3, the published figures beside ours where the test-bed has the published size. Our
 /// times are converted to actions that take as long as the published ones.
-pub fn of_schemes(bed: &Testbed, runs: &[&Measured]) -> String {
+pub fn of_schemes(bed: &Testbed, runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let printed = |scheme: &str| {
         published::find(bed.application, scheme).filter(|_| first.testbed == bed.full)
@@ -111,13 +115,13 @@ pub fn of_schemes(bed: &Testbed, runs: &[&Measured]) -> String {
 }
 
 /// As table 4.4: how far from the crawler what it was to do next was, in percent of the transitions.
-pub fn depths(runs: &[(&Testbed, &Measured)]) -> String {
+pub fn depths(runs: &[(&Testbed, &RingMeasurement)]) -> String {
     let mut header = vec!["depth".to_owned()];
     for (bed, run) in runs {
         header.push(name(&run.testbed));
         header.push(if run.testbed == bed.full { "published".to_owned() } else { String::new() });
     }
-    let printed = |bed: &Testbed, run: &Measured| {
+    let printed = |bed: &Testbed, run: &RingMeasurement| {
         published::depths(bed.application).filter(|_| run.testbed == bed.full)
     };
     let percent = |part: u64, whole: u64| format!("{:.2} %", 100.0 * part as f64 / whole as f64);
@@ -148,7 +152,7 @@ pub fn depths(runs: &[(&Testbed, &Measured)]) -> String {
 }
 
 /// The time over the number of controllers with as many crawlers each, one table per test-bed and scheme.
-pub fn scaling(runs: &[&Measured]) -> String {
+pub fn scaling(runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let columns = [
         "controllers",
@@ -179,13 +183,13 @@ pub fn scaling(runs: &[&Measured]) -> String {
 }
 
 /// Runs in groups of the same test-bed, in order.
-pub fn by_testbed(runs: &[Measured]) -> Vec<Vec<&Measured>> {
+pub fn by_testbed(runs: &[RingMeasurement]) -> Vec<Vec<&RingMeasurement>> {
     let beds = distinct(runs.iter().map(|run| run.testbed.as_str()));
     beds.iter().map(|bed| runs.iter().filter(|run| run.testbed == *bed).collect()).collect()
 }
 
 /// A plot of seconds over controllers, one line per scheme.
-pub fn panel(runs: &[&Measured]) -> Panel {
+pub fn panel(runs: &[&RingMeasurement]) -> Panel {
     let line = |scheme: &'static str| {
         let points = runs.iter().filter(|run| run.scheme == scheme);
         Series {
@@ -206,10 +210,11 @@ pub fn panel(runs: &[&Measured]) -> Panel {
 }
 
 /// A plot of the speed-up over controllers, one line per scheme, beside what cannot be exceeded.
-pub fn speed_up_panel(runs: &[&Measured]) -> Panel {
+pub fn speed_up_panel(runs: &[&RingMeasurement]) -> Panel {
     let mut series = Vec::new();
     for scheme in distinct(runs.iter().map(|run| run.scheme)) {
-        let of_scheme: Vec<&&Measured> = runs.iter().filter(|run| run.scheme == scheme).collect();
+        let of_scheme: Vec<&&RingMeasurement> =
+            runs.iter().filter(|run| run.scheme == scheme).collect();
         let points =
             of_scheme.iter().map(|run| (run.controllers as f64, run.speed_up(of_scheme[0])));
         series.push(Series { name: scheme.to_owned(), points: points.collect(), dashed: false });
@@ -227,7 +232,7 @@ pub fn speed_up_panel(runs: &[&Measured]) -> Panel {
 }
 
 /// One row per run; what a paper printed follows as rows of their own, in which our unknowns are empty.
-pub fn csv(runs: &[&Measured], printed: &[Row]) -> String {
+pub fn csv(runs: &[&RingMeasurement], printed: &[Row]) -> String {
     let kinds: BTreeSet<&str> =
         runs.iter().flat_map(|run| run.counts.messages.keys().copied()).collect();
     let mut out = String::from(

@@ -4,7 +4,7 @@ use argiope_explore::bound::Bound;
 
 use super::table::Table;
 use super::text::{count, number, range, times};
-use crate::summary::{Effort, Summary};
+use crate::summary::{Effort, StrategySummary};
 
 /// The columns that every table of strategies begins with. The spread takes columns of its own, and
 /// only when there is more than one seed.
@@ -26,7 +26,7 @@ pub fn header(spread: bool) -> Vec<&'static str> {
 }
 
 /// The cells under [`header`].
-pub fn cells(summary: &Summary, spread: bool) -> Vec<String> {
+pub fn cells(summary: &StrategySummary, spread: bool) -> Vec<String> {
     let mut cells = vec![summary.strategy.to_owned()];
     let mut effort = |effort: &Effort| {
         cells.push(number(effort.cost.median));
@@ -46,7 +46,7 @@ pub fn cells(summary: &Summary, spread: bool) -> Vec<String> {
 }
 
 /// The rows of all strategies, and above them what the columns are measured against.
-pub fn table(summaries: &[Summary], bound: &Bound) -> String {
+pub fn table(summaries: &[StrategySummary], bound: &Bound) -> String {
     let spread = summaries.iter().any(|summary| summary.seeds > 1);
     let mut table = Table::new(header(spread));
     for summary in summaries {

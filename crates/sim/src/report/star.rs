@@ -4,7 +4,7 @@ use super::lines::{Panel, Series};
 use super::table::Table;
 use super::text::name;
 use crate::rings::published::{self, Static};
-use crate::rings::{Divided, Measured};
+use crate::rings::{Divided, RingMeasurement};
 use crate::star::Breakdown;
 
 /// All crawlers together.
@@ -18,7 +18,7 @@ fn sum(times: &[Breakdown]) -> Breakdown {
 }
 
 /// Shares of the time of all crawlers, in percent: acting, network, coordinator, idle.
-fn percent(run: &Measured) -> [f64; 4] {
+fn percent(run: &RingMeasurement) -> [f64; 4] {
     let time = sum(&run.times);
     let parts = [time.acting, time.network, time.coordinator, time.idle];
     let whole = parts.iter().sum::<u64>().max(1) as f64;

@@ -1,6 +1,6 @@
 //! What it costs when controllers fail, or to be ready for that: measured, and as chapter 6 of the thesis computes it.
 
-use super::Measured;
+use super::RingMeasurement;
 
 /// A point of a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +28,11 @@ impl Overhead {
         series: &'static str,
         at: f64,
         computed: f64,
-        runs: &[Measured],
-        calm: &[Measured],
+        runs: &[RingMeasurement],
+        calm: &[RingMeasurement],
     ) -> Self {
         let pairs = || runs.iter().zip(calm);
-        let mean = |of: &dyn Fn(&Measured, &Measured) -> f64| {
+        let mean = |of: &dyn Fn(&RingMeasurement, &RingMeasurement) -> f64| {
             pairs().map(|(run, calm)| of(run, calm)).sum::<f64>() / runs.len() as f64
         };
         Self {

@@ -3,11 +3,11 @@
 
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "bank-like",
     examples: &["bank-like"],
     summary: "imitates Altoro Mutual: 45 states, 1,210 transitions",

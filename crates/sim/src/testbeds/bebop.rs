@@ -4,11 +4,11 @@
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "bebop-like[:large]",
     examples: &["bebop-like", "bebop-like:large"],
     summary: "imitates Bebop: 1,800 states, 145,811 transitions (large: 5,082 and 468,971)",

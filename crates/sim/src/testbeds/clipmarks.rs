@@ -3,11 +3,11 @@
 
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "clipmarks-like[:large]",
     examples: &["clipmarks-like", "clipmarks-like:large"],
     summary: "imitates Clipmarks: 129 states, 10,580 transitions (large: 2,663 and 355,201)",

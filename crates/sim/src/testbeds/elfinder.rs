@@ -4,11 +4,11 @@
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "elfinder-like",
     examples: &["elfinder-like"],
     summary: "imitates Elfinder: 1,360 states, 43,816 transitions",

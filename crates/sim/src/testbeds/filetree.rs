@@ -5,10 +5,10 @@ use argiope_explore::model::Model;
 use argiope_explore::quoted::Escaped;
 use serde::Deserialize;
 
-use super::Described;
+use super::TestbedFamily;
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "filetree[:TREE]",
     examples: &["filetree", "filetree:cassandra", "filetree:httpd", "filetree:large"],
     summary: "a file explorer over a source tree: cassandra, httpd, large (made up), or the shape in a file",

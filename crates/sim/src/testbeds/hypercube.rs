@@ -2,10 +2,10 @@
 
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "hypercube:N",
     examples: &["hypercube:10"],
     summary: "the hypercube of dimension N (1 to 20): each action once, in any order",

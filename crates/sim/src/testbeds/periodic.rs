@@ -2,11 +2,11 @@
 
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "periodic-table-like",
     examples: &["periodic-table-like"],
     summary: "imitates Periodic Table: 240 states, 29,034 transitions",

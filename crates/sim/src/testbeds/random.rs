@@ -4,10 +4,10 @@
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "random:STATES:ACTIONS[:SEED]",
     examples: &["random:100:5"],
     summary: "no structure at all: every state offers ACTIONS actions that lead anywhere",

@@ -3,11 +3,11 @@
 
 use argiope_explore::model::Model;
 
-use super::Described;
+use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
 /// How people choose it.
-pub(super) const DESCRIBED: Described = Described {
+pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
     name: "site-like",
     examples: &["site-like"],
     summary: "imitates TestRIA: 39 states, 305 transitions",

@@ -1,21 +1,23 @@
 //! Addresses at which no application is to be found: what a crawl must refuse with a sentence.
 
-use crate::reply::{Ask, Reply};
+use crate::reply::{SiteReply, SiteRequest};
 
 /// One path per kind of trouble; any other, such as `/missing`, is not found.
-pub(super) fn answer(ask: &Ask) -> Option<Reply> {
+pub(super) fn answer(ask: &SiteRequest) -> Option<SiteReply> {
     Some(match ask.path.as_str() {
-        "/" => Reply::html(INDEX),
-        "/empty" => Reply::html(""),
-        "/error" => Reply::html("<!doctype html><title>500</title><h1>Something went wrong</h1>")
-            .status(500),
-        "/loop" => Reply::redirect("/loop/again"),
-        "/loop/again" => Reply::redirect("/loop"),
-        "/moved" => Reply::redirect("/"),
-        "/pdf" => Reply::new("application/pdf", PDF.as_bytes()),
-        "/download" => Reply::new("application/octet-stream", &b"not for reading"[..])
+        "/" => SiteReply::html(INDEX),
+        "/empty" => SiteReply::html(""),
+        "/error" => {
+            SiteReply::html("<!doctype html><title>500</title><h1>Something went wrong</h1>")
+                .status(500)
+        }
+        "/loop" => SiteReply::redirect("/loop/again"),
+        "/loop/again" => SiteReply::redirect("/loop"),
+        "/moved" => SiteReply::redirect("/"),
+        "/pdf" => SiteReply::new("application/pdf", PDF.as_bytes()),
+        "/download" => SiteReply::new("application/octet-stream", &b"not for reading"[..])
             .header("content-disposition", "attachment; filename=\"report.bin\""),
-        "/slow-never" => Reply::html("<!doctype html>").never(),
+        "/slow-never" => SiteReply::html("<!doctype html>").never(),
         _ => return None,
     })
 }

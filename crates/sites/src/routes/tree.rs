@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::reply::{Ask, Reply};
+use crate::reply::{SiteReply, SiteRequest};
 
 /// A small tree for everyday tests.
 pub(super) const SMALL: &str = include_str!("../../../../sites/filetree/tree.json");
@@ -18,15 +18,15 @@ struct Shape {
 }
 
 /// `/tree?path=/7/8`: the folders in folder 8 of folder 7. The empty path is the root.
-pub(super) fn answer(shape: &str, ask: &Ask) -> Option<Reply> {
+pub(super) fn answer(shape: &str, ask: &SiteRequest) -> Option<SiteReply> {
     if ask.path != "/tree" {
         return None;
     }
     let shape: Shape = serde_json::from_str(shape).expect("the embedded shape is good");
     let path = ask.parameter("path").unwrap_or_default();
     Some(match directory(&shape, path) {
-        Some(directory) => Reply::json(&json!({ "folders": children(&shape, directory) })),
-        None => Reply::text("no such folder").status(404),
+        Some(directory) => SiteReply::json(&json!({ "folders": children(&shape, directory) })),
+        None => SiteReply::text("no such folder").status(404),
     })
 }
 
@@ -48,7 +48,11 @@ mod tests {
     use super::*;
 
     fn check(path: &str, expected: &str) {
-        let ask = Ask { path: "/tree".into(), query: format!("path={path}"), ..Ask::default() };
+        let ask = SiteRequest {
+            path: "/tree".into(),
+            query: format!("path={path}"),
+            ..SiteRequest::default()
+        };
         let reply = answer(SMALL, &ask).unwrap();
         assert_eq!(String::from_utf8_lossy(&reply.body), expected, "{path}");
     }

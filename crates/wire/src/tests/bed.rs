@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::{
-    Connection, Credentials, DialError, HandshakeError, Hello, Limits, Listener, Memory, Net, Role,
-    Transport, authority,
+    Connection, ConnectionLimits, Credentials, DialError, HandshakeError, Hello, Listener,
+    MemoryTransport, Net, Role, Transport, authority,
 };
 
 /// No test needs so long; one that hangs should say so.
@@ -84,7 +84,7 @@ pub(super) struct Bed {
 
 impl Bed {
     pub(super) fn memory() -> Self {
-        Self { transport: Transport::Memory(Memory::new()), address: "here", _node: None }
+        Self { transport: Transport::Memory(MemoryTransport::new()), address: "here", _node: None }
     }
 
     pub(super) fn tcp() -> Self {
@@ -101,7 +101,7 @@ impl Bed {
     }
 
     /// Two processes that speak with each other: who dialed, and who accepted.
-    pub(super) async fn pair(&self, limits: &Limits) -> (Connection, Connection) {
+    pub(super) async fn pair(&self, limits: &ConnectionLimits) -> (Connection, Connection) {
         let mut listener = self.listen().await;
         self.pair_on(&mut listener, limits, limits).await
     }
@@ -110,8 +110,8 @@ impl Bed {
     pub(super) async fn pair_on(
         &self,
         listener: &mut Listener,
-        dialing: &Limits,
-        accepting: &Limits,
+        dialing: &ConnectionLimits,
+        accepting: &ConnectionLimits,
     ) -> (Connection, Connection) {
         let address = listener.address().to_owned();
         let (me, other) = (dialer(), acceptor());
@@ -134,7 +134,7 @@ pub(super) async fn meet(
     listener: &mut Listener,
     accepts: &Hello,
 ) -> (DialError, HandshakeError) {
-    let (address, limits) = (listener.address().to_owned(), Limits::default());
+    let (address, limits) = (listener.address().to_owned(), ConnectionLimits::default());
     let (dialed, accepted) =
         tokio::join!(transport.dial(&address, dials, &limits), welcome(listener, accepts, &limits));
     (dialed.expect_err("not dialed"), accepted.expect_err("not accepted"))
@@ -144,7 +144,7 @@ pub(super) async fn meet(
 pub(super) async fn welcome(
     listener: &mut Listener,
     me: &Hello,
-    limits: &Limits,
+    limits: &ConnectionLimits,
 ) -> Result<Connection, HandshakeError> {
     listener.accept().await.welcome(me, limits, &|_| Ok(())).await
 }

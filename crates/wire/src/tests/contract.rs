@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::time::timeout;
 
 use super::bed::{Bed, acceptor, contract, dialer};
-use crate::{DialError, HandshakeError, Hello, Limits, PROTOCOL, Refusal, Side};
+use crate::{ConnectionLimits, DialError, HandshakeError, Hello, PROTOCOL, Refusal, Side};
 
 contract!(
     both_sides_learn_who_the_other_is,
@@ -35,12 +35,12 @@ fn refusals((dialed, accepted): (DialError, HandshakeError)) -> (Refusal, Refusa
 }
 
 async fn both_sides_learn_who_the_other_is(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits::default()).await;
+    let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     assert_eq!((dialed.peer, accepted.peer), (acceptor(), dialer()));
 }
 
 async fn frames_arrive_whole_and_in_order(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits::default()).await;
+    let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let mut frames = vec![Bytes::new(), Bytes::from(vec![7; 5 << 20]), Bytes::new()];
     frames.extend((0..2000_u32).map(|number| Bytes::copy_from_slice(&number.to_le_bytes())));
     frames.extend(
@@ -63,7 +63,8 @@ async fn frames_arrive_whole_and_in_order(bed: Bed) {
 
 async fn both_directions_work_at_once(bed: Bed) {
     const FRAMES: usize = 100;
-    let (dialed, accepted) = bed.pair(&Limits { queue: 2, ..Limits::default() }).await;
+    let (dialed, accepted) =
+        bed.pair(&ConnectionLimits { queue: 2, ..ConnectionLimits::default() }).await;
     let ((one, mut one_hears), (two, mut two_hears)) = (dialed.split(), accepted.split());
     let say = async |sender: crate::Sender, byte| {
         for _ in 0..FRAMES {
@@ -82,7 +83,7 @@ async fn both_directions_work_at_once(bed: Bed) {
 }
 
 async fn receiving_can_be_abandoned_at_any_time(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits::default()).await;
+    let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, _receiver) = dialed.split();
     let (_sender, mut receiver) = accepted.split();
     let sent = async {
@@ -111,7 +112,7 @@ async fn receiving_can_be_abandoned_at_any_time(bed: Bed) {
 }
 
 async fn an_orderly_end_comes_after_everything_queued(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits::default()).await;
+    let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, mut back) = dialed.split();
     let (other, mut receiver) = accepted.split();
     for number in 0..200_u8 {
@@ -129,7 +130,7 @@ async fn an_orderly_end_comes_after_everything_queued(bed: Bed) {
 }
 
 async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits::default()).await;
+    let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, _back) = dialed.split();
     let (_sender, mut receiver) = accepted.split();
     let clone = sender.clone();
@@ -166,7 +167,8 @@ async fn a_process_that_dials_itself_is_refused(bed: Bed) {
 
 async fn the_acceptors_own_check_refuses_with_the_reason_on_both_sides(bed: Bed) {
     let mut listener = bed.listen().await;
-    let (address, limits, me) = (listener.address().to_owned(), Limits::default(), dialer());
+    let (address, limits, me) =
+        (listener.address().to_owned(), ConnectionLimits::default(), dialer());
     let accepted = async {
         let check = |hello: &Hello| Err(format!("{:?}s are not wanted", hello.role));
         listener.accept().await.welcome(&acceptor(), &limits, &check).await.map(drop)
@@ -185,7 +187,7 @@ async fn an_address_where_nobody_listens_is_unreachable(bed: Bed) {
     drop(listener);
     let error = bed
         .transport
-        .dial(&address, &dialer(), &Limits::default())
+        .dial(&address, &dialer(), &ConnectionLimits::default())
         .await
         .expect_err("nobody is there");
     assert!(matches!(error, DialError::Unreachable { .. }), "{error:?}");
@@ -204,7 +206,7 @@ async fn an_address_in_use_cannot_be_listened_at(bed: Bed) {
 #[test]
 fn dialing_and_welcoming_can_be_tasks() {
     fn is_task<F: Future + Send>(_: F) {}
-    let (bed, me, limits) = (Bed::memory(), dialer(), Limits::default());
+    let (bed, me, limits) = (Bed::memory(), dialer(), ConnectionLimits::default());
     is_task(bed.transport.dial("nowhere", &me, &limits));
     is_task(async { bed.listen().await.accept().await.welcome(&me, &limits, &|_| Ok(())).await });
 }

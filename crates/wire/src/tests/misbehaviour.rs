@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 use super::bed::{Bed, acceptor, contract, dialer, welcome};
 use crate::frame::Frames;
 use crate::handshake::send;
-use crate::hello::Verdict;
-use crate::stream::{Reader, Writer};
-use crate::{HandshakeError, Limits, RecvError, SendError, Transport};
+use crate::hello::HelloVerdict;
+use crate::stream::{ByteReader, ByteWriter};
+use crate::{ConnectionLimits, HandshakeError, RecvError, SendError, Transport};
 
 contract!(
     a_frame_over_the_limit_ends_only_that_connection,
@@ -25,9 +25,11 @@ contract!(
 
 async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
     let mut listener = bed.listen().await;
-    let narrow = Limits { frame: 1000, ..Limits::default() };
-    let (good, good_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
-    let (bad, bad_accepted) = bed.pair_on(&mut listener, &Limits::default(), &narrow).await;
+    let narrow = ConnectionLimits { frame: 1000, ..ConnectionLimits::default() };
+    let (good, good_accepted) =
+        bed.pair_on(&mut listener, &ConnectionLimits::default(), &narrow).await;
+    let (bad, bad_accepted) =
+        bed.pair_on(&mut listener, &ConnectionLimits::default(), &narrow).await;
 
     let ((sender, mut receiver), (bad_sender, mut bad_receiver)) =
         (bad.split(), bad_accepted.split());
@@ -46,7 +48,8 @@ async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
 }
 
 async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
-    let (dialed, _accepted) = bed.pair(&Limits { frame: 1000, ..Limits::default() }).await;
+    let (dialed, _accepted) =
+        bed.pair(&ConnectionLimits { frame: 1000, ..ConnectionLimits::default() }).await;
     let (sender, _receiver) = dialed.split();
     let too_large = SendError::TooLarge { size: 1001, limit: 1000 };
     assert_eq!(sender.try_send(vec![0; 1001]), Err(too_large));
@@ -54,12 +57,12 @@ async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
 }
 
 /// Dials and says hello by hand, to misbehave afterwards.
-async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<Reader>, Writer) {
+async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<ByteReader>, ByteWriter) {
     let stream = bed.transport.open(address).await.expect("a stream");
     let (mut frames, mut writer) = (Frames::new(stream.reader, 4096), stream.writer);
     send(&mut writer, &dialer().encode().expect("short")).await.expect("sent");
     frames.next().await.expect("read").expect("a hello");
-    send(&mut writer, &Verdict::Accepted.encode()).await.expect("sent");
+    send(&mut writer, &HelloVerdict::Accepted.encode()).await.expect("sent");
     frames.next().await.expect("read").expect("a verdict");
     (frames, writer)
 }
@@ -67,7 +70,7 @@ async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<Reader>, Writer) {
 async fn broken_after(bed: Bed, last_bytes: &[u8]) {
     let mut listener = bed.listen().await;
     let address = listener.address().to_owned();
-    let (me, limits) = (acceptor(), Limits::default());
+    let (me, limits) = (acceptor(), ConnectionLimits::default());
     let by_hand = dial_by_hand(&bed, &address);
     let ((frames, mut writer), accepted) =
         tokio::join!(by_hand, welcome(&mut listener, &me, &limits));
@@ -90,7 +93,11 @@ async fn a_process_that_dies_between_frames_is_broken(bed: Bed) {
 }
 
 async fn a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection(bed: Bed) {
-    let limits = Limits { queue: 4, stall: Duration::from_millis(200), ..Limits::default() };
+    let limits = ConnectionLimits {
+        queue: 4,
+        stall: Duration::from_millis(200),
+        ..ConnectionLimits::default()
+    };
     let (dialed, accepted) = bed.pair(&limits).await;
     let (sender, mut receiver) = dialed.split();
     let frame = Bytes::from(vec![0; 64 << 10]);
@@ -122,7 +129,8 @@ async fn a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection(bed: B
 }
 
 async fn queued_bytes_are_bounded(bed: Bed) {
-    let (dialed, accepted) = bed.pair(&Limits { unsent_bytes: 1000, ..Limits::default() }).await;
+    let (dialed, accepted) =
+        bed.pair(&ConnectionLimits { unsent_bytes: 1000, ..ConnectionLimits::default() }).await;
     let ((sender, _back), (_sender, mut receiver)) = (dialed.split(), accepted.split());
     // Nothing is written before this task waits for something.
     sender.try_send(vec![1; 600]).expect("room");
@@ -138,16 +146,17 @@ async fn queued_bytes_are_bounded(bed: Bed) {
 async fn a_silent_dialer_is_dropped_while_others_are_accepted(bed: Bed) {
     let mut listener = bed.listen().await;
     let address = listener.address().to_owned();
-    let mut silent: Reader = match &bed.transport {
+    let mut silent: ByteReader = match &bed.transport {
         Transport::Net(_) => Box::new(TcpStream::connect(&address).await.expect("connected")),
         Transport::Memory(memory) => Box::new(memory.open(&address).await.expect("connected")),
     };
     let incoming = listener.accept().await;
     let waiting = tokio::spawn(async move {
-        let limits = Limits { hello: Duration::from_millis(300), ..Limits::default() };
+        let limits =
+            ConnectionLimits { hello: Duration::from_millis(300), ..ConnectionLimits::default() };
         incoming.welcome(&acceptor(), &limits, &|_| Ok(())).await.map(drop)
     });
-    bed.pair_on(&mut listener, &Limits::default(), &Limits::default()).await;
+    bed.pair_on(&mut listener, &ConnectionLimits::default(), &ConnectionLimits::default()).await;
     let error = waiting.await.expect("no panic").expect_err("it said nothing");
     assert!(matches!(error, HandshakeError::Deadline), "{error:?}");
     silent.read_to_end(&mut Vec::new()).await.expect("it was hung up on");

@@ -11,8 +11,8 @@ use super::bed::{Directory, acceptor, dialer, meet, run, secured, welcome};
 use crate::handshake::greet;
 use crate::stream::Stream;
 use crate::{
-    Credentials, CredentialsError, DialError, HandshakeError, Limits, ListenError, Net, Transport,
-    authority, credentials,
+    ConnectionLimits, Credentials, CredentialsError, DialError, HandshakeError, ListenError, Net,
+    Transport, authority, credentials,
 };
 
 const LOOPBACK: &str = "127.0.0.1:0";
@@ -80,7 +80,7 @@ async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
     let node = authority.node("a");
     let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
     let address = listener.address().to_owned();
-    let (me, other, limits) = (dialer(), acceptor(), Limits::default());
+    let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
     let dialed = async {
         let socket = TcpStream::connect(&address).await.expect("connected");
         let connector = TlsConnector::from(Arc::new(client));
@@ -118,7 +118,7 @@ fn exchanged_certificates_are_used_by_the_next_connection() {
         let (dials, left_behind) = (secured(&a), secured(&left_behind));
         let mut listener = secured(&b).listen(LOOPBACK).await.expect("an address");
         let address = listener.address().to_owned();
-        let (me, other, limits) = (dialer(), acceptor(), Limits::default());
+        let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
 
         let (one, two) = tokio::join!(
             dials.dial(&address, &me, &limits),
@@ -152,7 +152,7 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
         let transport = Transport::Net(Net::secured(credentials.clone()));
         let mut listener = transport.listen(LOOPBACK).await.expect("an address");
         let address = listener.address().to_owned();
-        let (me, other, limits) = (dialer(), acceptor(), Limits::default());
+        let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
         let foreign = authority.node("b");
         let breakages: [&dyn Fn(); 3] = [
             &|| fs::write(node.path().join("node.pem"), "nothing").expect("written"),
@@ -200,7 +200,7 @@ fn without_certificates_only_loopback_is_served() {
         }
         for address in ["0.0.0.0:9", "192.0.2.1:9"] {
             let error = plain
-                .dial(address, &dialer(), &Limits::default())
+                .dial(address, &dialer(), &ConnectionLimits::default())
                 .await
                 .expect_err("not on loopback");
             assert!(matches!(error, DialError::Unprotected { .. }), "{error:?}");

@@ -9,10 +9,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use argiope_browser::agent::{AgentSettings, Step};
+use argiope_browser::agent::{AgentSettings, PathStep};
 use argiope_browser::tab::{Tab, TabError};
 use argiope_browser::{Browser, Executable, LaunchSettings};
-use argiope_runtime::crawl::{self, Plan, Summary};
+use argiope_runtime::crawl::{self, CrawlPlan, CrawlSummary};
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
 use argiope_sites::Server;
@@ -20,8 +20,8 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::cluster::block_on;
-use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::failure::CommandFailure;
+use crate::progress::WorkProgress;
 use crate::{output, recorded, threads};
 
 /// The usual way's sleep after each event.
@@ -66,7 +66,7 @@ const SITES: [Site; 3] = [
 #[command(
     after_help = "Examples:\n  argiope bench browser --rounds 1 --actions 100 --out bench-browser.json"
 )]
-pub struct Args {
+pub struct BrowserBenchArgs {
     /// How often each is measured, in turns; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
@@ -125,16 +125,17 @@ struct Machine {
     argiope: &'static str,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &BrowserBenchArgs) -> Result<(), CommandFailure> {
     let executable = recorded::browser(args.browser.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Failed(format!("cannot run tasks: {error}")))?;
+    let runtime =
+        runtime.map_err(|error| CommandFailure::Failed(format!("cannot run tasks: {error}")))?;
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
     let mut all = Vec::new();
-    let progress = Progress::new(u64::from(args.rounds) * SITES.len() as u64);
+    let progress = WorkProgress::new(u64::from(args.rounds) * SITES.len() as u64);
     for site in &SITES {
-        let server =
-            Server::start(site.fixture).map_err(|error| Failure::Failed(error.to_string()))?;
+        let server = Server::start(site.fixture)
+            .map_err(|error| CommandFailure::Failed(error.to_string()))?;
         let url = server.url() + site.query;
         let bench = Bench { args, executable: &executable, url, site, progress: &progress };
         let set = tokio::task::LocalSet::new();
@@ -149,23 +150,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(&written).expect("plain figures are JSON") + "\n";
     if let Some(parent) = args.out.parent() {
         std::fs::create_dir_all(parent)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", parent.display())))?;
+            .map_err(|error| CommandFailure::Failed(format!("{}: {error}", parent.display())))?;
     }
     std::fs::write(&args.out, json)
-        .map_err(|error| Failure::Failed(format!("{}: {error}", args.out.display())))?;
+        .map_err(|error| CommandFailure::Failed(format!("{}: {error}", args.out.display())))?;
     output::print(&table(&all, args))
 }
 
 struct Bench<'a> {
-    args: &'a Args,
+    args: &'a BrowserBenchArgs,
     executable: &'a Executable,
     url: String,
     site: &'static Site,
-    progress: &'a Progress,
+    progress: &'a WorkProgress,
 }
 
 impl Bench<'_> {
-    async fn measure(&self) -> Result<Measured, Failure> {
+    async fn measure(&self) -> Result<Measured, CommandFailure> {
         let mut measured = Measured { site: self.site.name, ..Measured::default() };
         self.progress.doing(self.site.name);
         for _ in 0..self.args.rounds {
@@ -194,14 +195,14 @@ impl Bench<'_> {
         LaunchSettings::new(self.executable.clone(), std::env::temp_dir())
     }
 
-    async fn browser(&self) -> Result<Arc<Browser>, Failure> {
+    async fn browser(&self) -> Result<Arc<Browser>, CommandFailure> {
         let browser = Browser::launch(&self.launch()).await;
-        Ok(Arc::new(browser.map_err(|error| Failure::Failed(error.to_string()))?))
+        Ok(Arc::new(browser.map_err(|error| CommandFailure::Failed(error.to_string()))?))
     }
 
     /// A tab with the first page in it, and what can be done there.
-    async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<Step>), Failure> {
-        let scope = Scope::of(&self.url).map_err(Failure::Failed)?;
+    async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<PathStep>), CommandFailure> {
+        let scope = Scope::of(&self.url).map_err(CommandFailure::Failed)?;
         let frames = !browser.can_do_without_frames();
         let agent =
             AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
@@ -213,12 +214,12 @@ impl Bench<'_> {
     /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the page
     /// allow. Several at a time have nothing in common but the machine. Browsers get faster as they go on: one gets as
     /// many actions as it does in a crawl.
-    fn bare(&self, loops: u64, each: u64) -> Result<f64, Failure> {
+    fn bare(&self, loops: u64, each: u64) -> Result<f64, CommandFailure> {
         let (mut actions, mut time) = (0, Duration::ZERO);
         let share = each.div_ceil(loops);
         while actions < self.actions() {
             let together = Barrier::new(loops as usize);
-            let spans: Result<Vec<(Instant, Instant)>, Failure> = thread::scope(|scope| {
+            let spans: Result<Vec<(Instant, Instant)>, CommandFailure> = thread::scope(|scope| {
                 let one = || block_on(self.bare_loop(share, &together))?;
                 let running: Vec<_> = (0..loops).map(|_| scope.spawn(one)).collect();
                 running
@@ -240,7 +241,7 @@ impl Bench<'_> {
         &self,
         actions: u64,
         together: &Barrier,
-    ) -> Result<(Instant, Instant), Failure> {
+    ) -> Result<(Instant, Instant), CommandFailure> {
         let prepared = match self.browser().await {
             Ok(browser) => self.tab(&browser).await,
             Err(error) => Err(error),
@@ -255,7 +256,7 @@ impl Bench<'_> {
     }
 
     /// Whole crawls, until enough actions were executed.
-    async fn crawl(&self, tabs: u32) -> Result<Speed, Failure> {
+    async fn crawl(&self, tabs: u32) -> Result<Speed, CommandFailure> {
         let (mut actions, mut transitions, mut time, mut busy) = (0, 0, Duration::ZERO, 0.0);
         let mut actions_each = 0;
         while actions < self.actions() {
@@ -278,8 +279,8 @@ impl Bench<'_> {
         &self,
         tabs: u32,
         most_actions: Option<u64>,
-    ) -> Result<(Summary, f64), Failure> {
-        let failed = |error: String| Failure::Failed(error);
+    ) -> Result<(CrawlSummary, f64), CommandFailure> {
+        let failed = |error: String| CommandFailure::Failed(error);
         let mut settings = CrawlSettings::new(self.url.clone());
         settings.tabs = tabs;
         settings.max_actions = most_actions;
@@ -287,7 +288,7 @@ impl Bench<'_> {
         let stored = serde_json::to_value(&settings).expect("settings are plain data");
         let store =
             Store::create(&directory, &stored).map_err(|error| failed(error.to_string()))?;
-        let plan = Plan {
+        let plan = CrawlPlan {
             store,
             settings,
             browser: self.launch(),
@@ -308,7 +309,7 @@ impl Bench<'_> {
 
     /// Transitions per second of a loop that sleeps after each event and reloads to go back: each candidate
     /// costs a load and a path of average length.
-    async fn usual_way(&self) -> Result<f64, Failure> {
+    async fn usual_way(&self) -> Result<f64, CommandFailure> {
         let (mut tab, steps) = self.tab(&self.browser().await?).await?;
         let started = Instant::now();
         for first in 0..NAPS {
@@ -335,14 +336,14 @@ struct Speed {
     cores: f64,
 }
 
-fn broken(error: &TabError) -> Failure {
-    Failure::Failed(format!("the browser failed: {error}"))
+fn broken(error: &TabError) -> CommandFailure {
+    CommandFailure::Failed(format!("the browser failed: {error}"))
 }
 
-async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<Step>, Failure> {
+async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<PathStep>, CommandFailure> {
     tab.load(url).await.map_err(|error| broken(&error))?;
     let page = tab.look().await.map_err(|error| broken(&error))?.page;
-    let step = |offer: argiope_explore::page::Offer| Step {
+    let step = |offer: argiope_explore::page::Offer| PathStep {
         kind: offer.kind,
         place: offer.place,
         argument: offer.argument,
@@ -392,7 +393,7 @@ fn machine(load: String, browser: String) -> Machine {
     }
 }
 
-fn table(all: &[Measured], args: &Args) -> String {
+fn table(all: &[Measured], args: &BrowserBenchArgs) -> String {
     let mut text = String::from("actions per second (median)\n");
     for measured in all {
         let ratios = measured.ratios();

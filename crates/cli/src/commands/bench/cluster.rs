@@ -10,7 +10,7 @@ use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
 use argiope_sim::crawler::World;
 
 use crate::cluster::{block_on, chance};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::processes::{Folder, How, Processes, client};
 use crate::{output, source};
 
@@ -20,7 +20,7 @@ mod loss;
 mod same;
 mod speedup;
 
-use load::{Application, Counted};
+use load::{Counted, LoadApplication};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,7 +35,7 @@ answer, with what their time goes into, and what as many browsers do without a c
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct ClusterBenchArgs {
     /// A small application and few crawlers: seconds instead of minutes
     #[arg(long)]
     quick: bool,
@@ -44,7 +44,7 @@ pub struct Args {
     only: Option<String>,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &ClusterBenchArgs) -> Result<(), CommandFailure> {
     let wanted = |what: &str| args.only.as_deref().is_none_or(|only| only == what);
     if wanted("capacity") {
         let crawlers: &[u64] = if args.quick { &[20, 100] } else { &[20, 200, 2_000] };
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// How many jobs one controller gives out.
-fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), Failure> {
+fn capacity(testbed: &str, crawlers: &[u64]) -> Result<(), CommandFailure> {
     let world = application(testbed)?;
     output::print(&format!(
         "One controller on one core, {testbed} ({} transitions), simulated crawlers on the others:\n\
@@ -110,12 +110,13 @@ async fn crawl_with(
     switch: &Switch,
     ring: &Processes<'_>,
     many: u64,
-    world: Application,
+    world: LoadApplication,
     counted: &Rc<RefCell<Counted>>,
     mut goes_on: impl FnMut(&Status, CrawlId) -> bool,
-) -> Result<Duration, Failure> {
-    let failed =
-        |error: argiope_runtime::cluster::client::ClientError| Failure::Failed(error.to_string());
+) -> Result<Duration, CommandFailure> {
+    let failed = |error: argiope_runtime::cluster::client::ClientError| {
+        CommandFailure::Failed(error.to_string())
+    };
     // As the tabs of one process do: what a state offers is said once, and again when somebody asks.
     let told = Rc::default();
     for number in 0..many {
@@ -132,7 +133,9 @@ async fn crawl_with(
     let until = Instant::now() + Duration::from_secs(60);
     while (counted.borrow().connected as u64) < many {
         if Instant::now() > until {
-            return Err(Failure::Failed("the crawlers do not all get a connection".to_owned()));
+            return Err(CommandFailure::Failed(
+                "the crawlers do not all get a connection".to_owned(),
+            ));
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -154,7 +157,7 @@ async fn crawl_with(
     }
 }
 
-fn application(testbed: &str) -> Result<Application, Failure> {
+fn application(testbed: &str) -> Result<LoadApplication, CommandFailure> {
     // For as long as the process lives: crawlers are tasks of their own.
     let model = Box::leak(Box::new(source::testbed(testbed)?));
     Ok(Box::leak(Box::new(World::new(model))))

@@ -6,10 +6,10 @@ use argiope_sim::cluster::scenario::{Happening, Latency, Scenario};
 use argiope_sim::cluster::spec;
 use argiope_sim::report::{lines, recovery as report};
 use argiope_sim::rings::recovery::{Overhead, best_period};
-use argiope_sim::rings::{Measured, formulas};
+use argiope_sim::rings::{RingMeasurement, formulas};
 
-use super::rings::{Common, Crawl, Models, judge};
-use crate::failure::Failure;
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use crate::failure::CommandFailure;
 use crate::output;
 
 const AFTER_HELP: &str = "\
@@ -25,9 +25,9 @@ work. `Computed` is what the formulas of the thesis give. The results do not dep
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct RecoveryBenchArgs {
     #[command(flatten)]
-    common: Common,
+    common: RingBenchArgs,
     /// How many seeds each point is the mean of [default: 10, quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
@@ -40,7 +40,7 @@ const PROCESSING: u64 = 10_000;
 
 /// What is measured, checked.
 struct Plan<'a> {
-    common: &'a Common,
+    common: &'a RingBenchArgs,
     models: Models,
     testbed: &'static str,
     controllers: usize,
@@ -58,10 +58,10 @@ struct Point<'a> {
     at: f64,
     computed: f64,
     /// The same crawls without failures and copies, one for each seed.
-    calm: &'a [Measured],
+    calm: &'a [RingMeasurement],
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &RecoveryBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     common.prepare()?;
     let (testbed, controllers, crawlers, seeds) =
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let calm = plan.calm(PROCESSING)?;
     let figures = [over_failures(&plan, &calm)?, over_periods(&plan, &calm)?, over_load(&plan)?];
     common.write("recovery.csv", &report::csv(&figures))?;
-    let figure = lines::Figure {
+    let figure = lines::LineFigure {
         title: "What it costs to lose controllers".to_owned(),
         note: format!(
             "{controllers} controllers, {crawlers} crawlers, {testbed}; means of {seeds} seeds."
@@ -92,12 +92,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// How long crawls took, on average, in microseconds.
-fn time_of(runs: &[Measured]) -> f64 {
+fn time_of(runs: &[RingMeasurement]) -> f64 {
     runs.iter().map(|run| run.counts.ended as f64).sum::<f64>() / runs.len() as f64
 }
 
 impl Plan<'_> {
-    fn crawl(&self, recovery: Recovery, failures: usize, processing: u64, seed: u64) -> Crawl {
+    fn crawl(
+        &self,
+        recovery: Recovery,
+        failures: usize,
+        processing: u64,
+        seed: u64,
+    ) -> MeasuredCrawl {
         let mut scenario = Scenario::new(
             self.controllers,
             self.crawlers,
@@ -111,12 +117,12 @@ impl Plan<'_> {
         let shift = (seed as f64 * 0.618).fract();
         let share = |at: usize| (at as f64 + shift) / failures as f64;
         scenario.happenings = (0..failures).map(|at| (share(at), Happening::Fail(1))).collect();
-        Crawl { testbed: self.testbed.to_owned(), scenario }
+        MeasuredCrawl { testbed: self.testbed.to_owned(), scenario }
     }
 
     /// Crawls without failures and copies.
-    fn calm(&self, processing: u64) -> Result<Vec<Measured>, Failure> {
-        let crawls: Vec<Crawl> =
+    fn calm(&self, processing: u64) -> Result<Vec<RingMeasurement>, CommandFailure> {
+        let crawls: Vec<MeasuredCrawl> =
             (0..self.seeds).map(|seed| self.crawl(Recovery::Retry, 0, processing, seed)).collect();
         let runs = self.common.measure(&crawls, &self.models);
         judge(&runs)?;
@@ -124,7 +130,7 @@ impl Plan<'_> {
     }
 
     /// Every point by every seed.
-    fn measure(&self, points: &[Point<'_>]) -> Result<Vec<Overhead>, Failure> {
+    fn measure(&self, points: &[Point<'_>]) -> Result<Vec<Overhead>, CommandFailure> {
         let mut crawls = Vec::new();
         for point in points {
             let crawl = |seed| self.crawl(point.recovery, point.failures, point.processing, seed);
@@ -147,13 +153,16 @@ impl Plan<'_> {
     }
 
     /// How often one controller fails per microsecond if so many of all do during a crawl.
-    fn rate(&self, failures: usize, calm: &[Measured]) -> f64 {
+    fn rate(&self, failures: usize, calm: &[RingMeasurement]) -> f64 {
         failures as f64 / self.controllers as f64 / time_of(calm)
     }
 }
 
 /// As figure 6.2.
-fn over_failures(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Failure> {
+fn over_failures(
+    plan: &Plan<'_>,
+    calm: &[RingMeasurement],
+) -> Result<report::ThesisFigure, CommandFailure> {
     let failures: &[usize] = if plan.common.quick { &[0, 2] } else { &[0, 1, 2, 4, 6] };
     let mut points = Vec::new();
     for recovery in [Recovery::Retry, Recovery::Redundancy] {
@@ -169,7 +178,7 @@ fn over_failures(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, F
             calm,
         }));
     }
-    Ok(report::Figure {
+    Ok(report::ThesisFigure {
         number: "6.2",
         title: "overhead over failures".to_owned(),
         finding: None,
@@ -181,7 +190,10 @@ fn over_failures(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, F
 }
 
 /// As figure 6.4.
-fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Failure> {
+fn over_periods(
+    plan: &Plan<'_>,
+    calm: &[RingMeasurement],
+) -> Result<report::ThesisFigure, CommandFailure> {
     let failures = 4;
     let rate = plan.rate(failures, calm);
     let processing = PROCESSING as f64 / 1e3;
@@ -217,7 +229,7 @@ fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Fa
         best_period(&points).map_or("no period".to_owned(), |best| format!("{best:.0} ms")),
         best / 1e3
     );
-    Ok(report::Figure {
+    Ok(report::ThesisFigure {
         number: "6.4",
         title: format!("overhead over time between copies, {failures} failures"),
         finding: Some(finding),
@@ -229,7 +241,7 @@ fn over_periods(plan: &Plan<'_>, calm: &[Measured]) -> Result<report::Figure, Fa
 }
 
 /// As figure 6.5, and beyond it: the longer a controller works on a message, the greater the load.
-fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
+fn over_load(plan: &Plan<'_>) -> Result<report::ThesisFigure, CommandFailure> {
     let times: &[u64] = if plan.common.quick {
         &[10_000, 2_000_000]
     } else {
@@ -237,7 +249,7 @@ fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
     };
     let failures = 2;
     let loads = times.iter().map(|&time| Ok((time, plan.calm(time)?)));
-    let loads = loads.collect::<Result<Vec<_>, Failure>>()?;
+    let loads = loads.collect::<Result<Vec<_>, CommandFailure>>()?;
     let mut points = Vec::new();
     for name in spec::RECOVERIES {
         for (time, calm) in &loads {
@@ -245,7 +257,7 @@ fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
             let copying = *time as f64 / 1e3;
             let delay = LATENCY as f64 + copying;
             let action = calm[0].action as f64;
-            let all = |run: &Measured| run.counts.messages.values().sum::<u64>() as f64;
+            let all = |run: &RingMeasurement| run.counts.messages.values().sum::<u64>() as f64;
             let messages = calm.iter().map(all).sum::<f64>() / calm.len() as f64;
             let load = (messages * copying / (plan.controllers as f64 * time_of(calm))).min(0.999);
             let recovery = match spec::recovery(name).expect("it is in the list") {
@@ -265,7 +277,7 @@ fn over_load(plan: &Plan<'_>) -> Result<report::Figure, Failure> {
             points.push(Point { recovery, failures, processing: *time, at: load, computed, calm });
         }
     }
-    Ok(report::Figure {
+    Ok(report::ThesisFigure {
         number: "6.5",
         title: format!("overhead over load, {failures} failures"),
         finding: None,

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use argiope_explore::model::Model;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::crawler::World;
-use argiope_sim::rings::{self, Measured};
+use argiope_sim::rings::{self, RingMeasurement};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use crate::source;
 use crate::threads;
 
 /// As typed.
 #[derive(clap::Args)]
-pub struct Common {
+pub struct RingBenchArgs {
     /// Write the results into this folder too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -31,22 +31,22 @@ pub struct Common {
     pub seed: u64,
 }
 
-impl Common {
+impl RingBenchArgs {
     /// A bad folder is known before any work is done.
-    pub fn prepare(&self) -> Result<(), Failure> {
+    pub fn prepare(&self) -> Result<(), CommandFailure> {
         self.out.as_deref().map_or(Ok(()), output::folder)
     }
 
     /// Writes a file, if there is a folder for it.
-    pub fn write(&self, name: &str, content: &str) -> Result<(), Failure> {
+    pub fn write(&self, name: &str, content: &str) -> Result<(), CommandFailure> {
         self.out.as_ref().map_or(Ok(()), |folder| output::file(&folder.join(name), content))
     }
 
     /// Measures everything, in the order of the crawls.
-    pub fn measure(&self, crawls: &[Crawl], models: &Models) -> Vec<Measured> {
+    pub fn measure(&self, crawls: &[MeasuredCrawl], models: &Models) -> Vec<RingMeasurement> {
         let threads = self.jobs.map_or_else(threads::cores, usize::from);
-        let size = |crawl: &Crawl| models.get(&crawl.testbed).transitions() as u64;
-        let progress = Progress::new(crawls.iter().map(size).sum());
+        let size = |crawl: &MeasuredCrawl| models.get(&crawl.testbed).transitions() as u64;
+        let progress = WorkProgress::new(crawls.iter().map(size).sum());
         threads::do_all(crawls, threads, |crawl| {
             progress.doing(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
             let world = World::new(models.get(&crawl.testbed));
@@ -58,7 +58,7 @@ impl Common {
 }
 
 /// A crawl to be measured.
-pub struct Crawl {
+pub struct MeasuredCrawl {
     /// The name of the test-bed.
     pub testbed: String,
     /// How it is crawled.
@@ -71,7 +71,7 @@ pub struct Models(BTreeMap<String, Model>);
 
 impl Models {
     /// Makes an application, unless it is there.
-    pub fn add(&mut self, testbed: &str) -> Result<&Model, Failure> {
+    pub fn add(&mut self, testbed: &str) -> Result<&Model, CommandFailure> {
         if !self.0.contains_key(testbed) {
             self.0.insert(testbed.to_owned(), source::testbed(testbed)?);
         }
@@ -84,10 +84,12 @@ impl Models {
 }
 
 /// Fails if a crawl came to nothing: the tables say which.
-pub fn judge<'a>(runs: impl IntoIterator<Item = &'a Measured>) -> Result<(), Failure> {
+pub fn judge<'a>(
+    runs: impl IntoIterator<Item = &'a RingMeasurement>,
+) -> Result<(), CommandFailure> {
     let wrong = runs.into_iter().find_map(|run| run.wrong.as_ref().map(|wrong| (run, wrong)));
     wrong.map_or(Ok(()), |(run, wrong)| {
-        Err(Failure::Failed(format!(
+        Err(CommandFailure::Failed(format!(
             "{} by {} with {} controllers: {wrong}",
             run.testbed, run.scheme, run.controllers
         )))

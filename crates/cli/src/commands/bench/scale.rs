@@ -4,10 +4,10 @@ use argiope_controller::peer::schemes;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::cluster::spec;
 use argiope_sim::report::{lines, rings as report};
-use argiope_sim::rings::Measured;
+use argiope_sim::rings::RingMeasurement;
 
-use super::rings::{Common, Crawl, Models, judge};
-use crate::failure::Failure;
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use crate::failure::CommandFailure;
 use crate::output;
 
 const AFTER_HELP: &str = "\
@@ -22,9 +22,9 @@ The results do not depend on --jobs.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct ScaleBenchArgs {
     #[command(flatten)]
-    common: Common,
+    common: RingBenchArgs,
     /// The application [default: one that is large enough]
     #[arg(long, value_name = "NAME")]
     testbed: Option<String>,
@@ -43,7 +43,7 @@ const CONTROLLERS: [usize; 6] = [1, 2, 5, 10, 50, 100];
 const LARGE: &str = "random:8000:50";
 const QUICK: (&str, [usize; 3]) = ("random:300:10", [1, 2, 5]);
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     let (usual, controllers): (&str, &[usize]) =
         if common.quick { (QUICK.0, &QUICK.1) } else { (LARGE, &CONTROLLERS) };
@@ -52,7 +52,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let reset_cost = models.add(testbed)?.reset_cost;
     let action = spec::microseconds(&args.action_time).filter(|&time| time > 0);
     let action = action.ok_or_else(|| {
-        Failure::Input(format!("{:?} is no time: expected such as 10ms or 250us", args.action_time))
+        CommandFailure::Input(format!(
+            "{:?} is no time: expected such as 10ms or 250us",
+            args.action_time
+        ))
     })?;
     let mut crawls = Vec::new();
     for name in &args.schemes {
@@ -61,12 +64,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             let mut scenario = Scenario::new(many, many * CRAWLERS, reset_cost, common.seed);
             scenario.scheme = scheme;
             scenario.pace(Some(action), None);
-            Crawl { testbed: testbed.to_owned(), scenario }
+            MeasuredCrawl { testbed: testbed.to_owned(), scenario }
         }));
     }
     common.prepare()?;
     let runs = common.measure(&crawls, &models);
-    let all: Vec<&Measured> = runs.iter().collect();
+    let all: Vec<&RingMeasurement> = runs.iter().collect();
     common.write("scale.csv", &report::csv(&all, &[]))?;
     common.write("scale.svg", &figure(&all))?;
     for runs in all.chunks(controllers.len()) {
@@ -75,16 +78,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     judge(all)
 }
 
-fn unknown(name: &str) -> Failure {
-    Failure::Input(crate::names::unknown(
+fn unknown(name: &str) -> CommandFailure {
+    CommandFailure::Input(crate::names::unknown(
         "scheme",
         name,
         schemes::ALL.iter().map(|scheme| scheme.name),
     ))
 }
 
-fn figure(runs: &[&Measured]) -> String {
-    lines::svg(&lines::Figure {
+fn figure(runs: &[&RingMeasurement]) -> String {
+    lines::svg(&lines::LineFigure {
         title: "How a ring scales".to_owned(),
         note: format!(
             "{CRAWLERS} crawlers for each controller; simulated time, both axes logarithmic."

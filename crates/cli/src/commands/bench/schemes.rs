@@ -7,10 +7,10 @@ use argiope_controller::star::division;
 use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::report::{lines, rings as report, star};
-use argiope_sim::rings::{Divided, Measured, TESTBEDS, Testbed, published};
+use argiope_sim::rings::{Divided, RingMeasurement, TESTBEDS, Testbed, published};
 
-use super::rings::{Common, Crawl, Models, judge};
-use crate::failure::Failure;
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use crate::failure::CommandFailure;
 use crate::output;
 
 const AFTER_HELP: &str = "\
@@ -29,9 +29,9 @@ results do not depend on --jobs.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct SchemesBenchArgs {
     #[command(flatten)]
-    common: Common,
+    common: RingBenchArgs,
 }
 
 /// Searches of this scheme begin anew each time and visit state by state, each by a message: late in a crawl hundreds. On
@@ -46,9 +46,9 @@ const FEWER: [usize; 3] = [1, 5, 20];
 
 /// What was measured, by the part of the report that it is for.
 struct Bench {
-    over_controllers: Vec<Measured>,
-    of_schemes: Vec<Measured>,
-    scaling: Vec<Measured>,
+    over_controllers: Vec<RingMeasurement>,
+    of_schemes: Vec<RingMeasurement>,
+    scaling: Vec<RingMeasurement>,
     divided: Vec<Divided>,
 }
 
@@ -59,11 +59,11 @@ const MOST_DIVIDED: usize = 15;
 /// How long the coordinator works on a message, in nanoseconds: half the time of a message, a twentieth of an action.
 const COORDINATOR: u64 = 500_000;
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SchemesBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     common.prepare()?;
     let bench = measure(common)?;
-    let all: Vec<&Measured> =
+    let all: Vec<&RingMeasurement> =
         bench.over_controllers.iter().chain(&bench.of_schemes).chain(&bench.scaling).collect();
     let divided = bench.divided.iter().map(|divided| &divided.run);
     common.write("schemes.csv", &report::csv(&all, published::ROWS))?;
@@ -91,7 +91,10 @@ fn groups(divided: &[Divided]) -> Vec<Vec<&Divided>> {
 }
 
 /// Every way to divide, as the paper crawls (breadth-first) and with the strategy that is the default of a ring.
-fn measure_divided(common: &Common, models: &mut Models) -> Result<Vec<Divided>, Failure> {
+fn measure_divided(
+    common: &RingBenchArgs,
+    models: &mut Models,
+) -> Result<Vec<Divided>, CommandFailure> {
     let mut crawls = Vec::new();
     let mut names = Vec::new();
     for testbed in &DIVIDED[..if common.quick { 1 } else { 2 }] {
@@ -103,7 +106,7 @@ fn measure_divided(common: &Common, models: &mut Models) -> Result<Vec<Divided>,
                     scenario.strategy = strategies::find(strategy).expect("it is there");
                     scenario.division = Some(how);
                     scenario.processing = COORDINATOR;
-                    crawls.push(Crawl { testbed: (*testbed).to_owned(), scenario });
+                    crawls.push(MeasuredCrawl { testbed: (*testbed).to_owned(), scenario });
                     names.push((strategy, division));
                 }
             }
@@ -114,7 +117,7 @@ fn measure_divided(common: &Common, models: &mut Models) -> Result<Vec<Divided>,
 }
 
 /// Which application of the thesis runs are on.
-fn testbed_of(runs: &[&Measured]) -> &'static Testbed {
+fn testbed_of(runs: &[&RingMeasurement]) -> &'static Testbed {
     let is = |bed: &&Testbed| {
         runs.iter().any(|run| [bed.full, bed.small, bed.quick].contains(&&*run.testbed))
     };
@@ -122,7 +125,7 @@ fn testbed_of(runs: &[&Measured]) -> &'static Testbed {
 }
 
 /// The depths are those of the default scheme on the largest application of each kind.
-fn depths(runs: &[Measured]) -> Vec<(&'static Testbed, &Measured)> {
+fn depths(runs: &[RingMeasurement]) -> Vec<(&'static Testbed, &RingMeasurement)> {
     let of = |bed: &'static Testbed| {
         let runs = runs.iter().filter(|run| run.scheme == schemes::DEFAULT);
         let mut here = runs.filter(|run| [bed.full, bed.quick].contains(&&*run.testbed));
@@ -131,7 +134,7 @@ fn depths(runs: &[Measured]) -> Vec<(&'static Testbed, &Measured)> {
     TESTBEDS.iter().filter_map(of).collect()
 }
 
-fn measure(common: &Common) -> Result<Bench, Failure> {
+fn measure(common: &RingBenchArgs) -> Result<Bench, CommandFailure> {
     let mut models = Models::default();
     let crawlers = if common.quick { 50 } else { published::CRAWLERS };
     let mut crawls = Vec::new();
@@ -144,7 +147,7 @@ fn measure(common: &Common) -> Result<Bench, Failure> {
             let crawl = |controllers, crawlers, scheme| {
                 let mut scenario = Scenario::new(controllers, crawlers, reset_cost, common.seed);
                 scenario.scheme = scheme;
-                Crawl { testbed: testbed.to_owned(), scenario }
+                MeasuredCrawl { testbed: testbed.to_owned(), scenario }
             };
             let controllers = match testbed {
                 _ if common.quick => &FEWER[..2],
@@ -162,7 +165,7 @@ fn measure(common: &Common) -> Result<Bench, Failure> {
     }
     let largest = if common.quick { TESTBEDS[2].quick } else { TESTBEDS[2].full };
     let reset_cost = models.add(largest)?.reset_cost;
-    let scaling = (1..=5).map(|many| Crawl {
+    let scaling = (1..=5).map(|many| MeasuredCrawl {
         testbed: largest.to_owned(),
         scenario: Scenario::new(many, many * CRAWLERS, reset_cost, common.seed),
     });
@@ -184,7 +187,7 @@ fn figure(bench: &Bench) -> String {
     for of_testbed in groups.chunk_by(|a, b| a[0].run.testbed == b[0].run.testbed) {
         panels.push(star::panel(&of_testbed[0][0].run.testbed, of_testbed));
     }
-    lines::svg(&lines::Figure {
+    lines::svg(&lines::LineFigure {
         title: "Knowledge schemes over the number of controllers".to_owned(),
         note: format!(
             "Simulated time. Speed-up of rings: {CRAWLERS} crawlers for each controller; of divided work: one coordinator."

@@ -9,15 +9,15 @@ use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex};
 use argiope_explore::model::Model;
 use argiope_explore::strategies;
-use argiope_explore::strategy::{Described, Settings};
-use argiope_sim::crawl::{Crawl, key_of};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
+use argiope_sim::crawl::{SimulatedCrawl, key_of};
 use argiope_sim::report::table::Table;
 use clap::ValueEnum;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::memory;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::WorkProgress;
 use crate::source;
 
 const AFTER_HELP: &str = "\
@@ -39,7 +39,7 @@ const DECISIONS_PER_TICK: u64 = 4096;
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct SpeedBenchArgs {
     /// Only this part; may be given several times [default: all]
     #[arg(long = "part", value_name = "PART")]
     parts: Vec<Part>,
@@ -64,12 +64,12 @@ enum Part {
     Memory,
 }
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &SpeedBenchArgs) -> Result<(), CommandFailure> {
     let (states, transitions) =
         if args.full { (500_000, 50_000_000) } else { (args.states, args.transitions) };
     let degree = usize::try_from(transitions / u64::from(states)).unwrap_or(usize::MAX);
     if !(1..=ACTIONS).contains(&degree) {
-        return Err(Failure::Input(format!(
+        return Err(CommandFailure::Input(format!(
             "{transitions} transitions for {states} states: there must be 1 to {ACTIONS} for each state"
         )));
     }
@@ -88,17 +88,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The plainest strategy and the default one, if they differ.
-fn measured_strategies() -> Vec<&'static Described> {
-    let named = |described: &&Described| ["greedy", strategies::DEFAULT].contains(&described.name);
+fn measured_strategies() -> Vec<&'static NamedStrategy> {
+    let named =
+        |described: &&NamedStrategy| ["greedy", strategies::DEFAULT].contains(&described.name);
     strategies::ALL.iter().filter(named).collect()
 }
 
 /// A complete crawl with the clock on: seconds, and the number of decisions.
-fn timed(model: &Model, described: &'static Described) -> (f64, u64) {
-    let settings = Settings { reset_cost: model.reset_cost, seed: 1 };
+fn timed(model: &Model, described: &'static NamedStrategy) -> (f64, u64) {
+    let settings = StrategySettings { reset_cost: model.reset_cost, seed: 1 };
     let started = Instant::now();
-    let mut crawl = Crawl::new(model, described, settings);
-    let progress = Progress::new(model.transitions() as u64);
+    let mut crawl = SimulatedCrawl::new(model, described, settings);
+    let progress = WorkProgress::new(model.transitions() as u64);
     progress.doing(described.name);
     let mut decisions = 0;
     while crawl.step() {

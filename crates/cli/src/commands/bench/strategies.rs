@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use argiope_explore::bound::{self, Bound};
 use argiope_explore::strategies;
-use argiope_explore::strategy::Described;
-use argiope_sim::bench::{Measured, TESTBEDS};
+use argiope_explore::strategy::NamedStrategy;
+use argiope_sim::bench::{TESTBEDS, TestbedMeasurement};
 use argiope_sim::crawl::Run;
 use argiope_sim::report::{bench, boxplot, csv};
 use argiope_sim::tour::{self, AllStates};
 
 use crate::commands::simulate::crawl;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::progress::Progress;
-use crate::source::{self, Application};
+use crate::progress::WorkProgress;
+use crate::source::{self, CheckedModel};
 use crate::threads;
 
 const AFTER_HELP: &str = "\
@@ -30,7 +30,7 @@ measured. The results do not depend on --jobs.";
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct StrategiesBenchArgs {
     /// Write the results into this folder too
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -55,10 +55,10 @@ struct Plan {
 
 struct Testbed {
     name: String,
-    app: Application,
+    app: CheckedModel,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub fn run(args: StrategiesBenchArgs) -> Result<(), CommandFailure> {
     let plan = check(args)?;
     if let Some(folder) = &plan.out {
         output::folder(folder)?;
@@ -81,7 +81,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     output::print(&bench::standing(&bench, strategies::DEFAULT))
 }
 
-fn check(args: Args) -> Result<Plan, Failure> {
+fn check(args: StrategiesBenchArgs) -> Result<Plan, CommandFailure> {
     let mut names: Vec<String> = Vec::new();
     if args.testbeds.is_empty() {
         names.extend(TESTBEDS.iter().map(|&name| name.to_owned()));
@@ -94,23 +94,23 @@ fn check(args: Args) -> Result<Plan, Failure> {
     }
     let load = |name: String| {
         let model = source::testbed(&name)?;
-        let app = Application { reset_cost: model.reset_cost, model };
+        let app = CheckedModel { reset_cost: model.reset_cost, model };
         Ok(Testbed { name, app })
     };
     Ok(Plan {
         out: args.out,
         seeds: args.seeds,
         threads: args.jobs.map_or_else(threads::cores, usize::from),
-        testbeds: names.into_iter().map(load).collect::<Result<_, Failure>>()?,
+        testbeds: names.into_iter().map(load).collect::<Result<_, CommandFailure>>()?,
     })
 }
 
-fn measure(plan: &Plan) -> Vec<Measured> {
+fn measure(plan: &Plan) -> Vec<TestbedMeasurement> {
     let against = yardsticks(plan);
     let runs = runs(plan);
     let per_testbed = strategies::ALL.len() * plan.seeds as usize;
     let results = plan.testbeds.iter().zip(against).zip(runs.chunks(per_testbed));
-    let measured = results.map(|((testbed, (bound, tour)), runs)| Measured {
+    let measured = results.map(|((testbed, (bound, tour)), runs)| TestbedMeasurement {
         testbed: testbed.name.clone(),
         states: testbed.app.model.states(),
         transitions: testbed.app.model.transitions(),
@@ -124,10 +124,10 @@ fn measure(plan: &Plan) -> Vec<Measured> {
 
 /// What the runs on each test-bed are measured against.
 fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
-    let progress = Progress::new(plan.testbeds.len() as u64);
+    let progress = WorkProgress::new(plan.testbeds.len() as u64);
     progress.doing("bounds");
     threads::do_all(&plan.testbeds, plan.threads, |testbed| {
-        let Application { model, reset_cost } = &testbed.app;
+        let CheckedModel { model, reset_cost } = &testbed.app;
         let found = (bound::complete(model, *reset_cost), tour::all_states(model, *reset_cost));
         progress.advance(1);
         found
@@ -136,14 +136,14 @@ fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
 
 /// Test-bed by test-bed, strategy by strategy, seed by seed.
 fn runs(plan: &Plan) -> Vec<Run> {
-    let mut pieces: Vec<(&Application, &'static Described, u64)> = Vec::new();
+    let mut pieces: Vec<(&CheckedModel, &'static NamedStrategy, u64)> = Vec::new();
     for testbed in &plan.testbeds {
         for described in strategies::ALL {
             pieces.extend((1..=plan.seeds).map(|seed| (&testbed.app, described, seed)));
         }
     }
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
-    let progress = Progress::new(work.sum());
+    let progress = WorkProgress::new(work.sum());
     progress.doing("crawls");
     threads::do_all(&pieces, plan.threads, |&(app, described, seed)| {
         crawl(app, described, seed, &progress)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use argiope_explore::{identity, strategies};
 use argiope_runtime::settings::CrawlSettings;
 
-use super::cluster::RingArgs;
+use super::cluster::ClusterCrawlArgs;
 use crate::args::{identity_names, strategy_names};
 use crate::duration::{duration, moment};
 use crate::threads;
@@ -33,7 +33,7 @@ Exit codes: 0 complete, 1 failed, 2 bad input (nothing was written), 3 interrupt
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Args {
+pub struct CrawlArgs {
     #[command(flatten)]
     pub what: What,
     /// The directory for the run, new or empty [default: out/HOST-N]
@@ -86,7 +86,7 @@ pub struct Args {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub ring: RingArgs,
+    pub ring: ClusterCrawlArgs,
 }
 
 /// What is to be crawled.
@@ -130,13 +130,16 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
     }
 }
 
-impl Args {
+impl CrawlArgs {
     /// The settings of a new crawl.
     pub fn settings(&self, url: String) -> CrawlSettings {
         let chosen =
             |name: &Option<String>, usual: &str| name.clone().unwrap_or_else(|| usual.to_owned());
-        let strategy =
-            if self.ring.is_wanted() { strategies::FOR_PARTS[0] } else { strategies::DEFAULT };
+        let strategy = if self.ring.is_wanted() {
+            strategies::FOR_PARTIAL_GRAPHS[0]
+        } else {
+            strategies::DEFAULT
+        };
         let mut settings = CrawlSettings {
             strategy: chosen(&self.strategy, strategy),
             identity: chosen(&self.identity, identity::DEFAULT),

@@ -9,9 +9,9 @@ use argiope_controller::peer::schemes;
 use argiope_controller::star::{self, division};
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::{Client, ClientError, Fetched};
-use argiope_runtime::cluster::protocol::{CrawlId, Order, Status, Tally};
-use argiope_runtime::crawl::{Progress, Summary};
-use argiope_runtime::remembered;
+use argiope_runtime::cluster::protocol::{CrawlId, CrawlTally, Order, Status};
+use argiope_runtime::crawl::{CrawlProgress, CrawlSummary};
+use argiope_runtime::learned;
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
 use argiope_sim::cluster::spec::RECOVERIES;
@@ -20,14 +20,14 @@ use argiope_wire::Role;
 use clap::builder::PossibleValuesParser;
 use tokio::sync::Notify;
 
-use super::place::{self, Place};
 use super::report::Ended;
-use super::watch::Watch;
-use super::{Args, DEMO, all_masks};
+use super::run_dir::{self, RunDir};
+use super::watch::ProgressPrinter;
+use super::{CrawlArgs, DEMO, all_masks};
 use crate::cluster::{Security, block_on, chance};
-use crate::failure::{FAILED, Failure, INTERRUPTED, LIMIT};
+use crate::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{interrupt, output, words};
+use crate::{format, interrupt, output};
 
 /// So often what is missing is asked for again, with a pause between.
 const FETCHES: u32 = 5;
@@ -38,7 +38,7 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(30);
 /// What a crawl on a ring needs beside the rest.
 #[derive(clap::Args)]
 #[command(next_help_heading = "On a ring of controllers")]
-pub struct RingArgs {
+pub struct ClusterCrawlArgs {
     /// Let the ring crawl that a controller there is in, with its crawlers (several: whichever answers)
     #[arg(long, value_name = "ADDR", value_delimiter = ',', conflicts_with_all = ["resume", "tabs", "browser"])]
     cluster: Vec<String>,
@@ -62,7 +62,7 @@ pub struct RingArgs {
     security: Security,
 }
 
-impl RingArgs {
+impl ClusterCrawlArgs {
     /// Whether a ring is to do it.
     pub fn is_wanted(&self) -> bool {
         !self.cluster.is_empty()
@@ -86,20 +86,20 @@ impl RingArgs {
         self.scheme.as_deref() == Some(star::NAME)
     }
 
-    fn order(&self, settings: &CrawlSettings) -> Result<Order, Failure> {
+    fn order(&self, settings: &CrawlSettings) -> Result<Order, CommandFailure> {
         let usual = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
         if self.is_static() {
             let given =
                 [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
             if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-                return Err(Failure::Input(format!(
+                return Err(CommandFailure::Input(format!(
                     "{name} means nothing with --scheme static: all is on the disk of its one coordinator"
                 )));
             }
             return Ok(usual.divided(self.division.as_deref().unwrap_or(division::ALL[0].0)));
         }
         if self.division.is_some() {
-            return Err(Failure::Input(
+            return Err(CommandFailure::Input(
                 "only the static scheme has a division: --scheme static".to_owned(),
             ));
         }
@@ -128,7 +128,7 @@ Exit codes: 0 complete, 1 failed, 2 bad input, 3 let go, 4 stopped before it was
 /// As typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub struct Attach {
+pub struct AttachArgs {
     /// The crawl
     #[arg(value_name = "ID", value_parser = crawl_id)]
     id: CrawlId,
@@ -184,19 +184,19 @@ enum Followed {
 }
 
 /// Begins a crawl on a ring.
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
     let server = if args.what.demo {
-        Some(Server::start(DEMO).map_err(|error| Failure::Failed(error.to_string()))?)
+        Some(Server::start(DEMO).map_err(|error| CommandFailure::Failed(error.to_string()))?)
     } else {
         None
     };
     let url =
         server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
-    Scope::of(&url).map_err(Failure::Input)?;
+    Scope::of(&url).map_err(CommandFailure::Input)?;
     let settings = args.settings(url);
     if settings.max_depth.is_some() {
-        return Err(Failure::Input("--max-depth is not known to a ring".to_owned()));
+        return Err(CommandFailure::Input("--max-depth is not known to a ring".to_owned()));
     }
     let ring = &args.ring;
     let order = ring.order(&settings)?;
@@ -237,7 +237,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let Some(place) = place else {
         let again =
-            format!("{} attach {id} --cluster {}", words::program(), ring.cluster.join(","));
+            format!("{} attach {id} --cluster {}", format::program(), ring.cluster.join(","));
         eprintln!("argiope: the crawl goes on; to follow it: {again}");
         return output::print(&format!("{id}\n"));
     };
@@ -245,7 +245,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Follows a crawl that somebody began.
-pub fn attach(args: &Attach) -> Result<(), Failure> {
+pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, chance()?, None)?;
     let mut following = Following {
         switch: &switch,
@@ -278,20 +278,20 @@ fn place_for(
     out: Option<&std::path::Path>,
     settings: &CrawlSettings,
     demo: bool,
-) -> Result<Place, Failure> {
-    let scope = Scope::of(&settings.url).map_err(Failure::Input)?;
-    let name = if demo { DEMO.to_owned() } else { place::name_of(&scope.site) };
+) -> Result<RunDir, CommandFailure> {
+    let scope = Scope::of(&settings.url).map_err(CommandFailure::Input)?;
+    let name = if demo { DEMO.to_owned() } else { run_dir::name_of(&scope.site) };
     match out {
-        Some(path) => Ok(Place::given(path)),
-        None => Place::chosen(&name),
+        Some(path) => Ok(RunDir::given(path)),
+        None => RunDir::chosen(&name),
     }
 }
 
-fn failed(error: &ClientError) -> Failure {
+fn failed(error: &ClientError) -> CommandFailure {
     match error {
-        ClientError::No(_) => Failure::Input(error.to_string()),
+        ClientError::No(_) => CommandFailure::Input(error.to_string()),
         ClientError::Dial(_) | ClientError::Gone(_) | ClientError::Confused(_) => {
-            Failure::Failed(error.to_string())
+            CommandFailure::Failed(error.to_string())
         }
     }
 }
@@ -299,15 +299,15 @@ fn failed(error: &ClientError) -> Failure {
 /// Follows a crawl to its end, fetches it, and says how it ended.
 fn follow(
     following: &mut Following<'_>,
-    place: &Place,
+    place: &RunDir,
     settings: &CrawlSettings,
     json: bool,
     quiet: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
     let store = Store::create(&place.path, &as_json).map_err(|error| refused(&error))?;
     let interrupted = interrupt::listen();
-    let mut watch = Watch::new(quiet, false);
+    let mut watch = ProgressPrinter::new(quiet, false);
     let followed = block_on(async {
         let followed = following.follow_to_the_end(&mut watch, &interrupted).await?;
         let fetched = match followed {
@@ -325,9 +325,9 @@ fn follow(
                 format!("attach {} --cluster {}", following.id, following.addresses.join(","));
             eprintln!(
                 "argiope: the crawl goes on; to follow it again: {} {again}",
-                words::program()
+                format::program()
             );
-            return Err(Failure::Ended(INTERRUPTED));
+            return Err(CommandFailure::Ended(INTERRUPTED));
         }
         Err(error) => {
             place.undo();
@@ -341,16 +341,16 @@ fn tell(
     following: &Following<'_>,
     store: &Store,
     fetched: &Fetched,
-    place: &Place,
+    place: &RunDir,
     settings: &CrawlSettings,
     json: bool,
-) -> Result<(), Failure> {
-    let learned = remembered::load(store).map_err(|error| refused(&error))?;
+) -> Result<(), CommandFailure> {
+    let learned = learned::load(store).map_err(|error| refused(&error))?;
     fetched.write(store, learned.reset_cost).map_err(|error| refused(&error))?;
-    let learned = remembered::load(store).map_err(|error| refused(&error))?;
+    let learned = learned::load(store).map_err(|error| refused(&error))?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
-    let mut summary = Summary::of(&controller, incomplete.is_none(), following.stopped_by);
+    let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), following.stopped_by);
     summary.progress.actions_now = summary.progress.actions;
     let settings = CrawlSettings { tabs: following.tabs, ..settings.clone() };
     let masks = all_masks(&learned);
@@ -360,10 +360,10 @@ fn tell(
     output::print(&if json { ended.json() } else { ended.text() })?;
     match incomplete {
         None => Ok(()),
-        Some(_) if following.stopped_by.is_some() => Err(Failure::Ended(LIMIT)),
+        Some(_) if following.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
         Some(why) => {
             eprintln!("argiope: the model is not complete: {why}");
-            Err(Failure::Ended(FAILED))
+            Err(CommandFailure::Ended(FAILED))
         }
     }
 }
@@ -390,7 +390,7 @@ impl Following<'_> {
 
     async fn follow_to_the_end(
         &mut self,
-        watch: &mut Watch,
+        watch: &mut ProgressPrinter,
         interrupted: &Notify,
     ) -> Result<Followed, ClientError> {
         loop {
@@ -472,7 +472,7 @@ impl Following<'_> {
 }
 
 impl Limits {
-    fn reached(&self, total: &Tally) -> Option<StoppedBy> {
+    fn reached(&self, total: &CrawlTally) -> Option<StoppedBy> {
         if self.states.is_some_and(|limit| total.states >= limit) {
             Some(StoppedBy::MaxStates)
         } else if self.actions.is_some_and(|limit| total.spent.actions >= limit) {
@@ -485,8 +485,8 @@ impl Limits {
     }
 }
 
-fn progress(total: &Tally, started: Instant) -> Progress {
-    Progress {
+fn progress(total: &CrawlTally, started: Instant) -> CrawlProgress {
+    CrawlProgress {
         states: total.states as usize,
         transitions: total.transitions as usize,
         unexplored: (total.left + total.leases) as usize,

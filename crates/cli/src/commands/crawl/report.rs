@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
-use argiope_runtime::crawl::Summary;
+use argiope_runtime::crawl::CrawlSummary;
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sim::report::text::{count, name, number};
 use serde::Serialize;
 
-use crate::words;
+use crate::format;
 
 /// So many volatile parts are shown; `argiope explain` shows all.
 const SHOWN: usize = 5;
@@ -21,7 +21,7 @@ pub struct Ended<'a> {
     /// What was asked for.
     pub settings: &'a CrawlSettings,
     /// How it ended.
-    pub summary: &'a Summary,
+    pub summary: &'a CrawlSummary,
     /// How long it took, the start of the browser included.
     pub wall: Duration,
     /// Where everything is.
@@ -58,7 +58,7 @@ impl Ended<'_> {
 
     /// One JSON object on one line.
     pub fn json(&self) -> String {
-        let Summary {
+        let CrawlSummary {
             complete,
             stopped_by,
             progress,
@@ -93,7 +93,7 @@ impl Ended<'_> {
 
     /// Some lines for people.
     pub fn text(&self) -> String {
-        let Summary { progress, reset_cost, .. } = self.summary;
+        let CrawlSummary { progress, reset_cost, .. } = self.summary;
         let mut text = format!("{}: {}\n", name(&self.settings.url), self.end());
         _ = writeln!(
             text,
@@ -110,7 +110,7 @@ impl Ended<'_> {
         );
         if progress.actions_now > 0 {
             let tabs = count(self.settings.tabs.into(), "tab");
-            let time = words::time(self.wall);
+            let time = format::time(self.wall);
             _ = writeln!(text, "{time} with {tabs}, {:.1} actions/s", self.pace());
         }
         self.troubles(&mut text);
@@ -139,7 +139,7 @@ impl Ended<'_> {
     }
 
     fn troubles(&self, text: &mut String) {
-        let Summary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } =
+        let CrawlSummary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } =
             self.summary;
         let mut say = |number: usize, one: &str, many: &str| {
             if number > 0 {
@@ -172,14 +172,14 @@ impl Ended<'_> {
             _ = writeln!(text, "  {mask}");
         }
         if masks.len() > SHOWN {
-            let (program, out) = (words::program(), words::path(self.out));
+            let (program, out) = (format::program(), format::path(self.out));
             _ = writeln!(text, "  and {} more: {program} explain {out}", masks.len() - SHOWN);
         }
     }
 
     /// What to do next.
     fn next(&self, text: &mut String) {
-        let (program, out) = (words::program(), words::path(self.out));
+        let (program, out) = (format::program(), format::path(self.out));
         _ = writeln!(text, "everything is in {out}:");
         _ = writeln!(text, "  {program} states {out}");
         _ = writeln!(text, "  {program} export {out} --format model");
@@ -199,6 +199,6 @@ impl Ended<'_> {
             Some(StoppedBy::MaxDepth) => " --max-depth none",
             _ => "",
         };
-        Some(format!("{} crawl --resume {}{more}", words::program(), words::path(self.out)))
+        Some(format!("{} crawl --resume {}{more}", format::program(), format::path(self.out)))
     }
 }

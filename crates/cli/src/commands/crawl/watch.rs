@@ -4,11 +4,11 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use argiope_runtime::crawl::Progress;
+use argiope_runtime::crawl::CrawlProgress;
 use argiope_sim::report::text::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::words;
+use crate::format;
 
 /// How often there is a line where nobody watches.
 const EVERY: Duration = Duration::from_secs(10);
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_secs(10);
 const ENOUGH: usize = 20;
 
 /// Tells people how a crawl is going.
-pub struct Watch {
+pub struct ProgressPrinter {
     how: How,
     /// How far the crawl was when this process took it up.
     before: Option<usize>,
@@ -30,7 +30,7 @@ enum How {
     Lines { last: Instant },
 }
 
-impl Watch {
+impl ProgressPrinter {
     /// In the way that fits where standard error goes.
     pub fn new(quiet: bool, unprotected: bool) -> Self {
         let how = if quiet {
@@ -51,7 +51,7 @@ impl Watch {
     }
 
     /// The crawl is here now.
-    pub fn see(&mut self, progress: &Progress) {
+    pub fn see(&mut self, progress: &CrawlProgress) {
         let before = *self.before.get_or_insert(progress.transitions);
         // Only now: where there is nothing to crawl, there is nothing to say about it.
         if std::mem::take(&mut self.unprotected) {
@@ -86,14 +86,15 @@ impl Watch {
 }
 
 /// What matters most comes first, since a narrow terminal cuts the end off.
-fn line(progress: &Progress, before: usize) -> String {
-    let Progress { states, transitions, unexplored, resets, actions_now, elapsed, .. } = progress;
+fn line(progress: &CrawlProgress, before: usize) -> String {
+    let CrawlProgress { states, transitions, unexplored, resets, actions_now, elapsed, .. } =
+        progress;
     let seconds = elapsed.as_secs_f64().max(0.001);
     let done = transitions.saturating_sub(before);
     let left = if done >= ENOUGH && *unexplored > 0 {
         // For what is known now; new states bring more.
         let left = Duration::from_secs_f64(*unexplored as f64 * seconds / done as f64);
-        format!(" (about {})", words::time(left))
+        format!(" (about {})", format::time(left))
     } else {
         String::new()
     };
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_line_tells_what_is_done_and_what_is_left() {
-        let progress = Progress {
+        let progress = CrawlProgress {
             states: 12,
             transitions: 140,
             unexplored: 60,

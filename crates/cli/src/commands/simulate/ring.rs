@@ -6,25 +6,25 @@ use std::time::Instant;
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::star::division;
 use argiope_explore::strategies;
-use argiope_explore::strategy::Described;
+use argiope_explore::strategy::NamedStrategy;
 use argiope_sim::cluster::scenario::{Happening, STATIC, Scenario};
 use argiope_sim::cluster::{Cluster, spec};
 use argiope_sim::crawler::World;
-use argiope_sim::report::cluster::{Outcome, table};
+use argiope_sim::report::cluster::{ClusterOutcome, table};
 use argiope_sim::star::Star;
 use clap::builder::PossibleValuesParser;
 use serde::{Deserialize, Serialize};
 
 use super::trace;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::names;
 use crate::output;
-use crate::source::Application;
+use crate::source::CheckedModel;
 
 /// As typed. Nothing of it is looked at without `--controllers` or `--scenario`.
 #[derive(clap::Args, Default)]
 #[command(next_help_heading = "A ring of controllers")]
-pub struct RingArgs {
+pub struct SimulatedRingArgs {
     /// How many controllers share the crawl; without it there is none, and one crawler
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     controllers: Option<u32>,
@@ -75,7 +75,7 @@ pub struct RingArgs {
 /// What a scenario file says.
 #[derive(Serialize, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Written {
+pub(super) struct ScenarioFile {
     controllers: Option<u32>,
     crawlers: Option<u32>,
     scheme: Option<String>,
@@ -93,19 +93,19 @@ fn scheme_names() -> Vec<&'static str> {
     schemes::ALL.iter().map(|scheme| scheme.name).chain([STATIC]).collect()
 }
 
-impl RingArgs {
+impl SimulatedRingArgs {
     /// Whether a ring is asked for.
     pub fn wanted(&self) -> bool {
         self.controllers.is_some() || self.scenario.is_some()
     }
 
     /// What is typed, and for the rest what the file says.
-    fn written(&self) -> Result<Written, Failure> {
+    fn written(&self) -> Result<ScenarioFile, CommandFailure> {
         let file = match &self.scenario {
             Some(path) => read(path)?,
-            None => Written::default(),
+            None => ScenarioFile::default(),
         };
-        Ok(Written {
+        Ok(ScenarioFile {
             controllers: self.controllers.or(file.controllers),
             crawlers: self.crawlers.or(file.crawlers),
             scheme: self.scheme.clone().or(file.scheme),
@@ -141,12 +141,12 @@ impl RingArgs {
 
 /// Simulates a ring once for each seed.
 pub fn run(
-    args: &RingArgs,
-    app: &Application,
-    strategies: &[&'static Described],
+    args: &SimulatedRingArgs,
+    app: &CheckedModel,
+    strategies: &[&'static NamedStrategy],
     seeds: std::ops::Range<u64>,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let world = World::new(&app.model);
     let written = args.written()?;
     let mut outcomes = Vec::new();
@@ -156,13 +156,13 @@ pub fn run(
             let started = Instant::now();
             if scenario.division.is_some() {
                 if args.trace.is_some() {
-                    return Err(Failure::Input(
+                    return Err(CommandFailure::Input(
                         "only the crawl of a ring can be traced".to_owned(),
                     ));
                 }
                 let mut star = Star::new(&world, scenario);
                 star.run();
-                outcomes.push(Outcome::of_star(&star, milliseconds_since(started)));
+                outcomes.push(ClusterOutcome::of_star(&star, milliseconds_since(started)));
                 continue;
             }
             let mut cluster = Cluster::new(&world, scenario);
@@ -171,7 +171,7 @@ pub fn run(
                 trace::write(path, &header, &mut cluster)?;
             }
             cluster.run();
-            outcomes.push(Outcome::of(&cluster, milliseconds_since(started)));
+            outcomes.push(ClusterOutcome::of(&cluster, milliseconds_since(started)));
         }
     }
     if json {
@@ -180,7 +180,7 @@ pub fn run(
         output::print(&format!("{}\n{}", app.describe(), table(&outcomes)))?;
     }
     match outcomes.iter().find_map(|outcome| Some((outcome.seed, outcome.wrong.as_deref()?))) {
-        Some((seed, wrong)) => Err(Failure::Failed(format!(
+        Some((seed, wrong)) => Err(CommandFailure::Failed(format!(
             "the simulated crawl went wrong: {wrong}; to see it, add --seed {seed} --trace FILE, then --replay FILE"
         ))),
         None => Ok(()),
@@ -194,16 +194,16 @@ fn milliseconds_since(started: Instant) -> f64 {
 
 /// What is written, checked.
 pub(super) fn scenario(
-    written: &Written,
-    app: &Application,
-    strategy: &'static Described,
+    written: &ScenarioFile,
+    app: &CheckedModel,
+    strategy: &'static NamedStrategy,
     seed: u64,
-) -> Result<Scenario, Failure> {
-    let wrong = |error: spec::Misspelt| Failure::Input(error.to_string());
+) -> Result<Scenario, CommandFailure> {
+    let wrong = |error: spec::Misspelt| CommandFailure::Input(error.to_string());
     let controllers = written.controllers.unwrap_or(1) as usize;
     let crawlers = written.crawlers.map_or(20 * controllers, |many| many as usize);
     if crawlers == 0 || controllers == 0 {
-        return Err(Failure::Input("a ring needs a controller and a crawler".to_owned()));
+        return Err(CommandFailure::Input("a ring needs a controller and a crawler".to_owned()));
     }
     let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, seed);
     scenario.strategy = strategy;
@@ -212,7 +212,7 @@ pub(super) fn scenario(
     let division = written.division.as_deref();
     if scheme == Some(STATIC) {
         if controllers > 1 {
-            return Err(Failure::Input(
+            return Err(CommandFailure::Input(
                 "the static scheme has one coordinator: --controllers 1".to_owned(),
             ));
         }
@@ -222,9 +222,9 @@ pub(super) fn scenario(
         scenario.division = Some(found.ok_or_else(unknown)?.1);
     } else {
         if division.is_some() {
-            return Err(Failure::Input("only the static scheme has a division".to_owned()));
+            return Err(CommandFailure::Input("only the static scheme has a division".to_owned()));
         }
-        strategies::find_for_parts(strategy.name).map_err(Failure::Input)?;
+        strategies::find_for_parts(strategy.name).map_err(CommandFailure::Input)?;
     }
     if let Some(name) = scheme.filter(|&name| name != STATIC) {
         let found: Option<&'static Scheme> = schemes::find(name);
@@ -243,7 +243,7 @@ pub(super) fn scenario(
             |happening| !matches!(happening, Happening::LoseCrawler | Happening::AddCrawler);
         let befalls_ring = scenario.happenings.iter().any(|&(_, happening)| of_ring(happening));
         if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
-            return Err(Failure::Input(
+            return Err(CommandFailure::Input(
                 "the static scheme has no ring that anything could befall: only crawlers come and go"
                     .to_owned(),
             ));
@@ -251,7 +251,7 @@ pub(super) fn scenario(
     }
     let time = |given: &String| {
         spec::microseconds(given).ok_or_else(|| {
-            Failure::Input(format!("{given:?} is no time: expected such as 10ms or 250us"))
+            CommandFailure::Input(format!("{given:?} is no time: expected such as 10ms or 250us"))
         })
     };
     let action = written.action_time.as_ref().map(time).transpose()?;
@@ -267,15 +267,15 @@ pub(super) fn scenario(
     Ok(scenario)
 }
 
-fn unknown(what: &str, given: &str, there_are: &[&str]) -> Failure {
-    Failure::Input(names::unknown(what, given, there_are.iter().copied()))
+fn unknown(what: &str, given: &str, there_are: &[&str]) -> CommandFailure {
+    CommandFailure::Input(names::unknown(what, given, there_are.iter().copied()))
 }
 
-fn read(path: &std::path::Path) -> Result<Written, Failure> {
+fn read(path: &std::path::Path) -> Result<ScenarioFile, CommandFailure> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {
         let what = error.message().lines().next().unwrap_or_default().to_owned();
-        Failure::Input(format!("{}: no scenario: {what}", path.display()))
+        CommandFailure::Input(format!("{}: no scenario: {what}", path.display()))
     })
 }

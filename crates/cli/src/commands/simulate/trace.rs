@@ -9,10 +9,10 @@ use argiope_sim::cluster::Cluster;
 use argiope_sim::crawler::World;
 use serde::{Deserialize, Serialize};
 
-use super::ring::{Written, scenario};
-use crate::failure::Failure;
+use super::ring::{ScenarioFile, scenario};
+use crate::failure::CommandFailure;
 use crate::output;
-use crate::source::Application;
+use crate::source::CheckedModel;
 
 const FORMAT: &str = "argiope-trace/1";
 
@@ -24,12 +24,12 @@ pub struct Header {
     application: String,
     strategy: String,
     seed: u64,
-    scenario: Written,
+    scenario: ScenarioFile,
 }
 
 impl Header {
     /// Of a crawl to be.
-    pub fn new(app: &Application, strategy: &str, seed: u64, scenario: Written) -> Self {
+    pub fn new(app: &CheckedModel, strategy: &str, seed: u64, scenario: ScenarioFile) -> Self {
         let (format, application, strategy) =
             (FORMAT.to_owned(), app.describe(), strategy.to_owned());
         Self { format, application, strategy, seed, scenario }
@@ -37,9 +37,14 @@ impl Header {
 }
 
 /// Crawls to the end and writes down what happens.
-pub fn write(path: &Path, header: &Header, cluster: &mut Cluster<'_>) -> Result<(), Failure> {
-    let failed =
-        |error: io::Error| Failure::Failed(format!("cannot write {}: {error}", path.display()));
+pub fn write(
+    path: &Path,
+    header: &Header,
+    cluster: &mut Cluster<'_>,
+) -> Result<(), CommandFailure> {
+    let failed = |error: io::Error| {
+        CommandFailure::Failed(format!("cannot write {}: {error}", path.display()))
+    };
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let header = serde_json::to_string(header).expect("a header is plain data");
     writeln!(file, "{header}").map_err(failed)?;
@@ -53,8 +58,8 @@ pub fn write(path: &Path, header: &Header, cluster: &mut Cluster<'_>) -> Result<
 
 /// Lets everything happen again, line by line, and sees whether it is as it was. On a terminal every line waits for
 /// Enter; an `a` before it lets all the rest happen at once.
-pub fn replay(path: &Path, app: &Application) -> Result<(), Failure> {
-    let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
+pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
+    let wrong = |what: String| CommandFailure::Input(format!("{}: {what}", path.display()));
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut recorded = BufReader::new(file).lines();
     let first =
@@ -80,7 +85,7 @@ pub fn replay(path: &Path, app: &Application) -> Result<(), Failure> {
             let then = recorded.next().transpose().map_err(|error| wrong(error.to_string()))?;
             if then.as_ref() != Some(&line) {
                 let then = then.unwrap_or_else(|| "nothing".to_owned());
-                return Err(Failure::Failed(format!(
+                return Err(CommandFailure::Failed(format!(
                     "not as it was: line {number} of {} says: {}",
                     path.display(),
                     argiope_sim::report::text::name(&then)
@@ -95,6 +100,8 @@ pub fn replay(path: &Path, app: &Application) -> Result<(), Failure> {
     }
     match recorded.next() {
         None => Ok(()),
-        Some(_) => Err(Failure::Failed(format!("not as it was: {} goes on", path.display()))),
+        Some(_) => {
+            Err(CommandFailure::Failed(format!("not as it was: {} goes on", path.display())))
+        }
     }
 }

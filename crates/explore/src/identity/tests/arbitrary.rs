@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::identity::{
-    ALL, Masks, StateMasks, Verdict, difference, differs_only_in_values, find, learn,
+    ALL, Masks, Significance, StateMasks, difference, differs_only_in_values, find, learn,
 };
-use crate::page::{Kind, Node, Offer, Page};
+use crate::page::{Kind, Offer, Page, PageNode};
 
-fn node() -> impl Strategy<Value = Node> {
+fn node() -> impl Strategy<Value = PageNode> {
     let tag = proptest::sample::select(vec![
         "div", "p", "#text", "#text", "li", "ul", "button", "a", "input", "label", "form", "h1",
         "script", "select", "option", "#shadow", "details", "summary", "",
@@ -40,7 +40,7 @@ fn node() -> impl Strategy<Value = Node> {
     let text = proptest::sample::select(vec!["", " ", "a", "b", "a\u{a0} b", "\u{0}\u{202e}"]);
     let depth = prop_oneof![8 => 0_u16..5, 1 => any::<u16>()];
     (depth, tag, text, attributes, proptest::bool::weighted(0.8)).prop_map(
-        |(depth, tag, text, attributes, visible)| Node {
+        |(depth, tag, text, attributes, visible)| PageNode {
             depth,
             tag: tag.into(),
             text: text.into(),
@@ -137,7 +137,7 @@ proptest! {
     fn differences_count_exactly_if_the_states_differ((a, b) in two_pages()) {
         for identity in ALL {
             let found = difference(identity, &Masks::NONE, &a, &b);
-            let counts = found.iter().any(|difference| difference.verdict == Verdict::Counts);
+            let counts = found.iter().any(|difference| difference.verdict == Significance::Counts);
             let differ = identity.recognise(&a, &Masks::NONE).key != identity.recognise(&b, &Masks::NONE).key;
             prop_assert_eq!(differ, counts, "{} {:?}", identity.name, found);
             for difference in found {
@@ -178,7 +178,7 @@ proptest! {
 
 #[test]
 fn the_deepest_page_is_no_trouble() {
-    let nodes = (0..=u16::MAX).map(|depth| Node {
+    let nodes = (0..=u16::MAX).map(|depth| PageNode {
         depth,
         tag: "button".into(),
         text: String::new(),

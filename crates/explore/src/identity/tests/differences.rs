@@ -1,7 +1,7 @@
 //! What `explain` tells people.
 
 use crate::identity::tiny::page;
-use crate::identity::{Masks, Verdict, difference, find, learn};
+use crate::identity::{Masks, Significance, difference, find, learn};
 
 #[track_caller]
 fn check(identity: &str, a: &str, b: &str, expected: &[&str]) {
@@ -69,8 +69,8 @@ fn masked_differences_are_told_as_such() {
     let masks = learn(content, &a, &b);
     let found =
         difference(content, &masks, &a, &page(&text.replace("10:00", "9:09").replace('x', "y")));
-    let verdicts: Vec<Verdict> = found.iter().map(|difference| difference.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Counts, Verdict::Masked]);
+    let verdicts: Vec<Significance> = found.iter().map(|difference| difference.verdict).collect();
+    assert_eq!(verdicts, [Significance::Counts, Significance::Masked]);
     assert!(found[1].to_string().ends_with("(masked)"));
 }
 

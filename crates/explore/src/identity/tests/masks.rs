@@ -1,10 +1,10 @@
 //! Volatile parts: learned from two looks, masked, and nothing else is.
 
 use crate::identity::tiny::page;
-use crate::identity::{Described, Masks, StateMasks, differs_only_in_values, find, learn};
+use crate::identity::{Masks, NamedIdentity, StateMasks, differs_only_in_values, find, learn};
 use crate::page::Page;
 
-fn content() -> &'static Described {
+fn content() -> &'static NamedIdentity {
     find("content").unwrap()
 }
 

@@ -8,7 +8,7 @@
 use crate::anticipated::{Anticipated, Habit, Opinion};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{Job, Way};
+use crate::job::{PlannedJob, Way};
 
 /// The kinds of record that an action can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl Prospects {
     }
 
     /// The candidate that promises the most new states per action, if any is promising enough.
-    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<Job> {
+    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut groups: [(f64, usize); GROUPS] =
             std::array::from_fn(|group| (self.probability(group), group));
         groups.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));

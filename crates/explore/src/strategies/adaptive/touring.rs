@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::graph::{Graph, Slot, UNEXPLORED};
 use crate::id::StateIndex;
-use crate::job::Job;
+use crate::job::PlannedJob;
 use crate::strategies::adaptive::forecast::Forecast;
 use crate::strategies::greedy::Nearest;
-use crate::strategy::{INITIAL, Settings};
-use crate::tour::{Leaving, Step, Task};
+use crate::strategy::{INITIAL, StrategySettings};
+use crate::tour::{Leaving, TourProblem, TourStep};
 
 /// A tour is planned when what is left is foreseen this well on average. Below that the nearest
 /// candidate is the better choice: each transition executed makes the rest easier to foresee, and no
@@ -47,7 +47,7 @@ pub struct Touring {
 
 impl Touring {
     /// Without a plan.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
             planned_cost: settings.reset_cost,
@@ -85,14 +85,15 @@ impl Touring {
         forecast: &Forecast,
         nearest: &mut Nearest,
         at: StateIndex,
-    ) -> Option<Job> {
+    ) -> Option<PlannedJob> {
         if self.is_outdated(graph) {
             self.plan(graph, forecast, at);
         }
         if self.leaving.is_empty() {
             return None;
         }
-        let here = Job { reset: false, walk: Vec::new(), candidate: Slot { state: at, index: 0 } };
+        let here =
+            PlannedJob { reset: false, walk: Vec::new(), candidate: Slot { state: at, index: 0 } };
         let job = self.follow(graph, at, here).or_else(|| {
             self.breaks += 1;
             let job = nearest.choose_fullest(graph, at)?;
@@ -114,23 +115,28 @@ impl Touring {
     }
 
     /// Takes the steps of the plan up to the next candidate.
-    fn follow(&mut self, graph: &Graph, from: StateIndex, mut job: Job) -> Option<Job> {
+    fn follow(
+        &mut self,
+        graph: &Graph,
+        from: StateIndex,
+        mut job: PlannedJob,
+    ) -> Option<PlannedJob> {
         let mut state = from;
         loop {
             match self.leaving.get_mut(state.at())?.pop()? {
-                Step::Take(slot) if graph.is_free(slot) => {
+                TourStep::Take(slot) if graph.is_free(slot) => {
                     job.candidate = slot;
                     return Some(job);
                 }
                 // It was executed meanwhile, by the way, or somebody else is about to.
-                Step::Take(_) => {}
-                Step::Reset => {
+                TourStep::Take(_) => {}
+                TourStep::Reset => {
                     job.reset = true;
                     job.walk.clear();
                     state = INITIAL;
                 }
                 // A prediction may not have come true yet: then there is nothing to walk on.
-                Step::Again(slot) => {
+                TourStep::Again(slot) => {
                     if let Some(target) = graph.target(slot) {
                         job.walk.push(slot);
                         state = target;
@@ -157,7 +163,7 @@ impl Touring {
         let starts: Vec<StateIndex> =
             [at].into_iter().chain(others.filter(|&to| to != UNEXPLORED).map(StateIndex)).collect();
         self.planned_cost = self.reset_cost;
-        let task = Task {
+        let task = TourProblem {
             edges: &edges,
             states: graph.states(),
             starts: &starts,

@@ -5,15 +5,17 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Effect, Envelope, Input, Message, Task, ToCrawler};
+use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::peer::message::{
+    Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
+};
 use argiope_controller::star::ToNode;
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
 use super::super::contents;
+use super::super::crawl_state::{CrawlShare, Duty};
 use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
-use super::super::share::{Duty, Share};
 use super::{Alarm, Node, short};
 use crate::store::packed::encode;
 use crate::store::{Batch, ContentHash};
@@ -32,7 +34,7 @@ pub enum Outgoing {
 
 impl Node<'_> {
     /// Tells a peer something and carries out what it asks for.
-    pub(super) fn tell(&mut self, crawl: CrawlId, input: Input) {
+    pub(super) fn tell(&mut self, crawl: CrawlId, input: PeerInput) {
         let now = self.now();
         let Some(share) =
             self.shares.get_mut(&crawl).filter(|share| share.pending.is_none() && !share.stopped)
@@ -44,7 +46,7 @@ impl Node<'_> {
         peer.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         effects.retain(|effect| match effect {
-            Effect::Keep(part) => {
+            PeerEffect::Keep(part) => {
                 kept.push(encode(&(crawl, part)));
                 false
             }
@@ -62,9 +64,9 @@ impl Node<'_> {
         }
     }
 
-    fn carry_out(&mut self, crawl: CrawlId, effect: Effect) {
+    fn carry_out(&mut self, crawl: CrawlId, effect: PeerEffect) {
         match effect {
-            Effect::Send(to, envelope) => {
+            PeerEffect::Send(to, envelope) => {
                 if self.appended > self.durable && contents::acknowledges(&envelope) {
                     self.waiting
                         .push_back((self.appended, Outgoing::Send(crawl, to, Box::new(envelope))));
@@ -72,10 +74,11 @@ impl Node<'_> {
                     self.send_envelope(crawl, to, envelope);
                 }
             }
-            Effect::Broadcast(facts) => {
+            PeerEffect::Broadcast(facts) => {
                 let share = self.shares.get(&crawl);
-                let initial = share.and_then(Share::peer).and_then(|peer| peer.atlas().initial());
-                let inside = |shares: &[(CrawlId, super::Tally)]| {
+                let initial =
+                    share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
+                let inside = |shares: &[(CrawlId, super::CrawlTally)]| {
                     shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
                 };
                 let others: Vec<Key> = self
@@ -88,12 +91,12 @@ impl Node<'_> {
                     let envelope = Envelope {
                         initial,
                         facts: facts.clone(),
-                        ..Envelope::new(None, Message::Learned)
+                        ..Envelope::new(None, PeerMessage::Learned)
                     };
                     self.send_envelope(crawl, other, envelope);
                 }
             }
-            Effect::Tell(crawler, told) => {
+            PeerEffect::Tell(crawler, told) => {
                 if let ToCrawler::Task(Task { job: Some(job), look, .. }) = &told {
                     self.jobs += 1;
                     // One that is to look at a state goes over what was done.
@@ -103,12 +106,12 @@ impl Node<'_> {
                 }
                 self.tell_crawler(crawl, crawler, told);
             }
-            Effect::Executed(step) => self.trace("executed", step.from, step.action),
-            Effect::Wake(timer, after) => self.remind(crawl, Alarm::Peer(timer), after),
-            Effect::Left => self.after_the_disk(Outgoing::Left(crawl)),
-            Effect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
+            PeerEffect::Executed(step) => self.trace("executed", step.from, step.action),
+            PeerEffect::Wake(timer, after) => self.remind(crawl, Alarm::Peer(timer), after),
+            PeerEffect::Left => self.after_the_disk(Outgoing::Left(crawl)),
+            PeerEffect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
             // Written already.
-            Effect::Keep(_) => {}
+            PeerEffect::Keep(_) => {}
         }
     }
 
@@ -169,7 +172,7 @@ impl Node<'_> {
     fn send_envelope(&mut self, crawl: CrawlId, to: Key, envelope: Envelope) {
         let wanted = contents::of(&envelope);
         let blobs = self.blobs_for(to, &wanted);
-        let sent: Vec<Content> = blobs.iter().map(|blob| blob.content).collect();
+        let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
         if self.send_to(to, &Between::Peer(crawl, envelope, blobs)) {
             self.has_now(to, sent);
         }
@@ -196,14 +199,14 @@ impl Node<'_> {
         let at = self.members.keys().copied().find(|&key| home(crawler) == short_number(key));
         let Some(to) = at else { return };
         let blobs = self.blobs_for(to, &wanted);
-        let sent: Vec<Content> = blobs.iter().map(|blob| blob.content).collect();
+        let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
         if self.send_to(to, &Between::Tell(crawl, crawler, told, blobs)) {
             self.has_now(to, sent);
         }
     }
 
     /// Those of the contents that another controller does not have yet.
-    pub(super) fn blobs_for(&self, to: Key, wanted: &[Content]) -> Vec<Blob> {
+    pub(super) fn blobs_for(&self, to: Key, wanted: &[ContentId]) -> Vec<Blob> {
         let Some(link) = self.link_to(to).and_then(|id| self.links.get(&id)) else {
             return Vec::new();
         };
@@ -212,14 +215,14 @@ impl Node<'_> {
     }
 
     /// Another controller was sent these.
-    pub(super) fn has_now(&mut self, to: Key, contents: Vec<Content>) {
+    pub(super) fn has_now(&mut self, to: Key, contents: Vec<ContentId>) {
         if let Some(link) = self.link_to(to).and_then(|id| self.links.get_mut(&id)) {
             link.has.extend(contents);
         }
     }
 
     /// The bytes of a content, if they are here.
-    pub(super) fn blob(&self, content: Content) -> Option<Blob> {
+    pub(super) fn blob(&self, content: ContentId) -> Option<Blob> {
         let bytes = match self.recent.get(&content) {
             Some((_, bytes)) => bytes.to_vec(),
             None => self.store.blob(ContentHash(content.0)).ok()??,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::super::protocol::Tally;
+use super::super::protocol::CrawlTally;
 use super::Node;
 
 /// A controller whose heart has not beaten for so long is not well.
@@ -35,7 +35,7 @@ impl Metrics {
 }
 
 /// Name, what it is, and how it is read from a share.
-type Number = (&'static str, &'static str, fn(&Tally) -> u64);
+type Number = (&'static str, &'static str, fn(&CrawlTally) -> u64);
 
 const SHARE: &[Number] = &[
     ("argiope_states", "gauge", |tally| tally.states),

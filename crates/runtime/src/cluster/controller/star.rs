@@ -2,18 +2,18 @@
 //! get lost on the way: whoever is not answered says again what it said.
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::Content;
-use argiope_controller::peer::message::{Part, ToCrawler};
+use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::peer::message::{ReplicaPiece, ToCrawler};
 use argiope_controller::spent::Spent;
-use argiope_controller::star::coordinator::{Effect, Input};
-use argiope_controller::star::division::{Division, Plan};
-use argiope_controller::star::{Coordinator, Tell, ToNode};
+use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
+use argiope_controller::star::division::{Division, DivisionPlan};
+use argiope_controller::star::{Coordinator, NodeReport, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
 use super::super::contents;
-use super::super::protocol::{Between, Blob, CrawlId, Times, ToTabs, decode, encode};
-use super::super::share::{Duty, STAR_TIMES, Share};
+use super::super::crawl_state::{CrawlShare, Duty, STAR_TIMES};
+use super::super::protocol::{Between, Blob, CrawlId, TabTimes, ToTabs, decode, encode};
 use super::effects::{Outgoing, home, short_number};
 use super::{Alarm, ControllerError, Node};
 use crate::store::{Batch, packed};
@@ -29,20 +29,24 @@ impl Node<'_> {
     pub(super) fn coordinator_for(&mut self, id: CrawlId, division: Division) -> Duty {
         let others = self.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
         let tabs = self.tabs() + others.sum::<u32>();
-        let plan = Plan { division, shares: tabs.max(1) as usize };
+        let plan = DivisionPlan { division, shares: tabs.max(1) as usize };
         self.name(&format!("coordinates/{id}"), encode(&plan));
         Duty::Coordinator(Coordinator::new(plan, STAR_TIMES))
     }
 
     /// What this controller did for a crawl in an earlier life, if its work is divided in advance.
-    pub(super) fn recall_star(&self, id: CrawlId, parts: &[Part]) -> Result<Duty, ControllerError> {
+    pub(super) fn recall_star(
+        &self,
+        id: CrawlId,
+        parts: &[ReplicaPiece],
+    ) -> Result<Duty, ControllerError> {
         let Some(bytes) = self.store.named(&format!("coordinates/{id}"))? else {
             return Ok(Duty::PassOn);
         };
         let unknown =
             || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
-        let plan: Plan =
-            decode(&bytes).filter(|plan: &Plan| plan.shares > 0).ok_or_else(unknown)?;
+        let plan: DivisionPlan =
+            decode(&bytes).filter(|plan: &DivisionPlan| plan.shares > 0).ok_or_else(unknown)?;
         Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, parts)))
     }
 
@@ -56,12 +60,12 @@ impl Node<'_> {
                 _ => continue,
             };
             (self.say)(&format!("crawl {id}: coordinating it again, with {kept} states kept"));
-            self.coordinate(id, Input::Start);
+            self.coordinate(id, CoordinatorInput::Start);
         }
     }
 
     /// Tells the coordinator of a crawl something, if it is here, and carries out what it asks for.
-    pub(super) fn coordinate(&mut self, crawl: CrawlId, input: Input) {
+    pub(super) fn coordinate(&mut self, crawl: CrawlId, input: CoordinatorInput) {
         let now = self.now();
         let share = self.shares.get_mut(&crawl).filter(|share| !share.stopped);
         let Some(Duty::Coordinator(coordinator)) = share.map(|share| &mut share.duty) else {
@@ -71,9 +75,9 @@ impl Node<'_> {
         coordinator.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         for effect in &effects {
-            if let Effect::Keep(part) = effect {
+            if let CoordinatorEffect::Keep(part) = effect {
                 kept.push(packed::encode(&(crawl, part)));
-                if let Part::Step(step, _) = part {
+                if let ReplicaPiece::Step(step, _) = part {
                     self.trace("executed", step.from, step.action);
                 }
             }
@@ -83,12 +87,14 @@ impl Node<'_> {
         }
         for effect in effects {
             match effect {
-                Effect::Keep(_) => {}
-                Effect::Answer(crawler, told) => {
+                CoordinatorEffect::Keep(_) => {}
+                CoordinatorEffect::Answer(crawler, told) => {
                     self.after_the_disk(Outgoing::News(crawl, crawler, Box::new(told)));
                 }
-                Effect::Wake(timer, after) => self.remind(crawl, Alarm::Star(timer), after),
-                Effect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
+                CoordinatorEffect::Wake(timer, after) => {
+                    self.remind(crawl, Alarm::Star(timer), after)
+                }
+                CoordinatorEffect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
             }
         }
     }
@@ -97,7 +103,7 @@ impl Node<'_> {
         if let Duty::Coordinator(_) = self.shares.get(&crawl)?.duty {
             return Some(Who::Me);
         }
-        let coordinates = |shares: &[(CrawlId, super::Tally)]| {
+        let coordinates = |shares: &[(CrawlId, super::CrawlTally)]| {
             shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
         };
         let mut members = self.members.iter().filter(|(_, known)| coordinates(&known.shares));
@@ -108,8 +114,8 @@ impl Node<'_> {
     pub(super) fn tab_tells(
         &mut self,
         crawl: CrawlId,
-        tell: Tell,
-        (spent, times): (Spent, Times),
+        tell: NodeReport,
+        (spent, times): (Spent, TabTimes),
         blobs: Vec<Blob>,
     ) {
         // They stay here until the coordinator has them, whatever is lost on the way.
@@ -119,9 +125,9 @@ impl Node<'_> {
         share.times = share.times.plus(times);
         let crawler = tell.crawler;
         match self.coordinator_of(crawl) {
-            Some(Who::Me) => self.coordinate(crawl, Input::Told(tell)),
+            Some(Who::Me) => self.coordinate(crawl, CoordinatorInput::Told(tell)),
             Some(Who::Another(key)) => {
-                let wanted: Vec<Content> = tell.contents().collect();
+                let wanted: Vec<ContentId> = tell.contents().collect();
                 let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
@@ -142,11 +148,11 @@ impl Node<'_> {
 
     /// A tab that was attached here works for a crawl no more.
     pub(super) fn crawler_is_gone(&mut self, crawl: CrawlId, crawler: CrawlerId) {
-        if !self.shares.get(&crawl).is_some_and(Share::is_star) {
+        if !self.shares.get(&crawl).is_some_and(CrawlShare::is_star) {
             return;
         }
         match self.coordinator_of(crawl) {
-            Some(Who::Me) => self.coordinate(crawl, Input::Lost(crawler)),
+            Some(Who::Me) => self.coordinate(crawl, CoordinatorInput::Lost(crawler)),
             Some(Who::Another(key)) => _ = self.send_to(key, &Between::Gone(crawl, crawler)),
             None => {}
         }
@@ -163,7 +169,7 @@ impl Node<'_> {
             let gone =
                 coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
             for crawler in gone.collect::<Vec<_>>() {
-                self.coordinate(crawl, Input::Lost(crawler));
+                self.coordinate(crawl, CoordinatorInput::Lost(crawler));
             }
         }
     }

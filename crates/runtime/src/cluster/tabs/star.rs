@@ -5,34 +5,34 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::Job;
-use argiope_controller::outcome::{Failure, Outcome, Sighting};
-use argiope_controller::peer::atlas::Content;
+use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
+use argiope_controller::peer::atlas::ContentId;
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
-use argiope_controller::star::node::{Effect, Input, Node, Performed};
-use argiope_controller::star::{Tell, ToNode};
+use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode};
+use argiope_controller::star::{NodeReport, ToNode};
 use argiope_explore::id::StateKey;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{
-    Attached, Given, LIKE, MOST_DOUBLINGS, Office, PATIENCE, PAUSE, Session, Word, learn,
-    microseconds, take_crawler, tell_volatile,
+    Attached, LIKE, MOST_DOUBLINGS, PATIENCE, PAUSE, Session, TabContext, TabInstruction,
+    TabMessage, learn, microseconds, take_crawler, tell_volatile,
 };
 use crate::cluster::contents;
-use crate::cluster::protocol::{FromCrawler, Times};
-use crate::cluster::share;
-use crate::crawler::{Crawler, Report};
+use crate::cluster::crawl_state;
+use crate::cluster::protocol::{FromCrawler, TabTimes};
+use crate::crawler::{Crawler, JobReport};
 
 /// What was done is told at least so often, for those who watch, and so that little is lost with a crawler.
 const TELLS: Duration = Duration::from_secs(1);
 
 /// One tab that serves a star.
 struct Serving<'a> {
-    office: &'a Office,
+    office: &'a TabContext,
     attached: &'a Attached,
     session: &'a mut Session,
-    given: &'a mut mpsc::Receiver<Given>,
+    given: &'a mut mpsc::Receiver<TabMessage>,
     /// What the coordinator said while the tab was busy.
     news: VecDeque<ToNode>,
     /// When something was told last, whether an answer is waited for, and how often it was in vain.
@@ -43,20 +43,22 @@ struct Serving<'a> {
 
 /// Performs and tells, without end. Can be abandoned; whoever serves next goes on with what the tab knows.
 pub async fn serve(
-    office: &Office,
+    office: &TabContext,
     attached: &Attached,
     session: &mut Session,
-    given: &mut mpsc::Receiver<Given>,
+    given: &mut mpsc::Receiver<TabMessage>,
 ) {
     let order = &attached.crawl.spec.order;
     // It was checked when the crawl began.
-    let Ok(strategy) = share::nodes_strategy(order) else { return std::future::pending().await };
+    let Ok(strategy) = crawl_state::nodes_strategy(order) else {
+        return std::future::pending().await;
+    };
     let mut effects = Vec::new();
     match &mut session.node {
-        Some(node) => node.handle(Input::Renamed(attached.crawler), &mut effects),
+        Some(node) => node.handle(NodeInput::Renamed(attached.crawler), &mut effects),
         None => {
-            let mut node = Node::new(attached.crawler, strategy, share::exploring(order));
-            node.handle(Input::Start, &mut effects);
+            let mut node = StarNode::new(attached.crawler, strategy, crawl_state::exploring(order));
+            node.handle(NodeInput::Start, &mut effects);
             session.node = Some(node);
         }
     }
@@ -67,27 +69,27 @@ pub async fn serve(
 }
 
 impl Serving<'_> {
-    async fn run(&mut self, effects: Vec<Effect>) {
+    async fn run(&mut self, effects: Vec<NodeEffect>) {
         let mut effects = VecDeque::from(effects);
         let mut idle = Instant::now();
         loop {
             let began = Instant::now();
             let input = match effects.pop_front() {
-                Some(Effect::Send(tell)) => {
+                Some(NodeEffect::Send(tell)) => {
                     self.send(tell).await;
                     continue;
                 }
-                Some(Effect::Load) => Some(self.load().await),
-                Some(Effect::Perform(job)) => Some(self.perform(&job).await),
+                Some(NodeEffect::Load) => Some(self.load().await),
+                Some(NodeEffect::Perform(job)) => Some(self.perform(&job).await),
                 // If it is over, its home will attach it elsewhere.
-                Some(Effect::Finished) | None if effects.is_empty() => {
+                Some(NodeEffect::Finished) | None if effects.is_empty() => {
                     self.wait().await;
                     None
                 }
-                Some(Effect::Finished) | None => continue,
+                Some(NodeEffect::Finished) | None => continue,
             };
             if input.is_some() {
-                let asked = microseconds(began - idle).filter(|&time| time <= Times::IDLE);
+                let asked = microseconds(began - idle).filter(|&time| time <= TabTimes::IDLE);
                 self.session.times.asking += asked.unwrap_or_default();
                 self.session.times.acting += microseconds(began.elapsed()).unwrap_or_default();
                 idle = Instant::now();
@@ -97,7 +99,7 @@ impl Serving<'_> {
     }
 
     /// What was heard meanwhile is known before it is decided what to do next.
-    fn decide(&mut self, input: Option<Input>, effects: &mut VecDeque<Effect>) {
+    fn decide(&mut self, input: Option<NodeInput>, effects: &mut VecDeque<NodeEffect>) {
         while let Ok(given) = self.given.try_recv() {
             self.hear(given);
         }
@@ -105,15 +107,15 @@ impl Serving<'_> {
         let mut more = Vec::new();
         for told in self.news.drain(..) {
             (self.waits, self.in_vain) = (false, 0);
-            node.handle(Input::Received(told), &mut more);
+            node.handle(NodeInput::Received(told), &mut more);
         }
         if let Some(input) = input {
             node.handle(input, &mut more);
         }
-        let says = more.iter().any(|effect| matches!(effect, Effect::Send(_)));
+        let says = more.iter().any(|effect| matches!(effect, NodeEffect::Send(_)));
         if !says && self.told.elapsed() >= patience(self.waits, self.in_vain) {
             self.in_vain += u32::from(self.waits);
-            node.handle(Input::Remind, &mut more);
+            node.handle(NodeInput::Remind, &mut more);
             self.told = Instant::now();
         }
         effects.extend(more);
@@ -132,19 +134,22 @@ impl Serving<'_> {
     }
 
     /// Says which state it was told about, if it was told about one.
-    fn hear(&mut self, Given { crawler, told }: Given) -> Option<StateKey> {
+    fn hear(&mut self, TabMessage { crawler, told }: TabMessage) -> Option<StateKey> {
         match told {
-            Word::Star(told) if crawler == self.attached.crawler => self.news.push_back(told),
-            Word::Ring(ToCrawler::Like(state, content)) => {
+            TabInstruction::Star(told) if crawler == self.attached.crawler => {
+                self.news.push_back(told)
+            }
+            TabInstruction::Ring(ToCrawler::Like(state, content)) => {
                 learn(self.attached, state, content);
                 return Some(state);
             }
-            Word::Star(_) | Word::Ring(ToCrawler::Task(_) | ToCrawler::Finished) => {}
+            TabInstruction::Star(_)
+            | TabInstruction::Ring(ToCrawler::Task(_) | ToCrawler::Finished) => {}
         }
         None
     }
 
-    async fn send(&mut self, tell: Tell) {
+    async fn send(&mut self, tell: NodeReport) {
         let archive = &self.attached.crawl.archive;
         let blobs = tell.contents().filter_map(|content| archive.blob(content)).collect();
         let mut frames = contents::in_frames(self.office.outbox.unsent(blobs));
@@ -161,47 +166,52 @@ impl Serving<'_> {
             .await;
     }
 
-    async fn load(&mut self) -> Input {
+    async fn load(&mut self) -> NodeInput {
         let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
-            return Input::NotLoaded;
+            return NodeInput::NotLoaded;
         };
         let Ok((mut at, found)) = crawler.load().await else {
             if !self.office.browsers.discard(crawler.tab()) {
                 tokio::time::sleep(PAUSE).await;
             }
-            return Input::NotLoaded;
+            return NodeInput::NotLoaded;
         };
         self.session.spent.resets += 1;
         self.attached.crawl.take_in(&found);
         let content = self.describe(&mut at, &crawler);
         self.session.crawler = Some(crawler);
-        Input::Loaded(at, content)
+        NodeInput::Loaded(at, content)
     }
 
     /// Where the tab stands, as the node wants to know it.
-    fn describe(&self, at: &mut Sighting, crawler: &Crawler) -> Option<Content> {
+    fn describe(&self, at: &mut Sighting, crawler: &Crawler) -> Option<ContentId> {
         at.offers = crawler.offers();
         self.attached.crawl.archive.name_of(at.key)
     }
 
-    async fn perform(&mut self, job: &Job) -> Input {
+    async fn perform(&mut self, job: &Job) -> NodeInput {
         let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
-            return Input::NotBegun;
+            return NodeInput::NotBegun;
         };
         match self.know_the_way(job, &crawler).await {
             Way::Known => {}
             Way::Unanswered => {
                 self.session.crawler = Some(crawler);
-                return Input::NotBegun;
+                return NodeInput::NotBegun;
             }
             Way::Unknown => {
                 self.session.crawler = Some(crawler);
-                let outcome = Outcome::Failed { went_right: 0, reason: Failure::Lost };
+                let outcome = Outcome::Failed { went_right: 0, reason: JobFailure::Lost };
                 let spent = Spent::default();
-                return Input::Performed(Performed { outcome, spent, content: None, notes: None });
+                return NodeInput::Performed(Performed {
+                    outcome,
+                    spent,
+                    content: None,
+                    notes: None,
+                });
             }
         }
-        let Report { mut outcome, spent, found, learned } = crawler.perform(job).await;
+        let JobReport { mut outcome, spent, found, learned } = crawler.perform(job).await;
         self.office.browsers.discard(crawler.tab());
         let spent = Spent { actions: spent.actions, resets: spent.resets };
         self.session.spent = self.session.spent.plus(spent);
@@ -224,7 +234,7 @@ impl Serving<'_> {
             // The next job has a new tab.
             Outcome::Failed { .. } => None,
         };
-        Input::Performed(Performed { outcome, spent, content, notes: named })
+        NodeInput::Performed(Performed { outcome, spent, content, notes: named })
     }
 
     /// Sees to it that the tab knows the states that it is to walk through.

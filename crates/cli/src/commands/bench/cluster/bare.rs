@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::cluster::block_on;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{output, recorded, threads};
 
 /// So long they click.
@@ -33,7 +33,7 @@ const CLICKS: &str = "async (milliseconds) => {
 }";
 
 /// With so many browsers at a time.
-pub fn run(pages: &[u32], url: &str) -> Result<(), Failure> {
+pub fn run(pages: &[u32], url: &str) -> Result<(), CommandFailure> {
     output::print(
         "The same browsers without a crawler, their pages click by themselves:\n\
          browsers  clicks/s  speed-up  per browser  cores busy  processor time of a click\n",
@@ -54,7 +54,7 @@ pub fn run(pages: &[u32], url: &str) -> Result<(), Failure> {
 }
 
 /// How many clicks there were, how long that took, and the seconds that cores were busy meanwhile, on the whole machine.
-async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), Failure> {
+async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFailure> {
     #[derive(Deserialize)]
     struct Evaluated {
         result: Counted,
@@ -63,13 +63,13 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), Failure> {
     struct Counted {
         value: u64,
     }
-    let failed = |error: CallError| Failure::Failed(format!("the browser failed: {error}"));
+    let failed = |error: CallError| CommandFailure::Failed(format!("the browser failed: {error}"));
     let executable = recorded::browser(None)?;
     let mut browsers = Vec::new();
     for _ in 0..pages {
         let settings = LaunchSettings::new(executable.clone(), std::env::temp_dir());
         let browser = Browser::launch(&settings).await;
-        let browser = browser.map_err(|error| Failure::Failed(error.to_string()))?;
+        let browser = browser.map_err(|error| CommandFailure::Failed(error.to_string()))?;
         let opened = browser.new_tab(false).await.map_err(failed)?;
         load(&browser, &opened, url).await.map_err(failed)?;
         browsers.push((browser, opened));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::atlas::Route;
-use argiope_controller::peer::message::{Report, Task, ToCrawler};
+use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::protocol::{
-    CrawlId, FirstLook, FromCrawler, Times, ToTabs, decode, encode,
+    CrawlId, FirstLook, FromCrawler, TabTimes, ToTabs, decode, encode,
 };
 use argiope_sim::crawler::{SimulatedCrawler, World};
 use argiope_wire::{Hello, Role, Sender};
@@ -38,7 +38,7 @@ pub struct Counted {
 }
 
 /// The application, for as long as the process lives.
-pub type Application = &'static World<'static>;
+pub type LoadApplication = &'static World<'static>;
 
 impl Counted {
     fn gave(&mut self, waited: Duration, now: Instant) {
@@ -54,7 +54,7 @@ struct Tab {
     works_for: Option<(CrawlId, CrawlerId)>,
     number: u64,
     route: Option<Route>,
-    last: Option<Report>,
+    last: Option<TaskReport>,
     told: Rc<RefCell<BTreeSet<StateKey>>>,
     said: Instant,
     counted: Rc<RefCell<Counted>>,
@@ -65,7 +65,7 @@ pub async fn crawl(
     switch: Switch,
     address: String,
     number: u64,
-    world: Application,
+    world: LoadApplication,
     counted: Rc<RefCell<Counted>>,
     told: Rc<RefCell<BTreeSet<StateKey>>>,
 ) {
@@ -95,7 +95,7 @@ pub async fn crawl(
         let Ok(received) = timeout(PATIENCE, receiver.recv()).await else {
             // What it said is lost with somebody.
             if let Some(last) = tab.last.clone() {
-                tab.report(Report { again: true, ..last }).await;
+                tab.report(TaskReport { again: true, ..last }).await;
             }
             continue;
         };
@@ -105,7 +105,7 @@ pub async fn crawl(
             Some(ToTabs::Attach(_, works_for)) => {
                 tab.works_for = works_for;
                 if let Some((_, crawler)) = works_for {
-                    tab.report(Report::new(crawler, 0)).await;
+                    tab.report(TaskReport::new(crawler, 0)).await;
                 }
             }
             Some(ToTabs::Tell(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
@@ -137,24 +137,24 @@ impl Tab {
         let _ = self.sender.send(frame).await;
     }
 
-    async fn report(&mut self, report: Report) {
+    async fn report(&mut self, report: TaskReport) {
         let Some((crawl, _)) = self.works_for else { return };
         self.number += 1;
         self.said = Instant::now();
         self.route.clone_from(&report.route);
-        let report = Report { number: self.number, ..report };
+        let report = TaskReport { number: self.number, ..report };
         self.last = Some(report.clone());
         self.say(&FromCrawler::Report(
             crawl,
             report,
             Spent { actions: 1, resets: 0 },
-            Times::default(),
+            TabTimes::default(),
             Vec::new(),
         ))
         .await;
     }
 
-    async fn perform(&mut self, world: Application, task: Task) {
+    async fn perform(&mut self, world: LoadApplication, task: Task) {
         let Some((crawl, crawler)) = self.works_for else { return };
         if task.number != self.number {
             self.say(&FromCrawler::Returned(crawl, task.id)).await;
@@ -164,15 +164,15 @@ impl Tab {
         let waited = now - self.said;
         self.counted.borrow_mut().gave(waited, now);
         let mut report = match &task.job {
-            None => Report {
+            None => TaskReport {
                 at: Some(self.simulated.load(world)),
                 route: Some(Route::default()),
                 task: Some(task.id),
-                ..Report::new(crawler, 0)
+                ..TaskReport::new(crawler, 0)
             },
             Some(job) => {
                 let ended = self.simulated.perform(world, job);
-                Report::of(crawler, 0, &task, ended, self.route.as_ref())
+                TaskReport::of(crawler, 0, &task, ended, self.route.as_ref())
             }
         };
         if let Some(at) = &mut report.at {

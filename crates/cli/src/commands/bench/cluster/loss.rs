@@ -11,7 +11,7 @@ use argiope_runtime::cluster::protocol::{CrawlId, Status};
 use super::load::Counted;
 use super::{application, crawl_with};
 use crate::cluster::block_on;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 use crate::processes::{Folder, How, Processes, client};
 
@@ -27,14 +27,14 @@ fn now() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros())
 }
 
-pub fn run(times: usize) -> Result<(), Failure> {
+pub fn run(times: usize) -> Result<(), CommandFailure> {
     let mut seconds = Vec::new();
     for _ in 0..times {
         seconds.extend(once()?);
     }
     let measured = seconds.len();
     if measured == 0 {
-        return Err(Failure::Failed(
+        return Err(CommandFailure::Failed(
             "every crawl was over before a controller could be killed".to_owned(),
         ));
     }
@@ -56,7 +56,7 @@ pub fn run(times: usize) -> Result<(), Failure> {
 }
 
 /// None if the crawl was over before anybody could be killed.
-fn once() -> Result<Option<f64>, Failure> {
+fn once() -> Result<Option<f64>, CommandFailure> {
     let world = application("random:8000:30")?;
     let folder = Folder::new()?;
     let mut ring =
@@ -95,15 +95,16 @@ fn once() -> Result<Option<f64>, Failure> {
             }
         }
     }
-    let first =
-        first.ok_or_else(|| Failure::Failed("nothing was served after the loss".to_owned()))?;
+    let first = first
+        .ok_or_else(|| CommandFailure::Failed("nothing was served after the loss".to_owned()))?;
     Ok(Some((first - killed.get()) as f64 / 1e6))
 }
 
 /// When jobs were given out, by state.
-fn assigned(trace: &Path) -> Result<BTreeMap<String, Vec<u128>>, Failure> {
+fn assigned(trace: &Path) -> Result<BTreeMap<String, Vec<u128>>, CommandFailure> {
     let text = std::fs::read_to_string(trace);
-    let text = text.map_err(|error| Failure::Failed(format!("{}: {error}", trace.display())))?;
+    let text =
+        text.map_err(|error| CommandFailure::Failed(format!("{}: {error}", trace.display())))?;
     let mut by_state: BTreeMap<String, Vec<u128>> = BTreeMap::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();

@@ -9,7 +9,7 @@ use argiope_sites::{Server, Site};
 use serde_json::Value;
 
 use crate::cluster::block_on;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 use crate::processes::{Folder, How, Processes, argiope, client};
 
@@ -30,7 +30,7 @@ struct Found {
     ids: String,
 }
 
-pub fn run(quick: bool) -> Result<(), Failure> {
+pub fn run(quick: bool) -> Result<(), CommandFailure> {
     output::print(
         "What is found, and the first digits of a hash over the ids of all states:\n\
          | application | found | 1 tab | 8 tabs | 3 controllers | 3, one killed |\n\
@@ -42,8 +42,9 @@ pub fn run(quick: bool) -> Result<(), Failure> {
     for site in sites.filter(|&site| !quick || site == "links") {
         let folder = Folder::new()?;
         // Nobody has visited the application before: some of them count their visitors.
-        let on_new = |crawl: &dyn Fn(&str) -> Result<Found, Failure>| {
-            let server = Server::start(site).map_err(|error| Failure::Failed(error.to_string()))?;
+        let on_new = |crawl: &dyn Fn(&str) -> Result<Found, CommandFailure>| {
+            let server =
+                Server::start(site).map_err(|error| CommandFailure::Failed(error.to_string()))?;
             crawl(&format!("{}{}", server.url(), query(site)))
         };
         let found = [
@@ -64,16 +65,19 @@ pub fn run(quick: bool) -> Result<(), Failure> {
     if different.is_empty() {
         return Ok(());
     }
-    Err(Failure::Failed(format!("they are not the same everywhere; {}", different.join("; "))))
+    Err(CommandFailure::Failed(format!(
+        "they are not the same everywhere; {}",
+        different.join("; ")
+    )))
 }
 
-fn alone(url: &str, out: &Path, tabs: &str) -> Result<Found, Failure> {
+fn alone(url: &str, out: &Path, tabs: &str) -> Result<Found, CommandFailure> {
     crawled(&["crawl", url, "--tabs", tabs], out)
 }
 
 /// By a ring of three with two crawlers; one of them dies when a third of an earlier crawl's work is done.
-fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, Failure> {
-    std::fs::create_dir(folder).map_err(|error| Failure::Failed(error.to_string()))?;
+fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, CommandFailure> {
+    std::fs::create_dir(folder).map_err(|error| CommandFailure::Failed(error.to_string()))?;
     let mut ring = Processes::start(folder, 3, How::default())?;
     ring.add_crawler()?;
     ring.add_crawler()?;
@@ -111,19 +115,19 @@ fn together(url: &str, folder: &Path, one_dies: bool) -> Result<Found, Failure> 
 }
 
 /// Lets a crawl run to its end.
-fn crawled(arguments: &[&str], out: &Path) -> Result<Found, Failure> {
+fn crawled(arguments: &[&str], out: &Path) -> Result<Found, CommandFailure> {
     let mut command = argiope(&[])?;
     let ended = command.args(arguments).args(["--quiet", "--json", "--out"]).arg(out).output();
-    let ended =
-        ended.map_err(|error| Failure::Failed(format!("a crawl does not start: {error}")))?;
+    let ended = ended
+        .map_err(|error| CommandFailure::Failed(format!("a crawl does not start: {error}")))?;
     if !ended.status.success() {
-        return Err(Failure::Failed(format!(
+        return Err(CommandFailure::Failed(format!(
             "a crawl failed: {}",
             String::from_utf8_lossy(&ended.stderr).trim()
         )));
     }
     let summary: Value = serde_json::from_slice(&ended.stdout).map_err(|error| {
-        Failure::Failed(format!("a crawl says something else than was asked: {error}"))
+        CommandFailure::Failed(format!("a crawl says something else than was asked: {error}"))
     })?;
     let mut counts =
         format!("{} states, {} transitions", summary["states"], summary["transitions"]);
@@ -135,8 +139,9 @@ fn crawled(arguments: &[&str], out: &Path) -> Result<Found, Failure> {
 }
 
 /// A hash over the ids of a run's states.
-fn ids(out: &Path) -> Result<String, Failure> {
-    let failed = |error: argiope_runtime::store::StoreError| Failure::Failed(error.to_string());
+fn ids(out: &Path) -> Result<String, CommandFailure> {
+    let failed =
+        |error: argiope_runtime::store::StoreError| CommandFailure::Failed(error.to_string());
     let store = Store::read(out).map_err(failed)?;
     let mut keys = Vec::new();
     for state in store.states().map_err(failed)? {

@@ -3,20 +3,21 @@
 use std::time::{Duration, Instant};
 
 use argiope_runtime::cluster::client::{Client, ClientError};
-use argiope_runtime::cluster::protocol::{CrawlId, Order, Tally};
+use argiope_runtime::cluster::protocol::{CrawlId, CrawlTally, Order};
 use argiope_sites::Server;
 
 use super::bare;
 use crate::cluster::{block_on, chance};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 use crate::processes::{Folder, How, Processes, client};
 use crate::threads;
 
 /// With an application of so many switches whose server takes so many milliseconds to answer; and what the browsers alone
 /// do there.
-pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
-    let server = Server::start("toggles").map_err(|error| Failure::Failed(error.to_string()))?;
+pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), CommandFailure> {
+    let server =
+        Server::start("toggles").map_err(|error| CommandFailure::Failed(error.to_string()))?;
     let url = format!("{}?switches={switches}&wait={wait}", server.url());
     output::print(&format!(
         "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {wait} ms \
@@ -46,7 +47,7 @@ pub fn run(crawlers: &[u32], switches: u32, wait: u32) -> Result<(), Failure> {
 }
 
 /// One crawl: what was done, how long it took, and the seconds that cores were busy meanwhile, on the whole machine.
-fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration, f64), Failure> {
+fn crawl(url: &str, crawlers: u32) -> Result<(CrawlTally, Duration, f64), CommandFailure> {
     let folder = Folder::new()?;
     let mut ring = Processes::start(&folder.0, 2, How::default())?;
     for _ in 0..crawlers {
@@ -68,5 +69,5 @@ fn crawl(url: &str, crawlers: u32) -> Result<(Tally, Duration, f64), Failure> {
             }
         }
     })?;
-    crawled.map_err(|error: ClientError| Failure::Failed(error.to_string()))
+    crawled.map_err(|error: ClientError| CommandFailure::Failed(error.to_string()))
 }

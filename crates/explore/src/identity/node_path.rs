@@ -8,8 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Encoder;
-use super::tree::{At, Tree};
-use crate::page::Node;
+use super::tree::{At, PageTree};
+use crate::page::PageNode;
 use crate::quoted::Escaped;
 
 /// How many steps a place has at most; what lies deeper has no place.
@@ -17,14 +17,14 @@ const DEEPEST: usize = 200;
 
 /// The way to a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct NodePath {
     /// From the root, or from the nearest node that has a stable id.
-    pub steps: Vec<Step>,
+    pub steps: Vec<NodePathStep>,
 }
 
 /// One node on the way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Step {
+pub struct NodePathStep {
     /// Its tag.
     pub tag: String,
     /// Its id, if it has one that can be relied on; the rest is then not asked for.
@@ -41,15 +41,15 @@ pub(super) struct Branches<'a> {
     places: BTreeMap<(&'a str, u64, u32), At>,
 }
 
-impl Place {
+impl NodePath {
     /// The place of a node. An id is relied on only if `trusted` says so as well, and siblings that are
     /// `left_out` are not counted.
     pub fn of(
-        tree: &Tree<'_>,
+        tree: &PageTree<'_>,
         at: At,
         trusted: impl Fn(&str) -> bool,
         left_out: impl Fn(At) -> bool,
-    ) -> Option<Place> {
+    ) -> Option<NodePath> {
         let mut steps = Vec::new();
         for at in tree.upwards(at) {
             if steps.len() == DEEPEST {
@@ -59,7 +59,7 @@ impl Place {
             let shape = shape(node);
             let id = tree.stable_id(at).filter(|id| trusted(id)).map(str::to_owned);
             if id.is_some() {
-                steps.push(Step { tag: node.tag.clone(), id, shape: 0, nth: 0 });
+                steps.push(NodePathStep { tag: node.tag.clone(), id, shape: 0, nth: 0 });
                 break;
             }
             let alike = |sibling: &At| {
@@ -67,16 +67,20 @@ impl Place {
             };
             let before = tree.children(tree.parent(at)).take_while(|sibling| *sibling < at);
             let nth = before.filter(alike).filter(|sibling| !left_out(*sibling)).count() as u32;
-            steps.push(Step { tag: node.tag.clone(), id: None, shape, nth });
+            steps.push(NodePathStep { tag: node.tag.clone(), id: None, shape, nth });
         }
         steps.reverse();
-        Some(Place { steps })
+        Some(NodePath { steps })
     }
 }
 
 impl<'a> Branches<'a> {
     /// Those of a node, or the roots, but for those that are left out.
-    pub(super) fn of(tree: &Tree<'a>, parent: Option<At>, left_out: impl Fn(At) -> bool) -> Self {
+    pub(super) fn of(
+        tree: &PageTree<'a>,
+        parent: Option<At>,
+        left_out: impl Fn(At) -> bool,
+    ) -> Self {
         let mut branches = Self { ids: BTreeMap::new(), places: BTreeMap::new() };
         let mut counts: BTreeMap<(&str, u64), u32> = BTreeMap::new();
         for at in tree.children(parent).filter(|at| !left_out(*at)) {
@@ -93,7 +97,7 @@ impl<'a> Branches<'a> {
     }
 
     /// Where a step leads.
-    pub(super) fn follow(&self, tree: &Tree<'a>, step: &Step) -> Option<At> {
+    pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<At> {
         match &step.id {
             Some(id) => {
                 self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag)
@@ -105,7 +109,7 @@ impl<'a> Branches<'a> {
 
 /// What of a node is the same whatever state it is in. Computed for many siblings at a time, and a page
 /// that makes two of them alike gains nothing: so a quick hash will do.
-pub(super) fn shape(node: &Node) -> u64 {
+pub(super) fn shape(node: &PageNode) -> u64 {
     if node.is_text() {
         return 0;
     }
@@ -124,7 +128,7 @@ pub(super) fn shape(node: &Node) -> u64 {
 }
 
 /// The same with what its author calls it: its classes and its id.
-pub(super) fn exact_shape(tree: &Tree<'_>, at: At) -> u64 {
+pub(super) fn exact_shape(tree: &PageTree<'_>, at: At) -> u64 {
     let node = tree.node(at);
     let mut encoder = Encoder::about("exact shape");
     encoder.number(shape(node));
@@ -147,7 +151,7 @@ fn is_lasting(name: &str) -> bool {
         && !PASSING.contains(&name)
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for NodePathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", Escaped(&self.tag, 30))?;
         match &self.id {
@@ -158,7 +162,7 @@ impl fmt::Display for Step {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for NodePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.steps.iter().enumerate() {
             write!(f, "{}{step}", if index == 0 { "" } else { " > " })?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use argiope_controller::peer::atlas::Content;
+use argiope_controller::peer::atlas::ContentId;
 use argiope_wire::{Connection, Hello, Sender};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -15,7 +15,7 @@ use super::protocol::encode;
 pub type LinkId = u64;
 
 /// What connections bring.
-pub enum Arrival {
+pub enum ConnectionEvent {
     /// A frame.
     Frame(LinkId, Vec<u8>),
     /// It is over; why.
@@ -29,7 +29,7 @@ pub struct Link {
     sender: Sender,
     _reader: Reader,
     /// The contents that the other side has.
-    pub has: BTreeSet<Content>,
+    pub has: BTreeSet<ContentId>,
     /// Frames that were not sent because the other side does not keep up.
     pub dropped: u64,
 }
@@ -45,14 +45,19 @@ impl Drop for Reader {
 
 impl Link {
     /// Takes a connection over: what comes is passed on in order, and waits while nobody takes it.
-    pub fn open(id: LinkId, connection: Connection, arrivals: mpsc::Sender<Arrival>) -> Self {
+    pub fn open(
+        id: LinkId,
+        connection: Connection,
+        arrivals: mpsc::Sender<ConnectionEvent>,
+    ) -> Self {
         let hello = connection.peer.clone();
         let (sender, mut receiver) = connection.split();
         let reader = tokio::spawn(async move {
             let why = loop {
                 match receiver.recv().await {
                     Ok(Some(frame)) => {
-                        if arrivals.send(Arrival::Frame(id, frame.to_vec())).await.is_err() {
+                        if arrivals.send(ConnectionEvent::Frame(id, frame.to_vec())).await.is_err()
+                        {
                             return;
                         }
                     }
@@ -60,7 +65,7 @@ impl Link {
                     Err(error) => break error.to_string(),
                 }
             };
-            let _ = arrivals.send(Arrival::Closed(id, why)).await;
+            let _ = arrivals.send(ConnectionEvent::Closed(id, why)).await;
         });
         let reader = Reader(reader.abort_handle());
         Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0 }
@@ -106,5 +111,5 @@ pub struct Switch {
     /// What this process says of itself.
     pub me: Arc<Hello>,
     /// The limits of every connection.
-    pub limits: argiope_wire::Limits,
+    pub limits: argiope_wire::ConnectionLimits,
 }

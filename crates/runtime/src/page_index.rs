@@ -7,27 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use argiope_browser::agent::{Look, Raw};
 use argiope_controller::outcome::Offered;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::identity::{Described, Masks, Recognised, StateMasks};
+use argiope_explore::identity::{Masks, NamedIdentity, Recognised, StateMasks};
 use argiope_explore::page::{Kind, Page};
 
 use crate::label;
-use crate::store::{Found, OfferDetail, StateDetail};
+use crate::store::{FoundPage, OfferDetail, StateDetail};
 
 /// How many places of actions are kept in memory; those of states beyond that are read from the store.
 const PLACES: usize = 400_000;
 
 /// A page of a state: where its actions are, as long as it is the same to the byte.
 #[derive(Debug)]
-pub struct Sheet {
+pub struct PageActions {
     /// The page.
     pub raw: Raw,
     /// The actions, ordered by signature.
-    places: Box<[Spot]>,
+    places: Box<[ActionHandle]>,
 }
 
 /// Where an action is.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct ActionHandle {
     /// The action.
     pub action: ActionSignature,
     /// What is done.
@@ -38,27 +38,28 @@ pub struct Spot {
     pub place: Box<str>,
 }
 
-impl Sheet {
+impl PageActions {
     fn new(raw: Raw, offers: &[OfferDetail]) -> Self {
-        let spot = |offer: &OfferDetail| Spot {
+        let spot = |offer: &OfferDetail| ActionHandle {
             action: offer.signature,
             kind: offer.kind,
             argument: offer.argument.as_str().into(),
             place: offer.place.as_str().into(),
         };
-        let mut places: Vec<Spot> = offers.iter().map(spot).collect();
+        let mut places: Vec<ActionHandle> = offers.iter().map(spot).collect();
         places.sort_by_key(|spot| spot.action);
         Self { raw, places: places.into() }
     }
 
     /// What the page offers.
     pub fn offers(&self) -> Vec<Offered> {
-        let offered = |spot: &Spot| Offered { action: spot.action, once: spot.kind == Kind::Link };
+        let offered =
+            |spot: &ActionHandle| Offered { action: spot.action, once: spot.kind == Kind::Link };
         self.places.iter().map(offered).collect()
     }
 
     /// Where an action is on this page.
-    pub fn spot(&self, action: ActionSignature) -> Option<&Spot> {
+    pub fn spot(&self, action: ActionSignature) -> Option<&ActionHandle> {
         self.places
             .binary_search_by_key(&action, |spot| spot.action)
             .ok()
@@ -72,7 +73,7 @@ pub struct Known {
     /// The state that it is.
     pub key: StateKey,
     /// Where its actions are.
-    pub sheet: Arc<Sheet>,
+    pub sheet: Arc<PageActions>,
 }
 
 /// What a look at an unknown page brought.
@@ -82,28 +83,28 @@ pub struct Sight {
     /// What it offers.
     pub offers: Vec<Offered>,
     /// To be stored if the state turns out to be new.
-    pub found: Found,
+    pub found: FoundPage,
 }
 
 /// What the crawlers know, on whichever thread they work.
 #[derive(Clone)]
-pub struct Common(Arc<Mutex<Knowledge>>);
+pub struct SharedPageIndex(Arc<Mutex<PageIndex>>);
 
-impl Common {
+impl SharedPageIndex {
     /// For crawlers that begin with this.
-    pub fn new(knowledge: Knowledge) -> Self {
+    pub fn new(knowledge: PageIndex) -> Self {
         Self(Arc::new(Mutex::new(knowledge)))
     }
 
     /// Everything in it can be learned again: a panic elsewhere leaves nothing behind that would be wrong.
-    pub fn lock(&self) -> MutexGuard<'_, Knowledge> {
+    pub fn lock(&self) -> MutexGuard<'_, PageIndex> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What the crawlers know.
-pub struct Knowledge {
-    identity: &'static Described,
+pub struct PageIndex {
+    identity: &'static NamedIdentity,
     /// What changes from load to load, on every page.
     pub masks: Masks,
     /// What was found to change in single states.
@@ -120,14 +121,14 @@ pub struct Knowledge {
     untold: BTreeSet<StateKey>,
     raws: HashMap<Raw, Known>,
     /// The page by which a state was first recognised.
-    first: HashMap<StateKey, Arc<Sheet>>,
+    first: HashMap<StateKey, Arc<PageActions>>,
     oldest: VecDeque<(Raw, StateKey)>,
     places: usize,
 }
 
-impl Knowledge {
+impl PageIndex {
     /// Nothing but how pages are told apart.
-    pub fn new(identity: &'static Described) -> Self {
+    pub fn new(identity: &'static NamedIdentity) -> Self {
         Self {
             identity,
             masks: Masks::default(),
@@ -145,7 +146,7 @@ impl Knowledge {
     }
 
     /// How pages are told apart.
-    pub fn identity(&self) -> &'static Described {
+    pub fn identity(&self) -> &'static NamedIdentity {
         self.identity
     }
 
@@ -160,13 +161,13 @@ impl Knowledge {
     }
 
     /// The page by which a state was first recognised, if it is in memory.
-    pub fn sheet(&self, key: StateKey) -> Option<&Arc<Sheet>> {
+    pub fn sheet(&self, key: StateKey) -> Option<&Arc<PageActions>> {
         self.first.get(&key)
     }
 
     /// Takes in what the store knows of a state.
-    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Arc<Sheet> {
-        let sheet = Arc::new(Sheet::new(Raw(detail.raw), &detail.offers));
+    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Arc<PageActions> {
+        let sheet = Arc::new(PageActions::new(Raw(detail.raw), &detail.offers));
         self.remember(Known { key, sheet: sheet.clone() });
         sheet
     }
@@ -184,7 +185,7 @@ impl Knowledge {
             recognised = resolved;
         }
         let offers = offers_of(&page, &recognised);
-        let known = Known { key: recognised.key, sheet: Arc::new(Sheet::new(raw, &offers)) };
+        let known = Known { key: recognised.key, sheet: Arc::new(PageActions::new(raw, &offers)) };
         if !self.first.contains_key(&known.key) {
             self.untold.insert(known.key);
         }
@@ -196,7 +197,7 @@ impl Knowledge {
         Sight {
             known,
             offers: offers.iter().map(offered).collect(),
-            found: Found {
+            found: FoundPage {
                 url: page.url.clone(),
                 title: page.title.clone(),
                 found_at: 0,
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_page_is_known_when_its_state_was_told_of() {
-        let mut knowledge = Knowledge::new(argiope_explore::identity::find("content").unwrap());
+        let mut knowledge = PageIndex::new(argiope_explore::identity::find("content").unwrap());
         let state = knowledge.recognise(look(1), |_| false).known.key;
         assert!(knowledge.page(Raw(1)).is_none(), "whoever meets it meanwhile has to look");
         knowledge.told(state);

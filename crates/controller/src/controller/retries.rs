@@ -25,7 +25,7 @@ const MOST_FAILED_LOADS: u32 = 8;
 
 /// Counts.
 #[derive(Default)]
-pub(super) struct Troubles {
+pub(super) struct RetryCounts {
     failures: BTreeMap<Slot, u32>,
     losses: BTreeMap<Slot, u32>,
     exchanges: BTreeMap<Slot, u32>,
@@ -41,7 +41,7 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> u32 {
     *count
 }
 
-impl Troubles {
+impl RetryCounts {
     /// A candidate failed; whether that is enough.
     pub(super) fn failed(&mut self, candidate: Slot) -> bool {
         count(&mut self.failures, candidate) >= MOST_FAILURES

@@ -10,8 +10,8 @@ use argiope_explore::job::cheaper_way;
 use argiope_explore::strategy::INITIAL;
 
 use super::{Assigned, Controller};
-use crate::input::Effect;
-use crate::job::{Ahead, CrawlerId, Job, JobId, Step};
+use crate::input::ControllerEffect;
+use crate::job::{Ahead, CrawlerId, Job, JobId, Transition};
 use crate::route::{Hop, Routes};
 
 /// A way to where a candidate is.
@@ -47,7 +47,7 @@ impl Controller {
         crawler: CrawlerId,
         candidate: Slot,
         strays: Vec<Hop>,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         let way = self.walk(INITIAL, &BTreeSet::new(), |state| state == candidate.state);
         match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
@@ -65,7 +65,7 @@ impl Controller {
         &mut self,
         crawler: CrawlerId,
         assigned: Assigned,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         self.idle.remove(&crawler);
         let job = self.spelled_out(&assigned);
@@ -83,7 +83,7 @@ impl Controller {
             let jobs = self.busy.entry(crawler).or_default();
             jobs.push_back(Assigned { after: Some(after), ..next });
         }
-        effects.push(Effect::Assign { crawler, job, ahead });
+        effects.push(ControllerEffect::Assign { crawler, job, ahead });
     }
 
     /// How many jobs a crawler may be given beyond one. Towards the end there is something left for the others.
@@ -96,7 +96,7 @@ impl Controller {
     fn spelled_out(&self, assigned: &Assigned) -> Job {
         let graph = self.known.graph().expect("a job was found, so there is a state");
         let action = |slot| graph.signature(graph.action_of(slot));
-        let step = |hop: &Hop| Step {
+        let step = |hop: &Hop| Transition {
             from: graph.key(hop.slot.state),
             action: action(hop.slot),
             to: graph.key(hop.to),

@@ -7,14 +7,14 @@ use argiope_explore::identity::{Masks, StateMasks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::knowledge::Knowledge;
+use crate::page_index::PageIndex;
 use crate::store::{Store, StoreError};
 
 /// What a reset is taken to cost before it was measured. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 
 /// What was learned in an earlier part of the crawl.
-pub struct Remembered {
+pub struct LearnedValues {
     /// What changes from load to load.
     pub masks: Masks,
     /// What changes in single states.
@@ -27,9 +27,9 @@ pub struct Remembered {
     pub origin: Option<String>,
 }
 
-impl Remembered {
+impl LearnedValues {
     /// Puts it where crawlers find it.
-    pub fn into_knowledge(self, knowledge: &mut Knowledge) {
+    pub fn into_knowledge(self, knowledge: &mut PageIndex) {
         knowledge.masks = self.masks;
         knowledge.state_masks = self.state_masks;
         knowledge.trusted = self.trusted;
@@ -37,9 +37,9 @@ impl Remembered {
 }
 
 /// What the store has.
-pub fn load(store: &Store) -> Result<Remembered, StoreError> {
+pub fn load(store: &Store) -> Result<LearnedValues, StoreError> {
     let trusted: Vec<ActionSignature> = named(store, "trusted")?.unwrap_or_default();
-    Ok(Remembered {
+    Ok(LearnedValues {
         masks: named(store, "masks")?.unwrap_or_default(),
         state_masks: named(store, "state-masks")?.unwrap_or_default(),
         trusted: trusted.into_iter().map(|action| (action, true)).collect(),
@@ -58,12 +58,12 @@ fn named<T: DeserializeOwned>(store: &Store, name: &str) -> Result<Option<T>, St
 }
 
 /// What is known once the first page was seen.
-pub fn first(knowledge: &Knowledge, origin: &str) -> Vec<(String, Vec<u8>)> {
+pub fn first(knowledge: &PageIndex, origin: &str) -> Vec<(String, Vec<u8>)> {
     vec![entry("masks", &knowledge.masks), entry("origin", origin)]
 }
 
 /// What is learned later.
-pub fn learned(knowledge: &Knowledge, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
+pub fn learned(knowledge: &PageIndex, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
     let trusted: Vec<_> = knowledge
         .trusted
         .iter()

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::message::{Input, Report};
+use argiope_controller::peer::message::{PeerInput, TaskReport};
 use argiope_explore::quoted::Escaped;
 use argiope_ring::Key;
 
-use super::super::links::LinkId;
+use super::super::connections::LinkId;
+use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{
-    Between, CrawlId, FirstLook, FromCrawler, Member, Order, Spec, ToClient, ToTabs,
+    Between, CrawlId, CrawlSpec, FirstLook, FromCrawler, KnownMember, Order, ToClient, ToTabs,
 };
-use super::super::share::Share;
 use super::effects::crawler_of;
 use super::{Node, PULSE, shown};
 
@@ -21,7 +21,7 @@ const MOST_TABS: u32 = 4_096;
 
 /// A process with tabs.
 #[derive(Default)]
-pub struct Process {
+pub struct CrawlerProcess {
     /// What each tab works for.
     tabs: Vec<Option<(CrawlId, CrawlerId)>>,
     /// The crawls that it was told of.
@@ -41,10 +41,11 @@ pub enum Asker {
 impl Node<'_> {
     /// A crawler dialled.
     pub(super) fn hire(&mut self, link: LinkId) {
-        self.processes.insert(link, Process::default());
+        self.processes.insert(link, CrawlerProcess::default());
         let members = self.members.iter();
-        let members =
-            members.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
+        let members = members
+            .map(|(&key, known)| KnownMember { key, address: known.address.clone() })
+            .collect();
         if let Some(link) = self.links.get_mut(&link) {
             link.send(&ToTabs::Members(members));
         }
@@ -59,7 +60,7 @@ impl Node<'_> {
             self.unanswered.remove(&crawler);
             self.crawler_is_gone(crawl, crawler);
             if let Some((crawl, task)) = self.under_way.remove(&crawler) {
-                self.tell(crawl, Input::Lost(task));
+                self.tell(crawl, PeerInput::Lost(task));
             }
         }
         let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
@@ -158,11 +159,11 @@ impl Node<'_> {
             return;
         }
         let waiting = self.unanswered.values().filter(|(since, ..)| since.elapsed() > PULSE);
-        let waiting: Vec<(CrawlId, Report)> = waiting
-            .map(|(_, crawl, report)| (*crawl, Report { again: true, ..report.clone() }))
+        let waiting: Vec<(CrawlId, TaskReport)> = waiting
+            .map(|(_, crawl, report)| (*crawl, TaskReport { again: true, ..report.clone() }))
             .collect();
         for (crawl, report) in waiting {
-            self.tell(crawl, Input::Report(report));
+            self.tell(crawl, PeerInput::Report(report));
         }
     }
 
@@ -199,21 +200,21 @@ impl Node<'_> {
                 }
                 // One that was attached elsewhere meanwhile may still have something to say.
                 self.unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
-                self.tell(crawl, Input::Report(report));
+                self.tell(crawl, PeerInput::Report(report));
             }
             FromCrawler::Returned(crawl, answer) => {
                 self.under_way.retain(|_, (_, task)| *task != answer);
                 if answer.by == self.me {
-                    self.tell(crawl, Input::Returned(answer));
+                    self.tell(crawl, PeerInput::Returned(answer));
                 } else {
                     self.send_to(answer.by, &Between::Returned(crawl, answer));
                 }
             }
             FromCrawler::Want(crawl, crawler, state) => {
-                if self.shares.get(&crawl).is_some_and(Share::is_star) {
+                if self.shares.get(&crawl).is_some_and(CrawlShare::is_star) {
                     self.tab_wants(crawl, crawler, state);
                 } else {
-                    self.tell(crawl, Input::Want(crawler, state));
+                    self.tell(crawl, PeerInput::Want(crawler, state));
                 }
             }
             FromCrawler::Page(crawl, page) => {
@@ -257,7 +258,7 @@ impl Node<'_> {
     pub(super) fn probe_for(&mut self, order: Order, asker: Asker) {
         self.next_probe += 1;
         let number = self.next_probe;
-        let at_work = |process: &Process| !process.leaving && !process.tabs.is_empty();
+        let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
         let here =
             self.processes.iter().find(|(_, process)| at_work(process)).map(|(&link, _)| link);
         if let Some(link) = here.and_then(|link| self.links.get_mut(&link)) {
@@ -290,7 +291,8 @@ impl Node<'_> {
                 self.send_to(other, &Between::Probed(number, first));
             }
             Asker::Client(link, id, order) => {
-                let begun = first.and_then(|first| self.found(id, &Spec { order: *order, first }));
+                let begun =
+                    first.and_then(|first| self.found(id, &CrawlSpec { order: *order, first }));
                 let answer = match begun {
                     Ok(()) => ToClient::Started(id),
                     Err(why) => ToClient::No(Escaped(&why, 500).to_string()),

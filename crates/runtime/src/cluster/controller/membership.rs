@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::{Input, Part};
-use argiope_controller::peer::settings::Settings;
-use argiope_controller::star::coordinator::Input as StarInput;
+use argiope_controller::peer::message::{PeerInput, ReplicaPiece};
+use argiope_controller::peer::settings::PeerSettings;
+use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use serde::Serialize;
 
-use super::super::links::LinkId;
-use super::super::protocol::{Between, Blob, CrawlId, Member, Spec, Tally, ToTabs, encode};
-use super::super::share::{self, Duty, Share};
+use super::super::connections::LinkId;
+use super::super::crawl_state::{self, CrawlShare, Duty};
+use super::super::protocol::{
+    Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
+};
 use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
 
 /// A controller that was silent for so long and has no connection is forgotten.
@@ -60,7 +62,7 @@ impl Node<'_> {
             let bytes = encode(&addresses);
             self.name("members", bytes);
         }
-        let crawls: Vec<(CrawlId, Spec, StateMasks, bool)> = self
+        let crawls: Vec<(CrawlId, CrawlSpec, StateMasks, bool)> = self
             .shares
             .iter()
             .map(|(&id, share)| (id, share.spec.clone(), share.volatile.clone(), share.stopped))
@@ -125,14 +127,15 @@ impl Node<'_> {
         });
     }
 
-    fn tallies(&self) -> Vec<(CrawlId, Tally)> {
+    fn tallies(&self) -> Vec<(CrawlId, CrawlTally)> {
         self.shares.iter().map(|(&id, share)| (id, share.tally(self.crawlers_of(id)))).collect()
     }
 
     fn pulse(&self) -> Between {
         let others = self.members.iter().filter(|(_, known)| !known.leaving);
-        let members =
-            others.map(|(&key, known)| Member { key, address: known.address.clone() }).collect();
+        let members = others
+            .map(|(&key, known)| KnownMember { key, address: known.address.clone() })
+            .collect();
         Between::Pulse { members, tabs: self.tabs(), shares: self.tallies() }
     }
 
@@ -222,7 +225,7 @@ impl Node<'_> {
         let parts = pending.parts.clone();
         let mut messages: Vec<Between> = Vec::new();
         for some in parts.chunks(PARTS_AT_ONCE) {
-            let contents = some.iter().flat_map(Part::contents);
+            let contents = some.iter().flat_map(ReplicaPiece::contents);
             let blobs = contents.filter_map(|content| self.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }
@@ -233,7 +236,7 @@ impl Node<'_> {
     }
 
     /// Somebody has sent what it kept of a crawl that nobody goes on with.
-    fn take_kept(&mut self, from: Key, id: CrawlId, parts: &[Part], last: bool) {
+    fn take_kept(&mut self, from: Key, id: CrawlId, parts: &[ReplicaPiece], last: bool) {
         let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
         else {
             return;
@@ -268,7 +271,7 @@ impl Node<'_> {
             return;
         };
         (self.say)(&format!("crawl {id}: going on with {parts} things kept"));
-        self.tell(id, Input::Start);
+        self.tell(id, PeerInput::Start);
         self.assign_tabs();
     }
 
@@ -276,12 +279,13 @@ impl Node<'_> {
     fn take_up(
         &mut self,
         id: CrawlId,
-        make: impl FnOnce(Settings, &[Part]) -> Peer,
+        make: impl FnOnce(PeerSettings, &[ReplicaPiece]) -> Peer,
     ) -> Option<usize> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
         // It was checked when the crawl was introduced.
-        share.duty = Duty::Peer(make(share::settings(&share.spec.order).ok()?, &pending.parts));
+        share.duty =
+            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.parts));
         Some(pending.parts.len())
     }
 
@@ -289,19 +293,21 @@ impl Node<'_> {
         if let Some(share) = self.shares.get_mut(&id) {
             share.joins_through = Some(through);
         }
-        self.tell(id, Input::Join(through));
+        self.tell(id, PeerInput::Join(through));
     }
 
     /// Begins a crawl; the others are told.
-    pub(super) fn found(&mut self, id: CrawlId, spec: &Spec) -> Result<(), String> {
-        let mut share = Share::new(spec.clone(), self.me)?;
-        share.duty = match share::star(&spec.order)? {
+    pub(super) fn found(&mut self, id: CrawlId, spec: &CrawlSpec) -> Result<(), String> {
+        let mut share = CrawlShare::new(spec.clone(), self.me)?;
+        share.duty = match crawl_state::star(&spec.order)? {
             Some(division) => self.coordinator_for(id, division),
-            None => Duty::Peer(Peer::founder(share::settings(&spec.order)?, self.me, &[self.me])),
+            None => {
+                Duty::Peer(Peer::founder(crawl_state::settings(&spec.order)?, self.me, &[self.me]))
+            }
         };
         self.introduce(id, share);
-        self.tell(id, Input::Start);
-        self.coordinate(id, StarInput::Start);
+        self.tell(id, PeerInput::Start);
+        self.coordinate(id, CoordinatorInput::Start);
         let others: Vec<Key> = self.members.keys().copied().collect();
         for other in others {
             self.send_to(other, &Between::Crawl(id, spec.clone()));
@@ -311,7 +317,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    fn introduce(&mut self, id: CrawlId, share: Share) {
+    fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
         self.name(&format!("crawl/{id}"), encode(&share.spec));
         (self.say)(&format!("crawl {id} of {}", shown(&share.spec.order.settings.url)));
         self.shares.insert(id, share);
@@ -326,7 +332,7 @@ impl Node<'_> {
             Between::Pulse { members, tabs, shares } => self.pulsed(from, members, tabs, shares),
             Between::Crawl(id, spec) => {
                 if !self.shares.contains_key(&id) && self.leaving.is_none() {
-                    match Share::new(spec, self.me) {
+                    match CrawlShare::new(spec, self.me) {
                         Ok(share) => {
                             let is_ring = !share.is_star();
                             self.introduce(id, share);
@@ -343,7 +349,7 @@ impl Node<'_> {
             }
             Between::Peer(id, envelope, blobs) => {
                 self.take_blobs_of(link, blobs);
-                self.tell(id, Input::Received(from, envelope));
+                self.tell(id, PeerInput::Received(from, envelope));
             }
             Between::Tell(id, crawler, told, blobs) => {
                 self.take_blobs(blobs);
@@ -353,9 +359,9 @@ impl Node<'_> {
                 self.take_blobs(blobs);
                 self.take_kept(from, id, &parts, last);
             }
-            Between::Returned(id, answer) => self.tell(id, Input::Returned(answer)),
+            Between::Returned(id, answer) => self.tell(id, PeerInput::Returned(answer)),
             Between::Probe(number, order) => {
-                self.probe_for(order, super::home::Asker::Controller(from, number));
+                self.probe_for(order, super::crawlers::Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.probed(number, first),
             Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
@@ -368,11 +374,11 @@ impl Node<'_> {
             Between::Blobs(blobs) => self.take_blobs_of(link, blobs),
             Between::Told(id, tell, blobs) => {
                 self.take_blobs_of(link, blobs);
-                self.coordinate(id, StarInput::Told(tell));
+                self.coordinate(id, CoordinatorInput::Told(tell));
             }
             Between::News(id, crawler, told) => self.news_for(id, crawler, told),
             Between::Want(id, crawler, state) => self.describe(id, crawler, state),
-            Between::Gone(id, crawler) => self.coordinate(id, StarInput::Lost(crawler)),
+            Between::Gone(id, crawler) => self.coordinate(id, CoordinatorInput::Lost(crawler)),
             Between::Leaving => {
                 if let Some(known) = self.members.get_mut(&from) {
                     known.leaving = true;
@@ -393,11 +399,11 @@ impl Node<'_> {
     fn pulsed(
         &mut self,
         from: Key,
-        members: Vec<Member>,
+        members: Vec<KnownMember>,
         tabs: u32,
-        shares: Vec<(CrawlId, Tally)>,
+        shares: Vec<(CrawlId, CrawlTally)>,
     ) {
-        for Member { key, address } in members {
+        for KnownMember { key, address } in members {
             let known = key == self.me
                 || self.members.contains_key(&key)
                 || self.members.len() >= MOST_MEMBERS
@@ -435,7 +441,7 @@ impl Node<'_> {
                 let apart =
                     !around.successors().contains(&from) && around.predecessor() != Some(from);
                 if apart && self.is_time_to_meet(id, from) {
-                    self.tell(id, Input::Meet(from));
+                    self.tell(id, PeerInput::Meet(from));
                 }
             }
         }

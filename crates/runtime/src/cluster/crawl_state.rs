@@ -5,28 +5,28 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::{Content, StateRecord};
-use argiope_controller::peer::message::Part;
+use argiope_controller::peer::atlas::{ContentId, StateRecord};
+use argiope_controller::peer::message::ReplicaPiece;
 use argiope_controller::peer::schemes::{self, Scheme};
-use argiope_controller::peer::settings::{Recovery, Settings, Times};
+use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 use argiope_controller::spent::Spent;
 use argiope_controller::star::Coordinator;
-use argiope_controller::star::coordinator::Times as StarTimes;
+use argiope_controller::star::coordinator::CoordinatorTimeouts;
 use argiope_controller::star::division::{self, Division};
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{self, StateMasks};
 use argiope_explore::strategies;
-use argiope_explore::strategy::{Described, Settings as Exploring};
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
-use super::protocol::{Order, Page, Spec, Tally, Times as SpentTimes};
+use super::protocol::{CrawlSpec, CrawlTally, Order, SeenPage, TabTimes};
 
 /// So many successors survive this many failures at once, less one.
 const SUCCESSORS: usize = 4;
 /// How long things take in a cluster. A controller that died is noticed by the one before it after at most `stabilise` and
 /// `answer`, and the one after it then asks for `answer` whether it is so: 1.7 s. Shorter would take a busy machine for
 /// dead, which costs work that is done twice.
-const TIMES: Times = Times {
+const TIMES: PeerTimeouts = PeerTimeouts {
     task: 60_000_000,
     stabilise: 300_000,
     answer: 700_000,
@@ -37,15 +37,16 @@ const TIMES: Times = Times {
 };
 /// How long things take in a star. A crawler whose connection breaks is known to be gone; one that only falls silent is
 /// taken for lost after 80 s.
-pub const STAR_TIMES: StarTimes = StarTimes { task: 5_000_000, gather: 3_000_000 };
+pub const STAR_TIMES: CoordinatorTimeouts =
+    CoordinatorTimeouts { task: 5_000_000, gather: 3_000_000 };
 /// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 
 /// What several controllers kept of a crawl that none of them goes on with yet.
 #[derive(Default)]
-pub struct Pending {
+pub struct PendingCrawl {
     /// Of this controller, and of those that have sent theirs.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReplicaPiece>,
     /// Who has sent all of it.
     pub have_sent: BTreeSet<Key>,
     /// Whom it was sent to.
@@ -64,9 +65,9 @@ pub enum Duty {
 }
 
 /// A share.
-pub struct Share {
+pub struct CrawlShare {
     /// What the crawl is.
-    pub spec: Spec,
+    pub spec: CrawlSpec,
     /// What this controller does for it.
     pub duty: Duty,
     /// What changes in single states, as far as crawlers have said.
@@ -76,9 +77,9 @@ pub struct Share {
     /// What crawlers that are attached here have spent.
     pub spent: Spent,
     /// What their time went into.
-    pub times: SpentTimes,
+    pub times: TabTimes,
     /// What was kept in an earlier life, until it is known who goes on with the crawl.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingCrawl>,
     /// Who lets it into the crawl's ring.
     pub joins_through: Option<Key>,
     /// It is over.
@@ -92,14 +93,14 @@ pub struct Share {
 
 /// Pages that somebody has looked at, by their raw hashes.
 #[derive(Default)]
-pub struct Pages(HashMap<u128, (StateKey, Content)>);
+pub struct Pages(HashMap<u128, (StateKey, ContentId)>);
 
 /// Pages beyond so many are looked at by everybody who sees them.
 const MOST_PAGES: usize = 1 << 20;
 
 impl Pages {
     /// Takes in that somebody has looked at one. Says whether that was new.
-    pub fn learn(&mut self, page: &Page) -> bool {
+    pub fn learn(&mut self, page: &SeenPage) -> bool {
         let new = self.0.len() < MOST_PAGES && !self.0.contains_key(&page.raw);
         if new {
             self.0.insert(page.raw, (page.state, page.content));
@@ -108,7 +109,7 @@ impl Pages {
     }
 
     /// The state that a page is, and what it is like.
-    pub fn which(&self, raw: u128) -> Option<(StateKey, Content)> {
+    pub fn which(&self, raw: u128) -> Option<(StateKey, ContentId)> {
         self.0.get(&raw).copied()
     }
 }
@@ -124,9 +125,9 @@ struct Counted {
 /// Counting may take one part in so many of the time.
 const COUNTING: u32 = 200;
 
-impl Share {
+impl CrawlShare {
     /// Of a crawl, before it is known how it takes part.
-    pub fn new(spec: Spec, me: Key) -> Result<Self, String> {
+    pub fn new(spec: CrawlSpec, me: Key) -> Result<Self, String> {
         let duty = match star(&spec.order)? {
             Some(_) => Duty::PassOn,
             None => Duty::Peer(Peer::newcomer(settings(&spec.order)?, me)),
@@ -137,7 +138,7 @@ impl Share {
             volatile: StateMasks::default(),
             pages: Pages::default(),
             spent: Spent::default(),
-            times: SpentTimes::default(),
+            times: TabTimes::default(),
             pending: None,
             joins_through: None,
             finished: false,
@@ -179,19 +180,19 @@ impl Share {
     }
 
     /// How far it is.
-    pub fn tally(&self, crawlers: u32) -> Tally {
-        let tally = Tally {
+    pub fn tally(&self, crawlers: u32) -> CrawlTally {
+        let tally = CrawlTally {
             crawlers,
             spent: self.spent,
             times: self.times,
             finished: self.finished || self.stopped,
-            ..Tally::default()
+            ..CrawlTally::default()
         };
         match &self.duty {
             Duty::Peer(peer) => self.tally_of(peer, tally),
             Duty::Coordinator(coordinator) => {
                 let (left, at_work) = (coordinator.left(), coordinator.at_work());
-                Tally {
+                CrawlTally {
                     states: coordinator.states().len() as u64,
                     transitions: coordinator.transitions() as u64,
                     left: left.saturating_sub(at_work) as u64,
@@ -205,7 +206,7 @@ impl Share {
     }
 
     /// What must be counted one by one is counted again only when that takes little of the time.
-    fn tally_of(&self, peer: &Peer, tally: Tally) -> Tally {
+    fn tally_of(&self, peer: &Peer, tally: CrawlTally) -> CrawlTally {
         let atlas = peer.atlas();
         let own = atlas.own_states() as u64;
         let mut counted = self.counted.get();
@@ -217,7 +218,7 @@ impl Share {
             counted.next = Some(Instant::now() + began.elapsed() * COUNTING);
             self.counted.set(counted);
         }
-        Tally {
+        CrawlTally {
             states: own,
             transitions: counted.transitions,
             left: atlas.free() as u64,
@@ -238,14 +239,14 @@ pub fn star(order: &Order) -> Result<Option<Division>, String> {
 }
 
 /// The strategy of the crawlers of a star: they know the whole application, so it may be any.
-pub fn nodes_strategy(order: &Order) -> Result<&'static Described, String> {
+pub fn nodes_strategy(order: &Order) -> Result<&'static NamedStrategy, String> {
     let name = &order.settings.strategy;
     strategies::find(name).ok_or_else(|| format!("there is no strategy {name:?}"))
 }
 
 /// What strategies are told.
-pub fn exploring(order: &Order) -> Exploring {
-    Exploring { reset_cost: RESET_COST, seed: order.settings.seed }
+pub fn exploring(order: &Order) -> StrategySettings {
+    StrategySettings { reset_cost: RESET_COST, seed: order.settings.seed }
 }
 
 /// Why an order cannot be carried out, if it cannot.
@@ -262,7 +263,7 @@ pub fn refusal(order: &Order) -> Option<String> {
 }
 
 /// What peers are told; a sentence if the order names something that is not there.
-pub fn settings(order: &Order) -> Result<Settings, String> {
+pub fn settings(order: &Order) -> Result<PeerSettings, String> {
     let scheme: &'static Scheme = schemes::find(&order.scheme)
         .ok_or_else(|| format!("there is no scheme {:?} for a ring", order.scheme))?;
     identity::find(&order.settings.identity)
@@ -278,7 +279,7 @@ pub fn settings(order: &Order) -> Result<Settings, String> {
     if order.backups as usize > SUCCESSORS {
         return Err(format!("more than {SUCCESSORS} copies are not kept"));
     }
-    Ok(Settings {
+    Ok(PeerSettings {
         scheme,
         strategy,
         exploring: exploring(order),
@@ -295,11 +296,11 @@ mod tests {
 
     #[test]
     fn the_first_to_look_at_a_page_is_believed() {
-        let page = |raw, state| Page { raw, state: StateKey(state), content: Content(9) };
+        let page = |raw, state| SeenPage { raw, state: StateKey(state), content: ContentId(9) };
         let mut pages = Pages::default();
         assert_eq!(pages.which(1), None);
         assert!(pages.learn(&page(1, 7)) && pages.learn(&page(2, 7)));
         assert!(!pages.learn(&page(1, 8)));
-        assert_eq!(pages.which(1), Some((StateKey(7), Content(9))));
+        assert_eq!(pages.which(1), Some((StateKey(7), ContentId(9))));
     }
 }

@@ -4,9 +4,9 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::StateKey;
 
 use super::{Assigned, Controller, Idle};
-use crate::input::{Effect, StoppedBy};
+use crate::input::{ControllerEffect, StoppedBy};
 use crate::job::CrawlerId;
-use crate::outcome::{Failure, Note, Outcome, Sighting};
+use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::record::Record;
 use crate::route::Hop;
 use crate::spent::Spent;
@@ -28,7 +28,7 @@ impl Controller {
         assigned: &Assigned,
         outcome: Outcome,
         spent: Spent,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         match outcome {
             Outcome::Done { at, notes, once } => {
@@ -49,7 +49,7 @@ impl Controller {
         assigned: &Assigned,
         at: &Sighting,
         (notes, once): (Vec<Note>, bool),
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         let candidate = assigned.candidate;
         self.troubles.loaded();
@@ -77,7 +77,7 @@ impl Controller {
         assigned: &Assigned,
         (went_right, spent): (u32, Spent),
         at: &Sighting,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         self.troubles.loaded();
         let candidate = assigned.candidate;
@@ -105,7 +105,7 @@ impl Controller {
             self.keep_strays(&strays, effects);
         }
         if self.troubles.missed(candidate.state) {
-            self.give_up(candidate, Failure::Unreachable, effects);
+            self.give_up(candidate, JobFailure::Unreachable, effects);
             self.give_up_state(candidate.state, effects);
         } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
             self.try_again(crawler, candidate, strays, effects);
@@ -135,7 +135,7 @@ impl Controller {
         step: Slot,
         at: &Sighting,
         strays: &mut Vec<Hop>,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         if !self.introduce(at, effects) {
             return;
@@ -146,7 +146,7 @@ impl Controller {
         }
     }
 
-    fn keep_strays(&mut self, strays: &[Hop], effects: &mut Vec<Effect>) {
+    fn keep_strays(&mut self, strays: &[Hop], effects: &mut Vec<ControllerEffect>) {
         for hop in strays {
             let graph = self.known.graph().expect("a job was given, so there is a state");
             let others = self.known.strays().get(&hop.slot);
@@ -158,7 +158,7 @@ impl Controller {
         }
     }
 
-    fn keep_stray(&mut self, step: Slot, to: StateKey, effects: &mut Vec<Effect>) {
+    fn keep_stray(&mut self, step: Slot, to: StateKey, effects: &mut Vec<ControllerEffect>) {
         let graph = self.known.graph().expect("a job was given, so there is a state");
         let from = graph.key(step.state);
         let action = graph.signature(graph.action_of(step));
@@ -169,14 +169,16 @@ impl Controller {
         &mut self,
         assigned: &Assigned,
         (went_right, spent): (u32, Spent),
-        reason: Failure,
-        effects: &mut Vec<Effect>,
+        reason: JobFailure,
+        effects: &mut Vec<ControllerEffect>,
     ) {
         let candidate = assigned.candidate;
         let step = assigned.walk.get(went_right as usize);
-        let in_load =
-            assigned.reset && spent.actions == 0 && went_right == 0 && reason != Failure::Missing;
-        if in_load && reason == Failure::NotLoaded {
+        let in_load = assigned.reset
+            && spent.actions == 0
+            && went_right == 0
+            && reason != JobFailure::Missing;
+        if in_load && reason == JobFailure::NotLoaded {
             if self.troubles.not_loaded() {
                 self.stop(StoppedBy::NotLoaded);
             }
@@ -184,9 +186,9 @@ impl Controller {
             return;
         }
         self.troubles.loaded();
-        if reason == Failure::Lost {
+        if reason == JobFailure::Lost {
             self.lost_with(candidate, effects);
-        } else if reason == Failure::Exchanged {
+        } else if reason == JobFailure::Exchanged {
             if self.troubles.exchanged(candidate) {
                 self.give_up(candidate, reason, effects);
             } else {
@@ -197,7 +199,7 @@ impl Controller {
                 self.troubles.went_wrong(hop.slot);
             }
             if self.troubles.missed(candidate.state) {
-                self.give_up(candidate, Failure::Unreachable, effects);
+                self.give_up(candidate, JobFailure::Unreachable, effects);
                 self.give_up_state(candidate.state, effects);
             } else {
                 self.release(candidate);
@@ -213,9 +215,9 @@ impl Controller {
     }
 
     /// A candidate's crawler was lost, or what it told could not be used.
-    pub(super) fn lost_with(&mut self, candidate: Slot, effects: &mut Vec<Effect>) {
+    pub(super) fn lost_with(&mut self, candidate: Slot, effects: &mut Vec<ControllerEffect>) {
         if self.stopping.is_none() && self.troubles.lost(candidate) {
-            self.give_up(candidate, Failure::Lost, effects);
+            self.give_up(candidate, JobFailure::Lost, effects);
         } else {
             self.release(candidate);
         }

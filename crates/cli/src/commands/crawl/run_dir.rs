@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use argiope_runtime::store;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// A directory for a new run.
-pub struct Place {
+pub struct RunDir {
     /// Where.
     pub path: PathBuf,
     /// What was not there before, the innermost first.
     made: Vec<PathBuf>,
 }
 
-impl Place {
+impl RunDir {
     /// The directory that was asked for. The store makes it and says what is wrong with it.
     pub fn given(path: &Path) -> Self {
         let missing =
@@ -26,10 +26,10 @@ impl Place {
     }
 
     /// A new directory `out/NAME-1`, or with the next number that is free.
-    pub fn chosen(name: &str) -> Result<Self, Failure> {
+    pub fn chosen(name: &str) -> Result<Self, CommandFailure> {
         let out = Path::new("out");
         let cannot = |path: &Path, error: &std::io::Error| {
-            Failure::Input(format!(
+            CommandFailure::Input(format!(
                 "cannot make the folder {}: {error}; choose one with --out",
                 path.display()
             ))

@@ -1,14 +1,14 @@
 //! What clients wish for: crawls to begin or to stop, how everything stands, and what was found.
 
 use argiope_controller::peer::atlas::StateRecord;
-use argiope_controller::peer::message::Part;
+use argiope_controller::peer::message::ReplicaPiece;
 
+use super::super::connections::LinkId;
 use super::super::contents;
-use super::super::links::LinkId;
+use super::super::crawl_state;
 use super::super::protocol::{CrawlId, CrawlStatus, FromClient, MemberStatus, Status, ToClient};
-use super::super::share;
 use super::Node;
-use super::home::Asker;
+use super::crawlers::Asker;
 
 /// So many states go into one frame.
 const STATES_AT_ONCE: usize = 64;
@@ -17,7 +17,7 @@ impl Node<'_> {
     pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
         match wish {
             FromClient::Start(id, order) => {
-                let refused = share::refusal(&order);
+                let refused = crawl_state::refusal(&order);
                 if self.shares.contains_key(&id) {
                     self.say_to(link, &ToClient::Started(id));
                 } else if let Some(why) = refused {
@@ -50,7 +50,9 @@ impl Node<'_> {
 
     /// How everything stands, as far as it is known here.
     fn status(&self) -> Status {
-        let shares = |id: &CrawlId, share: &share::Share| (*id, share.tally(self.crawlers_of(*id)));
+        let shares = |id: &CrawlId, share: &crawl_state::CrawlShare| {
+            (*id, share.tally(self.crawlers_of(*id)))
+        };
         let own = MemberStatus {
             member: self.me(),
             silent_ms: 0,
@@ -58,7 +60,7 @@ impl Node<'_> {
             shares: self.shares.iter().map(|(id, share)| shares(id, share)).collect(),
         };
         let others = self.members.iter().map(|(&key, known)| MemberStatus {
-            member: super::Member { key, address: known.address.clone() },
+            member: super::KnownMember { key, address: known.address.clone() },
             silent_ms: if self.link_to(key).is_some() {
                 0
             } else {
@@ -67,7 +69,7 @@ impl Node<'_> {
             tabs: known.tabs,
             shares: known.shares.clone(),
         });
-        let crawl = |(&id, share): (&CrawlId, &share::Share)| CrawlStatus {
+        let crawl = |(&id, share): (&CrawlId, &crawl_state::CrawlShare)| CrawlStatus {
             id,
             order: share.spec.order.clone(),
             stopped: share.stopped,
@@ -111,9 +113,12 @@ impl Node<'_> {
     }
 }
 
-fn state(part: &Part) -> Option<StateRecord> {
+fn state(part: &ReplicaPiece) -> Option<StateRecord> {
     match part {
-        Part::State(record) => Some(record.clone()),
-        Part::Step(..) | Part::Closed(..) | Part::Strayed(_) | Part::Plain(_) => None,
+        ReplicaPiece::State(record) => Some(record.clone()),
+        ReplicaPiece::Step(..)
+        | ReplicaPiece::Closed(..)
+        | ReplicaPiece::Strayed(_)
+        | ReplicaPiece::Plain(_) => None,
     }
 }
