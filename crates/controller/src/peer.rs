@@ -2,12 +2,12 @@
 //! assigns the actions in them, and finds work elsewhere for crawlers that stand in an exhausted
 //! state. Pure, like the lone [`Controller`](crate::Controller): `handle(input)` appends effects.
 //!
-//! Facts about the application only grow (a state exists, an action leads to a state), so the facts of
-//! two controllers merge in any order and any number of times. Leases, claims and requests may be lost,
-//! repeated or wrong: that costs time, never facts.
+//! Facts about the application only grow (a state exists, an action leads to a state), so the facts
+//! of two controllers merge in any order and any number of times. Leases, claims and requests may
+//! be lost, repeated or wrong: that costs time, never facts.
 //!
-//! Read first: `message` (what is said), `delivering` (dispatch), `reporting` (what a crawler's report
-//! does), `seeking` (how work is found), `ranges` (who owns what).
+//! Read first: `message` (what is said), `delivering` (dispatch), `reporting` (what a crawler's
+//! report does), `seeking` (how work is found), `ranges` (who owns what).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -194,7 +194,8 @@ impl Peer {
 
     /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: PeerInput, out: &mut Vec<PeerEffect>) {
-        // It stabilises periodically. A longer gap is a pause, perhaps long enough to count as failed.
+        // It stabilises periodically. A longer gap is a pause, perhaps long enough to count as
+        // failed.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
         let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
         self.now = now;
@@ -286,7 +287,8 @@ impl Peer {
                 }
                 ring::RingEffect::Gone(member) => self.gone(member, out),
                 ring::RingEffect::PassedOver => self.may_be_stood_in_for(out),
-                // Messages are forwarded, so there are no look-ups of owners. A stranded member is alone.
+                // Messages are forwarded, so there are no look-ups of owners. A stranded member is
+                // alone.
                 ring::RingEffect::Found { .. }
                 | ring::RingEffect::NotFound { .. }
                 | ring::RingEffect::Stranded => {}

@@ -1,7 +1,7 @@
-//! The static scheme (Dist-RIA): one coordinator in the middle of a star, and nodes that find their own
-//! work. A node is the half of a crawler that decides. A rule fixed in advance ([`division`]) says
-//! which node executes which action. A node reports what it found, and learns of other nodes' states
-//! in the answers. Both sides are pure: `handle(input)` appends effects.
+//! The static scheme (Dist-RIA): one coordinator in the middle of a star, and nodes that find their
+//! own work. A node is the half of a crawler that decides. A rule fixed in advance ([`division`])
+//! says which node executes which action. A node reports what it found, and learns of other nodes'
+//! states in the answers. Both sides are pure: `handle(input)` appends effects.
 //!
 //! Differences from the paper:
 //! - The coordinator answers a node without work when there is some; nodes do not poll.
@@ -11,8 +11,9 @@
 //!
 //! The coordinator is a single point of failure; the ring ([`peer`](crate::peer)) has none.
 //!
-//! Messages may be lost or repeated. A node repeats an unanswered report under a new number, with how
-//! much it has heard and which shares it holds; the answer begins there. Reported facts only grow.
+//! Messages may be lost or repeated. A node repeats an unanswered report under a new number, with
+//! how much it has heard and which shares it holds; the answer begins there. Reported facts only
+//! grow.
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};

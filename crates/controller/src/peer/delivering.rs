@@ -1,5 +1,5 @@
-//! Sends, forwards and dispatches messages between controllers. A message goes to a member, or to the
-//! owner of a state, hop by hop.
+//! Sends, forwards and dispatches messages between controllers. A message goes to a member, or to
+//! the owner of a state, hop by hop.
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;

@@ -1,7 +1,7 @@
-//! Detects termination with Misra's marker, which goes round the ring twice. A busy controller keeps
-//! the marker until it is idle. The crawl has ended if, in the second round, no controller has become
-//! busy since the first, and if the visited controllers are the whole ring: each owns exactly the
-//! range between its predecessor and itself.
+//! Detects termination with Misra's marker, which goes round the ring twice. A busy controller
+//! keeps the marker until it is idle. The crawl has ended if, in the second round, no controller
+//! has become busy since the first, and if the visited controllers are the whole ring: each owns
+//! exactly the range between its predecessor and itself.
 
 use argiope_ring::Key;
 
@@ -129,7 +129,8 @@ impl Peer {
 
     fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<PeerEffect>) {
         let here = (self.me, self.ending.busy);
-        // Otherwise a controller between the two was not visited, or the range between has no owner.
+        // Otherwise a controller between the two was not visited, or the range between has no
+        // owner.
         let complete = self.ranges.after == Some(from);
         if marker.leader == self.me {
             let in_vain = marker.in_vain.or((!complete).then_some(InVain::NotWhole));
@@ -169,8 +170,8 @@ impl Peer {
         self.send(marker.leader, PeerMessage::Marker(marker), out);
     }
 
-    /// The controllers of the ring at the end, if this controller detected it. Together they know the
-    /// whole crawl.
+    /// The controllers of the ring at the end, if this controller detected it. Together they know
+    /// the whole crawl.
     pub fn finishers(&self) -> &[Key] {
         &self.ending.members
     }

@@ -1,11 +1,11 @@
 //! A crawl follows each plain link once. The controller that owns a link's key on the ring (the
-//! link's *home*) grants it to the first state that claims it; all other states wait for the outcome.
-//! The outcome and the destination are facts like any other. A controller that skips a link knows the
-//! destination, and tells its owner that it exists. A controller with waiting links is not idle, so a
-//! crawl does not end before each link was followed.
+//! link's *home*) grants it to the first state that claims it; all other states wait for the
+//! outcome. The outcome and the destination are facts like any other. A controller that skips a
+//! link knows the destination, and tells its owner that it exists. A controller with waiting links
+//! is not idle, so a crawl does not end before each link was followed.
 //!
-//! Only what crawlers found is durable. A controller that takes over a home collects the grants again.
-//! At worst a link is followed twice.
+//! Only what crawlers found is durable. A controller that takes over a home collects the grants
+//! again. At worst a link is followed twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,8 +129,8 @@ impl Peer {
         self.atlas.find(key).and_then(|state| self.atlas.route(state).cloned()).unwrap_or_default()
     }
 
-    /// A controller claims a link for a state. A home that is not settled does not answer: the claimant
-    /// retries.
+    /// A controller claims a link for a state. A home that is not settled does not answer: the
+    /// claimant retries.
     pub(super) fn claimed(
         &mut self,
         number: u64,
@@ -219,7 +219,8 @@ impl Peer {
         }
     }
 
-    /// A plain link was followed from an own state. `turned_out`: the page did not show it as a link.
+    /// A plain link was followed from an own state. `turned_out`: the page did not show it as a
+    /// link.
     pub(super) fn followed_here(
         &mut self,
         step: Transition,
@@ -287,7 +288,8 @@ impl Peer {
         }
     }
 
-    /// Takes in that an action is a plain link wherever it is offered. Returns whether that was new.
+    /// Takes in that an action is a plain link wherever it is offered. Returns whether that was
+    /// new.
     pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
         let new = self.atlas.learn_plain(link);
         if new {

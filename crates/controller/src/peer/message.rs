@@ -64,8 +64,8 @@ pub enum PeerMessage {
     Search(Search),
     /// The progress of a search from a state of the receiver (*RememberMe*).
     Remember(StateKey, Search),
-    /// A crawler has no work (*RequestJob*). Goes round the ring back to its sender, or for a number of
-    /// hops.
+    /// A crawler has no work (*RequestJob*). Goes round the ring back to its sender, or for a
+    /// number of hops.
     Idle(WorkRequest, Key, u32),
     /// Carries only what is piggybacked (the broadcast of *global*, and the hints of *RememberMe*).
     Learned,
@@ -445,8 +445,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// The route to the task's destination: as the controller knows it, or as the crawler came there
-    /// from the end of `here`.
+    /// The route to the task's destination: as the controller knows it, or as the crawler came
+    /// there from the end of `here`.
     pub fn route_to(&self, here: Option<&Route>, step: Transition) -> Route {
         let walk = self.job.iter().flat_map(|job| job.walk.iter());
         match (&self.route, here) {

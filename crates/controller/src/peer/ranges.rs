@@ -147,7 +147,8 @@ impl Peer {
         }
         let Some(after) = now else { return };
         if let Some(before) = given_to {
-            // A controller joined in front of this one. It waits for this message even if it is empty.
+            // A controller joined in front of this one. It waits for this message even if it is
+            // empty.
             given.links = self.links_between(before, after);
             self.hand_over(after, before, given, out);
             // The new neighbour may have been there before, unknown to the collection under way.
@@ -203,8 +204,8 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         if self.ranges.awaits_hand_off() {
-            // The sender is the nearest member before this one, and may not have notified it yet. Without
-            // this, a member farther off would count as the predecessor.
+            // The sender is the nearest member before this one, and may not have notified it yet.
+            // Without this, a member farther off would count as the predecessor.
             let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
@@ -245,8 +246,8 @@ impl Peer {
         self.try_held();
     }
 
-    /// Tells the owners what its disk held of their states, and which states exist: they may have been
-    /// lost meanwhile, and no other member may know of them.
+    /// Tells the owners what its disk held of their states, and which states exist: they may have
+    /// been lost meanwhile, and no other member may know of them.
     fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
         for record in std::mem::take(&mut self.ranges.remembered) {
@@ -335,8 +336,8 @@ impl Peer {
         }
     }
 
-    /// Tells the owner of a destination that it exists. The controller that kept it may be gone, and
-    /// its successor may have collected before this transition was known.
+    /// Tells the owner of a destination that it exists. The controller that kept it may be gone,
+    /// and its successor may have collected before this transition was known.
     pub(super) fn assure(&mut self, step: Transition, kept_by: Key, out: &mut Vec<PeerEffect>) {
         let moved = self
             .ranges
@@ -520,8 +521,8 @@ impl Peer {
         self.ranges.is_leaving()
     }
 
-    /// Whether it keeps replicas for another controller. A leaving controller has passed on those that
-    /// it had, and would lose new ones.
+    /// Whether it keeps replicas for another controller. A leaving controller has passed on those
+    /// that it had, and would lose new ones.
     pub(super) fn takes_copies_of(&self, other: Key) -> bool {
         !self.ranges.is_leaving() || self.member.successors().first() == Some(&other)
     }

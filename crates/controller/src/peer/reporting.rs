@@ -87,8 +87,8 @@ impl Peer {
             // Perhaps it was known before and lost.
             self.assure_heard(at.key, &[], out);
         }
-        // A single stray counts only after a reset: otherwise hidden state may explain it. But every
-        // state needs a path, so one that found a new state counts too.
+        // A single stray counts only after a reset: otherwise hidden state may explain it. But
+        // every state needs a path, so one that found a new state counts too.
         if let Some((step, _)) = report.strayed.filter(|&(_, certain)| certain || new) {
             let asker = self.me;
             self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
@@ -149,12 +149,13 @@ impl Peer {
             && let Some(lease) = self.leases.remove(&done.task.job)
         {
             let took = (self.now - lease.since) / lease.units.max(1);
-            // The first measurement replaces the configured guess. Later the slowest counts, with decay:
-            // a failure may have made it slow.
+            // The first measurement replaces the configured guess. Later the slowest counts, with
+            // decay: a failure may have made it slow.
             let first = self.slowest == self.settings.times.task;
             let faded = if first { 1 } else { self.slowest - self.slowest / DECAY };
             self.slowest = faded.max(took);
-            // An execution is recorded below. A visit, or a slot that is not own any more, is free again.
+            // An execution is recorded below. A visit, or a slot that is not own any more, is free
+            // again.
             if self.atlas.is_ask(lease.slot) || !self.owns(done.step.from) {
                 self.atlas.release(lease.slot);
             }
@@ -168,8 +169,8 @@ impl Peer {
         }
         let slot = self.atlas.slot(done.step.from, done.step.action);
         if self.atlas.find(done.step.from).is_some_and(|from| self.atlas.is_doubted(from)) {
-            // Another controller may have served this range and may be about to assign the action: the
-            // report waits until the range is reconciled.
+            // Another controller may have served this range and may be about to assign the action:
+            // the report waits until the range is reconciled.
             if let Some(slot) = slot {
                 self.atlas.release(slot);
             }
@@ -188,7 +189,8 @@ impl Peer {
     /// Takes in a transition that is durable, with all its replicas.
     pub(super) fn executed(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if !self.owns(done.step.from) {
-            // The state was handed over while its replicas were made: its new owner must learn of it.
+            // The state was handed over while its replicas were made: its new owner must learn of
+            // it.
             if let Some(slot) = self.atlas.slot(done.step.from, done.step.action) {
                 self.atlas.release(slot);
             }

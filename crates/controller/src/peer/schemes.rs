@@ -1,6 +1,6 @@
-//! The knowledge-sharing schemes: what a controller of a ring knows beyond its own states, and where
-//! it looks for work when a crawler stands in a state that has none left. A scheme is a row of
-//! [`ALL`]: add one there, and the command line, the help, the benches and the tests know it.
+//! The knowledge-sharing schemes: what a controller of a ring knows beyond its own states, and
+//! where it looks for work when a crawler stands in a state that has none left. A scheme is a row
+//! of [`ALL`]: add one there, and the command line, the help, the benches and the tests know it.
 
 /// A scheme: its name, and what it does.
 #[derive(Debug)]

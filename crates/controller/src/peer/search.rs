@@ -103,8 +103,8 @@ impl Search {
         self.doubtful.is_none()
     }
 
-    /// Passes a visited state that has no work. `certain`: none of its actions is under way. Once the
-    /// next state is as far as a reset, the initial state joins the search.
+    /// Passes a visited state that has no work. `certain`: none of its actions is under way. Once
+    /// the next state is as far as a reset, the initial state joins the search.
     pub fn pass(
         &mut self,
         leads: impl IntoIterator<Item = (ActionSignature, StateKey)>,
@@ -141,8 +141,8 @@ impl Search {
     pub fn stopped(&self) -> Self {
         let mut search = self.clone();
         if let Some(doubtful) = search.doubtful.take() {
-            // What was added from there on is found again. The rest was added by earlier states, whose
-            // positions do not change.
+            // What was added from there on is found again. The rest was added by earlier states,
+            // whose positions do not change.
             search.next = doubtful;
             let certain = |&(place, node): &(usize, &Node)| {
                 place <= doubtful || node.parent.is_some_and(|parent| (parent as usize) < doubtful)

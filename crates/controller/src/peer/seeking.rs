@@ -36,7 +36,8 @@ impl Peer {
         }
     }
 
-    /// Looks for work by the scheme. Returns whether work was found or another controller looks for it.
+    /// Looks for work by the scheme. Returns whether work was found or another controller looks for
+    /// it.
     fn find(
         &mut self,
         asking: WorkRequest,
@@ -245,7 +246,8 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
-        // Twice the slowest recent time per unit of work (the thesis: 2 (c + e_max), without decay).
+        // Twice the slowest recent time per unit of work (the thesis: 2 (c + e_max), without
+        // decay).
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
         out.push(PeerEffect::Wake(PeerTimer::Lease(id), deadline));
         let id = LeaseRef { by: self.me, job: id };

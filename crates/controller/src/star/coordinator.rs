@@ -300,7 +300,8 @@ impl Coordinator {
         self.states.push(found);
     }
 
-    /// Whether a state offers an action, by the first report of the state. Later reports do not count.
+    /// Whether a state offers an action, by the first report of the state. Later reports do not
+    /// count.
     fn offers(&self, (state, action): Of) -> bool {
         let place = self.places.get(&state);
         place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())

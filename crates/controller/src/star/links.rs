@@ -1,7 +1,7 @@
-//! A crawl follows each plain link once. The link's signature alone decides which node follows it: from
-//! the first state that the node learns of, or from another if that attempt is given up. In all other
-//! states the link is deferred. An action that turns out to be a plain link was followed thereby; every
-//! node that learns of it defers it.
+//! A crawl follows each plain link once. The link's signature alone decides which node follows it:
+//! from the first state that the node learns of, or from another if that attempt is given up. In
+//! all other states the link is deferred. An action that turns out to be a plain link was followed
+//! thereby; every node that learns of it defers it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

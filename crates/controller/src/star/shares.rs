@@ -11,8 +11,8 @@ use crate::job::Job;
 use crate::outcome::JobFailure;
 
 impl StarNode {
-    /// Defers the actions of a state that other nodes execute, and all plain links; then follows the
-    /// own links from one state each.
+    /// Defers the actions of a state that other nodes execute, and all plain links; then follows
+    /// the own links from one state each.
     pub(super) fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
         let mut links = Vec::new();
         for (place, &action) in actions.iter().enumerate() {
@@ -47,8 +47,8 @@ impl StarNode {
         })
     }
 
-    /// Replaces the offers that this node saw by those that the coordinator announced: all nodes must
-    /// divide the same list.
+    /// Replaces the offers that this node saw by those that the coordinator announced: all nodes
+    /// must divide the same list.
     pub(super) fn correct(&mut self, found: &FoundState) {
         if self.offered(found.key) == found.actions {
             return;
