@@ -119,7 +119,7 @@ impl Peer {
 
     /// One that is to join a ring.
     pub fn newcomer(settings: PeerSettings, me: Key) -> Self {
-        Self::with(settings, RingMember::outside(me, settings.successors), Ranges::default())
+        Self::with(settings, RingMember::new(me, settings.successors), Ranges::default())
     }
 
     /// One that is to join a ring and remembers what it kept in an earlier life, under whatever name: its disk.
@@ -272,27 +272,27 @@ impl Peer {
                 ring::RingEffect::Send(to, message) => {
                     self.send(to, PeerMessage::Ring(message), out)
                 }
-                ring::RingEffect::Await(question) => {
+                ring::RingEffect::StartTimeout(question) => {
                     out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Stabilise) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Stabilise) => {
                     out.push(PeerEffect::Wake(PeerTimer::Stabilise, times.stabilise));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Fingers) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Fingers) => {
                     out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
                 }
-                ring::RingEffect::Gone(member) => self.gone(member, out),
-                ring::RingEffect::PassedOver => self.may_be_stood_in_for(out),
+                ring::RingEffect::MemberGone(member) => self.gone(member, out),
+                ring::RingEffect::SkippedBySuccessor => self.may_be_stood_in_for(out),
                 // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
-                ring::RingEffect::Found { .. }
-                | ring::RingEffect::NotFound { .. }
-                | ring::RingEffect::Stranded => {}
+                ring::RingEffect::OwnerFound { .. }
+                | ring::RingEffect::OwnerNotFound { .. }
+                | ring::RingEffect::Isolated => {}
             }
         }
     }
 
     fn woken(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
-        let woken = |timer| ring::RingInput::Woken(timer);
+        let woken = |timer| ring::RingInput::Timer(timer);
         match timer {
             PeerTimer::Stabilise => {
                 self.try_held();
@@ -317,7 +317,7 @@ impl Peer {
             }
             PeerTimer::Silent(question) => {
                 self.ring(
-                    |member, effects| member.handle(ring::RingInput::Silent(question), effects),
+                    |member, effects| member.handle(ring::RingInput::Timeout(question), effects),
                     out,
                 );
             }

@@ -137,7 +137,7 @@ impl Peer {
             PeerMessage::Ring(message) => {
                 self.ring(
                     |member, effects| {
-                        member.handle(ring::RingInput::Received(from, message), effects)
+                        member.handle(ring::RingInput::Message(from, message), effects)
                     },
                     out,
                 );

@@ -56,7 +56,7 @@ impl Handover {
 impl Ranges {
     /// Of a founder.
     pub(super) fn whole(member: &RingMember) -> Self {
-        Self { after: member.owns_after(), granted: true, ..Self::default() }
+        Self { after: member.range_start(), granted: true, ..Self::default() }
     }
 }
 
@@ -86,7 +86,7 @@ impl Peer {
             out.push(PeerEffect::Wake(PeerTimer::Grant, self.settings.times.round));
         }
         let now = if self.ranges.granted && !self.ranges.leaving {
-            self.member.owns_after()
+            self.member.range_start()
         } else {
             None
         };
@@ -185,7 +185,7 @@ impl Peer {
         if !self.ranges.granted {
             // Whoever is there has not told a newcomer yet, and others farther off may have: what lies between the
             // two is not this controller's.
-            let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
+            let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for record in records {
@@ -209,7 +209,7 @@ impl Peer {
             return;
         }
         self.ranges.granted = true;
-        self.ranges.after = self.member.owns_after();
+        self.ranges.after = self.member.range_start();
         let incomplete = self.ranges.after.filter(|_| given != Some(true));
         if let Some(after) = incomplete {
             self.doubt(after, self.me);
