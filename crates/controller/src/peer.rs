@@ -122,7 +122,7 @@ impl Peer {
 
     /// A controller that is to join a ring.
     pub fn newcomer(settings: PeerSettings, me: Key) -> Self {
-        Self::with(settings, RingMember::outside(me, settings.successors), Ranges::default())
+        Self::with(settings, RingMember::new(me, settings.successors), Ranges::default())
     }
 
     /// A controller that restarts from its disk and is to join a ring, perhaps under another key.
@@ -276,28 +276,28 @@ impl Peer {
                 ring::RingEffect::Send(to, message) => {
                     self.send(to, PeerMessage::Ring(message), out)
                 }
-                ring::RingEffect::Await(question) => {
+                ring::RingEffect::StartTimeout(question) => {
                     out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Stabilise) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Stabilise) => {
                     out.push(PeerEffect::Wake(PeerTimer::Stabilise, times.stabilise));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Fingers) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Fingers) => {
                     out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
                 }
-                ring::RingEffect::Gone(member) => self.gone(member, out),
-                ring::RingEffect::PassedOver => self.may_be_stood_in_for(out),
+                ring::RingEffect::MemberGone(member) => self.gone(member, out),
+                ring::RingEffect::SkippedBySuccessor => self.may_be_stood_in_for(out),
                 // Messages are forwarded, so there are no look-ups of owners. A stranded member is
                 // alone.
-                ring::RingEffect::Found { .. }
-                | ring::RingEffect::NotFound { .. }
-                | ring::RingEffect::Stranded => {}
+                ring::RingEffect::OwnerFound { .. }
+                | ring::RingEffect::OwnerNotFound { .. }
+                | ring::RingEffect::Isolated => {}
             }
         }
     }
 
     fn woken(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
-        let woken = |timer| ring::RingInput::Woken(timer);
+        let woken = |timer| ring::RingInput::Timer(timer);
         match timer {
             PeerTimer::Stabilise => {
                 self.try_held();
@@ -322,7 +322,7 @@ impl Peer {
             }
             PeerTimer::Silent(question) => {
                 self.ring(
-                    |member, effects| member.handle(ring::RingInput::Silent(question), effects),
+                    |member, effects| member.handle(ring::RingInput::Timeout(question), effects),
                     out,
                 );
             }

@@ -95,12 +95,12 @@ fn answer(
     predecessor: Option<Key>,
     after: &[Key],
 ) -> Vec<PeerEffect> {
-    let question = sent(asked, from).find_map(|message| match message {
-        PeerMessage::Ring(ring::RingMessage::Ask(question)) => Some(*question),
+    let request = sent(asked, from).find_map(|message| match message {
+        PeerMessage::Ring(ring::RingMessage::GetNeighbours(request)) => Some(*request),
         _ => None,
     });
-    let question = question.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
-    let around = ring::RingMessage::Around { question, predecessor, successors: after.to_vec() };
+    let request = request.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
+    let around = ring::RingMessage::Neighbours { request, predecessor, successors: after.to_vec() };
     hear(peer, from, PeerMessage::Ring(around))
 }
 
@@ -379,9 +379,6 @@ fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
         gaps: false,
     };
     let effects = hear(&mut peer, OTHER, PeerMessage::Collect(collect));
-    assert!(
-        collection(&effects, NEW).expect("it is sent back").gaps,
-        "a member does not know it"
-    );
+    assert!(collection(&effects, NEW).expect("it is sent back").gaps, "a member does not know it");
     assert_eq!(collection(&effects, OTHER), None);
 }

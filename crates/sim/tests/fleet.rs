@@ -56,8 +56,11 @@ fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), JobFail
 fn within(app: &Model, depth: usize) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([app.initial]);
     for _ in 0..depth {
-        let next: Vec<u32> =
-            reached.iter().flat_map(|&state| app.from(state)).map(|&(_, to)| to).collect();
+        let next: Vec<u32> = reached
+            .iter()
+            .flat_map(|&state| app.transitions_from(state))
+            .map(|&(_, to)| to)
+            .collect();
         reached.extend(next);
     }
     reached
@@ -128,7 +131,7 @@ proptest! {
         app in any_application(24), seed in any::<u64>(), share in 0usize..300
     ) {
         let mut chance = Chance::new(&[seed]);
-        let actions = |state| app.from(state).iter().map(move |&(action, _)| (state, action));
+        let actions = |state| app.transitions_from(state).iter().map(move |&(action, _)| (state, action));
         let all = (0..app.states() as u32).flat_map(actions);
         // What leads on to the next state works, so that every state can be reached.
         let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
@@ -194,10 +197,10 @@ proptest! {
 
         let fleet = crawl(CrawlLimits { max_depth: Some(max_depth), ..CrawlLimits::default() });
         let near = within(&app, max_depth as usize);
-        let candidates: usize = near.iter().map(|&state| app.from(state).len()).sum();
+        let candidates: usize = near.iter().map(|&state| app.transitions_from(state).len()).sum();
         prop_assert_eq!(executed(fleet.records()), candidates);
         let seen = within(&app, max_depth as usize + 1);
-        let all = seen.iter().map(|&state| app.from(state).len()).sum::<usize>() == candidates;
+        let all = seen.iter().map(|&state| app.transitions_from(state).len()).sum::<usize>() == candidates;
         let expected = if all { (true, None) } else { (false, Some(StoppedBy::MaxDepth)) };
         prop_assert_eq!(fleet.finished(), Some(expected));
     }
@@ -212,7 +215,7 @@ proptest! {
         for state in 0..app.states() as u32 {
             let last = app.states() as u32 - 1;
             let link = |&(it, to): &(u32, u32)| (it, match it { 0 => 0, 1 => last, _ => to });
-            site.push_state(app.from(state).iter().map(link));
+            site.push_state(app.transitions_from(state).iter().map(link));
         }
         let links = BTreeMap::from([(0, looks_like_it), (1, looks_like_it)]);
         let world = World::with_faults(&site, Faults { links, ..Faults::default() });
@@ -221,7 +224,7 @@ proptest! {
         let times = |link| fleet.records().iter().filter(|record| {
             matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
         }).count();
-        let offers = |state, link| site.from(state).iter().any(|it| it.0 == link);
+        let offers = |state, link| site.transitions_from(state).iter().any(|it| it.0 == link);
         let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
         for link in [0, 1] {
             // What others are about to execute when a link turns out to be plain is not taken from them.

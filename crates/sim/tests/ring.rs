@@ -131,7 +131,7 @@ fn every_strategy_for_parts_works_with_every_scheme() {
 /// like a plain link.
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, (BTreeSet<u32>, usize)> = BTreeMap::new();
-    for (action, to) in (0..app.states() as u32).flat_map(|state| app.from(state)) {
+    for (action, to) in (0..app.states() as u32).flat_map(|state| app.transitions_from(state)) {
         let (destinations, often) = leads.entry(*action).or_default();
         destinations.insert(*to);
         *often += 1;

@@ -80,7 +80,7 @@ fn a_seed_gives_the_same_crawl_every_time() {
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for state in 0..app.states() as u32 {
-        for &(action, to) in app.from(state) {
+        for &(action, to) in app.transitions_from(state) {
             leads.entry(action).or_default().insert(to);
         }
     }

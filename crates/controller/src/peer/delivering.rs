@@ -140,7 +140,7 @@ impl Peer {
     fn on_message(&mut self, from: Key, message: PeerMessage, out: &mut Vec<PeerEffect>) {
         match message {
             PeerMessage::Ring(message) => {
-                let input = ring::RingInput::Received(from, message);
+                let input = ring::RingInput::Message(from, message);
                 self.ring(|member, effects| member.handle(input, effects), out);
             }
             PeerMessage::Reached(report) => self.reached(&report, out),

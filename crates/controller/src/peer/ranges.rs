@@ -67,7 +67,7 @@ impl Handover {
 impl Ranges {
     /// Of a founder, which waits for no hand-off.
     pub(super) fn founder(member: &RingMember) -> Self {
-        Self { after: member.owns_after(), phase: Phase::Serving, ..Self::default() }
+        Self { after: member.range_start(), phase: Phase::Serving, ..Self::default() }
     }
 
     /// Whether the hand-off of its range is still to come.
@@ -107,7 +107,7 @@ impl Peer {
             }
             Phase::Joining | Phase::AwaitingHandOff => {}
             Phase::Serving => {
-                let now = self.member.owns_after();
+                let now = self.member.range_start();
                 if now != self.ranges.after {
                     self.move_to(now, out);
                 }
@@ -206,7 +206,7 @@ impl Peer {
         if self.ranges.awaits_hand_off() {
             // The sender is the nearest member before this one, and may not have notified it yet.
             // Without this, a member farther off would count as the predecessor.
-            let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
+            let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for record in records {
@@ -230,7 +230,7 @@ impl Peer {
             return;
         }
         self.ranges.phase = Phase::Serving;
-        self.ranges.after = self.member.owns_after();
+        self.ranges.after = self.member.range_start();
         let incomplete = self.ranges.after.filter(|_| given != Some(true));
         if let Some(after) = incomplete {
             self.doubt(after, self.me);

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::named::NameSet;
+use argiope_explore::key_map::KeySet;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct Search {
 struct Tree {
     nodes: Vec<Node>,
     /// The states of the nodes; not serialised.
-    known: NameSet<StateKey>,
+    known: KeySet<StateKey>,
 }
 
 impl From<Tree> for Vec<Node> {

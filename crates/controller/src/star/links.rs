@@ -64,7 +64,7 @@ impl StarNode {
         if let Some(slot) = slots.filter(|&slot| self.is_aside(slot)).min_by_key(|slot| slot.state)
         {
             self.links.taken.insert(link);
-            self.explorer().released(slot);
+            self.explorer().release(slot);
         }
     }
 

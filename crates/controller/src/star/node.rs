@@ -215,7 +215,7 @@ impl StarNode {
     /// Takes in the state where the crawler stands, which may be new.
     fn met(&mut self, found: FoundState) {
         if self.find(found.key).is_none() {
-            self.explorer().met(found.key, &found.actions);
+            self.explorer().add_state(found.key, &found.actions);
             self.links.learn(found.key, &found.links);
             self.set_aside(found.key, &found.actions);
         } else if found.by.is_some() {
@@ -278,10 +278,10 @@ impl StarNode {
         let by = found.by.and_then(|step| self.slot(step.from, step.action));
         match by.filter(|&slot| self.is_open(slot)) {
             Some(slot) => {
-                self.explorer().executed(slot, found.key, || found.actions.clone());
+                self.explorer().record(slot, found.key, || found.actions.clone());
             }
             None => {
-                let landing = self.explorer().met(found.key, &found.actions);
+                let landing = self.explorer().add_state(found.key, &found.actions);
                 if let Some(slot) = by {
                     self.strays.entry(slot).or_default().insert(landing.state);
                 }
@@ -301,9 +301,9 @@ impl StarNode {
                 let new = self.find(at.key).is_none();
                 self.links.learn(at.key, if new { &here.links } else { &[] });
                 if self.is_open(slot) {
-                    self.explorer().executed(slot, at.key, || here.actions.clone());
+                    self.explorer().record(slot, at.key, || here.actions.clone());
                 } else {
-                    self.explorer().met(at.key, &here.actions);
+                    self.explorer().add_state(at.key, &here.actions);
                 }
                 if new {
                     self.set_aside(at.key, &here.actions);
@@ -370,7 +370,7 @@ impl StarNode {
             self.release(slot, job);
             return;
         }
-        self.explorer().closed(slot);
+        self.explorer().close(slot);
         self.unsaid.closed.push((job.state, job.action, reason));
         if self.links.contains(job.state, job.action) {
             self.pursue_elsewhere(job.action);

@@ -101,14 +101,14 @@ impl StarNode {
                 && self.find(step.to).is_some()
                 && !self.is_doing(slot)
             {
-                self.explorer().executed(slot, step.to, Vec::new);
+                self.explorer().record(slot, step.to, Vec::new);
             }
         }
         for (state, action) in share.closed {
             if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot))
                 && !self.is_doing(slot)
             {
-                self.explorer().closed(slot);
+                self.explorer().close(slot);
             }
         }
         self.release_of(share.number);
@@ -138,7 +138,7 @@ impl StarNode {
     fn release_of(&mut self, share: usize) {
         for slot in self.slots_of(share) {
             if self.is_aside(slot) {
-                self.explorer().released(slot);
+                self.explorer().release(slot);
             }
         }
     }
@@ -167,7 +167,7 @@ impl StarNode {
         let slot = self.slot(state, action);
         if let Some(slot) = slot.filter(|&slot| self.is_aside(slot)) {
             self.adopted.insert(slot);
-            self.explorer().released(slot);
+            self.explorer().release(slot);
             return;
         }
         let graph = self.explorer().graph();
@@ -190,7 +190,7 @@ impl StarNode {
         let own =
             share.is_some_and(|share| self.shares.contains(&share)) || self.adopted.contains(&slot);
         if own && !self.links.is_plain(job.action) && self.is_open(slot) {
-            self.explorer().released(slot);
+            self.explorer().release(slot);
         }
     }
 }

@@ -224,7 +224,7 @@ pub(super) fn scenario(
         if division.is_some() {
             return Err(CommandFailure::Input("only the static scheme has a division".to_owned()));
         }
-        strategies::find_for_parts(strategy.name).map_err(CommandFailure::Input)?;
+        strategies::find_for_partial_graphs(strategy.name).map_err(CommandFailure::Input)?;
     }
     if let Some(name) = scheme.filter(|&name| name != STATIC) {
         let found: Option<&'static Scheme> = schemes::find(name);

@@ -14,35 +14,35 @@ const RULES: usize = 2;
 
 /// How often the rules were right.
 #[derive(Clone, Default)]
-pub struct Foresight {
+pub struct CertainForecast {
     trials: [u32; RULES],
     hits: [u32; RULES],
 }
 
-impl Foresight {
+impl CertainForecast {
     /// A candidate was executed; to be told before `forecast` is.
-    pub fn executed(
+    pub fn on_executed(
         &mut self,
         graph: &Graph,
         forecast: &Forecast,
         slot: Slot,
         destination: StateIndex,
     ) {
-        for (rule, said) in Self::ask(graph, forecast, slot).into_iter().enumerate() {
+        for (rule, said) in Self::apply_rules(graph, forecast, slot).into_iter().enumerate() {
             self.trials[rule] += u32::from(said.is_some());
             self.hits[rule] += u32::from(said == Some(destination));
         }
     }
 
     /// Where a candidate leads. An action that was never executed may do anything.
-    pub fn foresees(&self, graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
+    pub fn predict(&self, graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
         if !forecast.was_executed(graph.action_of(slot)) {
             return None;
         }
         let certain = |rule: usize| {
             (f64::from(self.hits[rule]) + 0.5) / (f64::from(self.trials[rule]) + 1.0) >= CERTAIN
         };
-        let said = Self::ask(graph, forecast, slot).into_iter().enumerate();
+        let said = Self::apply_rules(graph, forecast, slot).into_iter().enumerate();
         let said = said.filter_map(|(rule, said)| said.filter(|_| certain(rule))).next();
         said.or_else(|| {
             let prediction = forecast.predict(graph, slot)?;
@@ -50,12 +50,12 @@ impl Foresight {
         })
     }
 
-    fn ask(graph: &Graph, forecast: &Forecast, slot: Slot) -> [Option<StateIndex>; RULES] {
-        [Self::back(graph, forecast, slot), Self::square(graph, slot)]
+    fn apply_rules(graph: &Graph, forecast: &Forecast, slot: Slot) -> [Option<StateIndex>; RULES] {
+        [Self::predict_toggle(graph, forecast, slot), Self::predict_square(graph, slot)]
     }
 
     /// A switch: if the action led here from one state only, it leads back there.
-    fn back(graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
+    fn predict_toggle(graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
         forecast
             .only_source(graph.action_of(slot), slot.state)
             .filter(|&source| source != slot.state)
@@ -63,7 +63,7 @@ impl Foresight {
 
     /// Two independent parts of a page: another action leads from here to a state where it is known where this one leads,
     /// and where the other one leads from there.
-    fn square(graph: &Graph, slot: Slot) -> Option<StateIndex> {
+    fn predict_square(graph: &Graph, slot: Slot) -> Option<StateIndex> {
         let action = graph.action_of(slot);
         let sides = graph.actions(slot.state).iter().zip(graph.targets(slot.state.at()));
         let sides = sides
@@ -83,28 +83,28 @@ mod tests {
 
     /// Executes every action of so many states, one after the other; how often what it leads to was foreseen, and how often
     /// wrongly.
-    fn foreseen(states: u32, actions: u32, leads: impl Fn(u32, u32) -> u32) -> (u32, u32) {
+    fn replay(states: u32, actions: u32, leads: impl Fn(u32, u32) -> u32) -> (u32, u32) {
         let (mut graph, mut forecast, mut foresight) =
-            (Graph::new(0), Forecast::new(0), Foresight::default());
+            (Graph::new(0), Forecast::new(0), CertainForecast::default());
         let signatures: Vec<_> =
             (0..actions).map(|action| ActionSignature(action.into())).collect();
         for state in 0..states {
             graph.add_state(StateKey(state.into()), &signatures);
-            forecast.discovered(&graph, None);
+            forecast.on_discovered(&graph, None);
         }
         let (mut right, mut wrong) = (0, 0);
         for state in (0..states).map(StateIndex) {
             for slot in graph.slots(state).collect::<Vec<_>>() {
                 let action = graph.signature(graph.action_of(slot)).0 as u32;
                 let destination = StateIndex(leads(state.0, action));
-                match foresight.foresees(&graph, &forecast, slot) {
+                match foresight.predict(&graph, &forecast, slot) {
                     Some(foreseen) if foreseen == destination => right += 1,
                     Some(_) => wrong += 1,
                     None => {}
                 }
                 graph.record(slot, destination);
-                foresight.executed(&graph, &forecast, slot, destination);
-                forecast.executed(&graph, slot, destination, false);
+                foresight.on_executed(&graph, &forecast, slot, destination);
+                forecast.on_executed(&graph, slot, destination, false);
             }
         }
         (right, wrong)
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn switches_are_foreseen_as_soon_as_they_were_seen_from_the_other_side() {
-        let (right, wrong) = foreseen(256, 8, |state, switch| state ^ 1 << switch);
+        let (right, wrong) = replay(256, 8, |state, switch| state ^ 1 << switch);
         // Of 2,048 transitions one half are the ways back of the other half.
         assert!(right > 1_000 && wrong < 10, "{right} right, {wrong} wrong");
     }
 
     #[test]
     fn what_does_not_go_back_is_not_foreseen_for_long() {
-        let (right, wrong) = foreseen(200, 4, |state, action| (state * 7 + action * 13 + 1) % 200);
+        let (right, wrong) = replay(200, 4, |state, action| (state * 7 + action * 13 + 1) % 200);
         assert!(wrong <= 20 && right <= 20, "{right} right, {wrong} wrong");
     }
 }

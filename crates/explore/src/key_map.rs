@@ -8,15 +8,15 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A map by names.
 #[derive(Clone, Debug)]
-pub struct ByName<Name, Value>(HashMap<Name, Value, BuildHasherDefault<NameHasher>>);
+pub struct KeyMap<Name, Value>(HashMap<Name, Value, BuildHasherDefault<KeyHasher>>);
 
-impl<Name, Value> Default for ByName<Name, Value> {
+impl<Name, Value> Default for KeyMap<Name, Value> {
     fn default() -> Self {
         Self(HashMap::default())
     }
 }
 
-impl<Name: Eq + Hash, Value: Copy> ByName<Name, Value> {
+impl<Name: Eq + Hash, Value: Copy> KeyMap<Name, Value> {
     /// What stands under a name.
     pub fn get(&self, name: &Name) -> Option<Value> {
         self.0.get(name).copied()
@@ -35,29 +35,29 @@ impl<Name: Eq + Hash, Value: Copy> ByName<Name, Value> {
 
 /// A set of names.
 #[derive(Clone, Debug)]
-pub struct NameSet<Name>(HashSet<Name, BuildHasherDefault<NameHasher>>);
+pub struct KeySet<Name>(HashSet<Name, BuildHasherDefault<KeyHasher>>);
 
-impl<Name> Default for NameSet<Name> {
+impl<Name> Default for KeySet<Name> {
     fn default() -> Self {
         Self(HashSet::default())
     }
 }
 
-impl<Name: Eq + Hash> NameSet<Name> {
+impl<Name: Eq + Hash> KeySet<Name> {
     /// Adds a name. Says whether it was not there.
     pub fn insert(&mut self, name: Name) -> bool {
         self.0.insert(name)
     }
 }
 
-impl<Name> NameSet<Name> {
+impl<Name> KeySet<Name> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
-impl<Name: Eq + Hash> FromIterator<Name> for NameSet<Name> {
+impl<Name: Eq + Hash> FromIterator<Name> for KeySet<Name> {
     fn from_iter<I: IntoIterator<Item = Name>>(names: I) -> Self {
         Self(names.into_iter().collect())
     }
@@ -65,9 +65,9 @@ impl<Name: Eq + Hash> FromIterator<Name> for NameSet<Name> {
 
 /// Spreads the bits of a name over a word, always in the same way.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NameHasher(u64);
+pub struct KeyHasher(u64);
 
-impl Hasher for NameHasher {
+impl Hasher for KeyHasher {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.write_u64(u64::from(byte));
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn small_names_differ_in_the_bits_that_tables_look_at() {
         let hash =
-            |number: u128| BuildHasherDefault::<NameHasher>::default().hash_one(StateKey(number));
+            |number: u128| BuildHasherDefault::<KeyHasher>::default().hash_one(StateKey(number));
         for shift in [0, 57] {
             let places: HashSet<u64> =
                 (0..128).map(|number| (hash(number) >> shift) & 127).collect();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_first_value_stays() {
-        let mut numbers = ByName::default();
+        let mut numbers = KeyMap::default();
         assert_eq!(numbers.get_or_insert(StateKey(5), 1), 1);
         assert_eq!(numbers.get_or_insert(StateKey(5), 2), 1);
         assert_eq!((numbers.get(&StateKey(5)), numbers.get(&StateKey(6))), (Some(1), None));
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn whatever_is_written_counts() {
         let hash = |name: &str| {
-            let mut hasher = NameHasher::default();
+            let mut hasher = KeyHasher::default();
             name.hash(&mut hasher);
             hasher.finish()
         };
