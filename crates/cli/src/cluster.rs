@@ -76,11 +76,7 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CommandFailure> {
 /// One line for whoever looks after a process that goes on by itself.
 pub fn log(what: &str) {
     // If nobody reads it, nobody wants to know.
-    let _ = writeln!(
-        std::io::stderr().lock(),
-        "argiope: {}",
-        argiope_sim::report::text::harmless(what)
-    );
+    let _ = writeln!(std::io::stderr().lock(), "argiope: {}", crate::format::harmless(what));
 }
 
 /// Tells the process to leave when its standard input ends: whoever started it is gone.

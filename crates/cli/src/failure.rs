@@ -4,7 +4,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use argiope_sim::report::text::harmless;
+use crate::format::harmless;
 
 /// Something went wrong that is not the user's doing.
 pub const FAILED: u8 = 1;

@@ -1,32 +1,24 @@
-//! The `argiope` command. Each command has its file in `commands`; what they share is beside this
-//! one: where models come from, how failures end, how output is written.
+//! The `argiope` command. Each command has its file in `commands`; what they share with the lab
+//! (where models come from, how failures end, how output is written) is in the library.
 
 mod args;
-mod cluster;
 mod commands;
 mod duration;
-mod failure;
-mod format;
-mod interrupt;
-mod memory;
 mod metrics;
-mod names;
-mod output;
-mod processes;
-mod progress;
 mod recorded;
-mod source;
-mod threads;
 
 use std::process::ExitCode;
 
-use args::Command;
-use failure::CommandFailure;
+use argiope::failure::{self, CommandFailure};
+use argiope::{arguments, interrupt};
+
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
     interrupt::install();
     // A panic is a bug and has been reported on standard error; it ends in a documented code too.
-    let outcome = std::panic::catch_unwind(|| args::parse().and_then(run));
+    let outcome =
+        std::panic::catch_unwind(|| arguments::parse::<Cli>().and_then(|cli| run(cli.command)));
     match outcome {
         Ok(outcome) => failure::exit_code(outcome),
         Err(_) => ExitCode::from(failure::FAILED),
@@ -48,7 +40,7 @@ fn run(command: Command) -> Result<(), CommandFailure> {
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bound(args) => commands::bound::run(&args),
         Command::Model(args) => commands::model::run(&args),
-        Command::Bench(args) => commands::bench::run(args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Identities(args) => commands::identities::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Strategies(args) => commands::strategies::run(&args),

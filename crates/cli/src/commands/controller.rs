@@ -10,9 +10,9 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
-use crate::failure::CommandFailure;
-use crate::{interrupt, output};
+use argiope::cluster::{Security, block_on, chance, leave_with_parent, log};
+use argiope::failure::CommandFailure;
+use argiope::{interrupt, output};
 
 const AFTER_HELP: &str = "\
 A ring of two on one machine, each in its own terminal:
@@ -110,7 +110,7 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         }
         ControllerError::Store(_) => CommandFailure::Failed(format!(
             "{error}; what was kept before is in {}",
-            crate::format::path(&args.data)
+            argiope::format::path(&args.data)
         )),
     })
 }

@@ -29,10 +29,10 @@ use report::Ended;
 use run_dir::RunDir;
 use watch::ProgressPrinter;
 
-use crate::cluster::chance;
-use crate::failure::{CommandFailure, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{format, interrupt, output};
+use argiope::cluster::chance;
+use argiope::failure::{CommandFailure, INTERRUPTED, LIMIT};
+use argiope::{browser, format, interrupt, output};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -66,7 +66,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         return tell(args, &ready.settings, &ready.out, Duration::ZERO, &summary, &Masks::NONE);
     }
     let Ready { store, settings, out, place, server, executable } = ready;
-    let executable = executable.map_or_else(|| recorded::browser(args.browser.as_deref()), Ok)?;
+    let executable = executable.map_or_else(|| browser::find(args.browser.as_deref()), Ok)?;
     let plan = CrawlPlan {
         store,
         settings: settings.clone(),
@@ -104,7 +104,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 /// Makes everything ready for a new crawl.
 fn begin(args: &CrawlArgs) -> Result<Ready, CommandFailure> {
     // Whatever can be wrong is looked at before anything is written.
-    let executable = Some(recorded::browser(args.browser.as_deref())?);
+    let executable = Some(browser::find(args.browser.as_deref())?);
     let server = if args.what.demo {
         let server = Server::start(DEMO);
         Some(server.map_err(|error| CommandFailure::Failed(error.to_string()))?)

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use argiope::format::count;
 use argiope_explore::id::ActionSignature;
-use argiope_sim::report::text::count;
 
-use crate::failure::CommandFailure;
-use crate::output;
 use crate::recorded::RecordedRun;
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 const AFTER_HELP: &str = "\
 Examples:

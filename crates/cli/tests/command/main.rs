@@ -1,6 +1,5 @@
 //! The real command, run as a person or a script would run it.
 
-mod bench;
 mod crawl;
 mod failures;
 mod help;

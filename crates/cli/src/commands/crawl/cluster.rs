@@ -24,10 +24,10 @@ use super::report::Ended;
 use super::run_dir::{self, RunDir};
 use super::watch::ProgressPrinter;
 use super::{CrawlArgs, DEMO, all_masks};
-use crate::cluster::{Security, block_on, chance};
-use crate::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{format, interrupt, output};
+use argiope::cluster::{Security, block_on, chance};
+use argiope::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
+use argiope::{format, interrupt, output};
 
 /// So often what is missing is asked for again, with a pause between.
 const FETCHES: u32 = 5;

@@ -4,11 +4,11 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use argiope::format::count;
 use argiope_runtime::crawl::CrawlProgress;
-use argiope_sim::report::text::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::format;
+use argiope::format;
 
 /// How often there is a line where nobody watches.
 const EVERY: Duration = Duration::from_secs(10);
