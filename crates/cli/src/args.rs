@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand};
 
+use argiope::logging::LogArgs;
 use argiope_explore::identity;
 use argiope_explore::strategies;
 
@@ -37,6 +38,9 @@ NO_COLOR=1 in the environment turns colours off.";
     disable_help_subcommand = true
 )]
 pub struct Cli {
+    /// Log lines.
+    #[command(flatten)]
+    pub log: LogArgs,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

@@ -11,6 +11,7 @@ use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance};
 use crate::failure::CommandFailure;
+use crate::logging::LogFormat;
 
 /// So long a process may take to leave in order before it is ended.
 const LEAVES: Duration = Duration::from_secs(5);
@@ -44,8 +45,8 @@ pub struct ClusterOptions<'a> {
     pub program: &'a Path,
     /// The command that starts each controller, with its arguments (such as `taskset -c 0`).
     pub wrapper: &'a [&'a str],
-    /// Whether their standard error is shown.
-    pub is_verbose: bool,
+    /// Whether their standard error is shown, and in which format. Otherwise it is discarded.
+    pub log: Option<LogFormat>,
     /// Whether controllers write a trace of their tasks, to `N.trace` beside their directory `N`.
     pub is_traced: bool,
 }
@@ -53,14 +54,22 @@ pub struct ClusterOptions<'a> {
 impl<'a> ClusterOptions<'a> {
     /// Quiet, without a wrapper and without traces.
     pub fn new(program: &'a Path) -> Self {
-        Self { program, wrapper: &[], is_verbose: false, is_traced: false }
+        Self { program, wrapper: &[], log: None, is_traced: false }
     }
 
     /// The program, by way of a wrapper if there is one.
     fn command(&self, wrapper: &[&str]) -> Command {
-        let Some((first, rest)) = wrapper.split_first() else { return Command::new(self.program) };
-        let mut command = Command::new(first);
-        command.args(rest).arg(self.program);
+        let mut command = match wrapper.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(self.program);
+                command
+            }
+            None => Command::new(self.program),
+        };
+        if let Some(format) = self.log {
+            command.args(["--log-format", format.name()]);
+        }
         command
     }
 }
@@ -147,7 +156,7 @@ impl<'a> ClusterProcesses<'a> {
 
     /// They leave when their standard input ends, that is when this process ends, however it does.
     fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, CommandFailure> {
-        let err = if self.options.is_verbose { Stdio::inherit() } else { Stdio::null() };
+        let err = if self.options.log.is_some() { Stdio::inherit() } else { Stdio::null() };
         let child =
             command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
         child.map_err(|error| {

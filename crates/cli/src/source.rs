@@ -10,7 +10,7 @@ use argiope_explore::strategy::RESET_COSTS;
 use argiope_sim::testbeds::{self, TestbedError, TestbedSpec, filetree};
 
 use crate::failure::CommandFailure;
-use crate::{format, names};
+use crate::{format, names, terminal};
 
 /// The application, as typed.
 #[derive(clap::Args)]
@@ -100,10 +100,10 @@ fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
     let unreachable = model.unreachable();
     if let Some(first) = unreachable.first() {
         let count = format::count(unreachable.len() as u64, "state");
-        eprintln!(
-            "argiope: {count} of {} cannot be reached, the first is states[{first}]",
+        terminal::message(&format!(
+            "{count} of {} cannot be reached, the first is states[{first}]",
             model.states()
-        );
+        ));
     }
     Ok(model)
 }

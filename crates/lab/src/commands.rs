@@ -4,6 +4,7 @@
 use clap::Subcommand;
 
 use argiope::failure::CommandFailure;
+use argiope::logging::LogArgs;
 
 mod browser;
 mod cluster;
@@ -24,12 +25,16 @@ mod strategies;
     disable_help_subcommand = true
 )]
 pub struct LabArgs {
+    /// Log lines.
+    #[command(flatten)]
+    pub log: LogArgs,
+    /// What to measure.
     #[command(subcommand)]
-    bench: Bench,
+    pub bench: Bench,
 }
 
 #[derive(Subcommand)]
-enum Bench {
+pub enum Bench {
     /// Compare every strategy on every test-bed, beside the published figures
     Strategies(strategies::StrategiesBenchArgs),
     /// Compare every knowledge scheme of a ring of controllers, beside the published figures
@@ -46,8 +51,8 @@ enum Bench {
     Speed(speed::SpeedBenchArgs),
 }
 
-pub fn run(args: LabArgs) -> Result<(), CommandFailure> {
-    match args.bench {
+pub fn run(bench: Bench) -> Result<(), CommandFailure> {
+    match bench {
         Bench::Strategies(args) => strategies::run(args),
         Bench::Schemes(args) => schemes::run(&args),
         Bench::Scale(args) => scale::run(&args),

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use argiope::failure::CommandFailure;
+use argiope::logging::LogArgs;
 use argiope::processes;
 
 /// The lab's executable, which lies beside this one.
@@ -20,9 +21,12 @@ pub struct BenchArgs {
 }
 
 /// Becomes the lab. Returns only if that fails.
-pub fn run(args: &BenchArgs) -> Result<(), CommandFailure> {
+pub fn run(args: &BenchArgs, log: LogArgs) -> Result<(), CommandFailure> {
     let lab = processes::beside(LAB)?;
-    let error = Command::new(&lab).args(&args.arguments).exec();
+    let error = Command::new(&lab)
+        .args(["--log-format", log.log_format.name()])
+        .args(&args.arguments)
+        .exec();
     Err(CommandFailure::Failed(format!(
         "cannot start the lab {}: {error}; build it with `cargo build --release -p argiope-lab`",
         lab.display()

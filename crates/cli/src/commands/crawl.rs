@@ -3,9 +3,9 @@
 
 mod args;
 mod cluster;
+mod progress;
 mod report;
 mod run_dir;
-mod watch;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ use tokio::sync::Notify;
 
 pub use args::CrawlArgs;
 pub use cluster::{AttachArgs, attach};
+use progress::ProgressPrinter;
 use report::Ended;
 use run_dir::RunDir;
-use watch::ProgressPrinter;
 
 use crate::recorded::{self, refused};
 use argiope::cluster::chance;
 use argiope::failure::{CommandFailure, INTERRUPTED, LIMIT};
-use argiope::{browser, format, interrupt, output};
+use argiope::{browser, format, interrupt, output, terminal};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -90,7 +90,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
                 Some(_) => "before the first page was there; nothing was kept",
                 None => "before it went on; nothing has changed",
             };
-            eprintln!("argiope: interrupted {when}");
+            terminal::message(&format!("interrupted {when}"));
             Err(CommandFailure::Ended(INTERRUPTED))
         }
         Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
@@ -193,7 +193,7 @@ fn drive(
     let ended = tokio::task::LocalSet::new().block_on(&runtime, async {
         let mut crawl = pin!(crawl::crawl(plan, |progress| {
             begun.set(true);
-            watch.see(progress);
+            watch.show(progress);
         }));
         tokio::select! {
             biased;
@@ -248,7 +248,7 @@ fn tell(
         && !args.quiet
         && let Some(resume) = ended.resume()
     {
-        eprintln!("argiope: to go on: {resume}");
+        terminal::message(&format!("to resume: {resume}"));
     }
     match summary.stopped_by {
         None if summary.complete => Ok(()),

@@ -7,7 +7,7 @@ use argiope_runtime::cluster::worker::{self, CrawlerPlan, WorkerError};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_wire::Role;
 
-use argiope::cluster::{Security, block_on, chance, leave_with_parent, log};
+use argiope::cluster::{Security, block_on, chance, leave_with_parent};
 use argiope::failure::CommandFailure;
 use argiope::{browser, interrupt, threads};
 
@@ -57,7 +57,7 @@ pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
         secret: format!("a{:032x}", chance()?),
         leave,
     };
-    let ended = block_on(worker::run(plan, &mut |what| log(what)))?;
+    let ended = block_on(worker::run(plan, &mut |what| tracing::info!("{what}")))?;
     ended.map_err(|error| match error {
         WorkerError::Refused(_) => CommandFailure::Input(error.to_string()),
         WorkerError::Launch(_) | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),

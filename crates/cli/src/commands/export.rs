@@ -8,7 +8,7 @@ use argiope_explore::id::ActionSignature;
 
 use crate::recorded::RecordedRun;
 use argiope::failure::CommandFailure;
-use argiope::output;
+use argiope::{output, terminal};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -86,12 +86,12 @@ fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     model.reset_cost = (recorded.learned.reset_cost * 100.0).round() / 100.0;
     let unreachable = model.unreachable().len();
     if unreachable > 0 {
-        eprintln!(
-            "argiope: {} of {} is only reached by transitions that lead to several states, of which a model has \
-             the first: simulate it with --allow-unreachable",
+        terminal::message(&format!(
+            "the model keeps the first target of each transition, so {} of {} cannot be reached: \
+             simulate it with --allow-unreachable",
             count(unreachable as u64, "state"),
             model.states()
-        );
+        ));
     }
     Ok(model.to_json())
 }

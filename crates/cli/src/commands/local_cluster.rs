@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use argiope::failure::CommandFailure;
+use argiope::logging::LogArgs;
 use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, own_executable};
 
 const AFTER_HELP: &str = "\
@@ -38,7 +39,7 @@ pub struct LocalClusterArgs {
     command: Vec<String>,
 }
 
-pub fn run(args: &LocalClusterArgs) -> Result<(), CommandFailure> {
+pub fn run(args: &LocalClusterArgs, log: LogArgs) -> Result<(), CommandFailure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
         return Err(CommandFailure::Input(format!(
@@ -53,7 +54,10 @@ pub fn run(args: &LocalClusterArgs) -> Result<(), CommandFailure> {
         }
     };
     let program = own_executable()?;
-    let options = ClusterOptions { is_verbose: args.verbose, ..ClusterOptions::new(&program) };
+    let options = ClusterOptions {
+        log: args.verbose.then_some(log.log_format),
+        ..ClusterOptions::new(&program)
+    };
     let mut ring = ClusterProcesses::start(&data, args.controllers as usize, options)?;
     for _ in 0..args.crawlers {
         ring.add_crawler()?;

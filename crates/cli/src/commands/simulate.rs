@@ -10,10 +10,10 @@ use argiope_sim::summary::by_strategy;
 
 use crate::args::strategy_names;
 use argiope::failure::CommandFailure;
-use argiope::output;
 use argiope::progress::WorkProgress;
 use argiope::source::{CheckedModel, Source};
 use argiope::strategy_runs::{crawl, table};
+use argiope::{output, terminal};
 
 mod json;
 mod outcome;
@@ -98,7 +98,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
             let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
             if plan.json {
                 let line = json::line(&run, plan.app.reset_cost, &bound, wall_ms);
-                progress.aside(|| output::print(&line))?;
+                terminal::aside(|| output::print(&line))?;
             } else {
                 runs.push(run);
             }

@@ -3,6 +3,7 @@
 mod crawl;
 mod failures;
 mod help;
+mod logging;
 mod looking;
 mod refused;
 mod simulate;

@@ -1,40 +1,39 @@
-//! How a crawl is going, on standard error: one line that changes on a terminal, one line every ten
-//! seconds elsewhere.
+//! The progress of a crawl on standard error: one changing line on a terminal, elsewhere one line
+//! every ten seconds.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use argiope::format::count;
+use argiope::format::{self, count};
+use argiope::terminal;
 use argiope_runtime::crawl::CrawlProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use argiope::format;
+/// The time from one line to the next where standard error is no terminal.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The transitions after which the remaining time is estimated.
+const ESTIMATE_AFTER: usize = 20;
 
-/// How often there is a line where nobody watches.
-const EVERY: Duration = Duration::from_secs(10);
-/// Before so much was done, how long the rest takes is anybody's guess.
-const ENOUGH: usize = 20;
-
-/// Tells people how a crawl is going.
+/// Prints the progress of a crawl.
 pub struct ProgressPrinter {
-    how: How,
-    /// How far the crawl was when this process took it up.
+    display: Display,
+    /// The transitions that were known when this process began or resumed the crawl.
     before: Option<usize>,
-    /// Whether people must be told that pages do not run in a sandbox.
-    unprotected: bool,
+    /// Whether a warning is due that pages do not run in a sandbox.
+    warn_unsandboxed: bool,
 }
 
-enum How {
+enum Display {
     Quiet,
     Live(ProgressBar),
     Lines { last: Instant },
 }
 
 impl ProgressPrinter {
-    /// In the way that fits where standard error goes.
-    pub fn new(quiet: bool, unprotected: bool) -> Self {
-        let how = if quiet {
-            How::Quiet
+    /// Chooses the display by what standard error is.
+    pub fn new(quiet: bool, warn_unsandboxed: bool) -> Self {
+        let display = if quiet {
+            Display::Quiet
         } else if std::io::stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(
@@ -43,56 +42,50 @@ impl ProgressPrinter {
             );
             bar.set_message("starting the browser");
             bar.enable_steady_tick(Duration::from_millis(200));
-            How::Live(bar)
+            terminal::show(&bar);
+            Display::Live(bar)
         } else {
-            How::Lines { last: Instant::now() }
+            Display::Lines { last: Instant::now() }
         };
-        Self { how, before: None, unprotected }
+        Self { display, before: None, warn_unsandboxed }
     }
 
-    /// The crawl is here now.
-    pub fn see(&mut self, progress: &CrawlProgress) {
+    /// Shows the present progress.
+    pub fn show(&mut self, progress: &CrawlProgress) {
         let before = *self.before.get_or_insert(progress.transitions);
-        // Only now: where there is nothing to crawl, there is nothing to say about it.
-        if std::mem::take(&mut self.unprotected) {
-            self.say("running as root, so the browser's sandbox is off");
+        // Not before the first page: a crawl that cannot begin needs no warning.
+        let warn = std::mem::take(&mut self.warn_unsandboxed);
+        if warn && !matches!(self.display, Display::Quiet) {
+            terminal::message("running as root, so the browser's sandbox is off");
         }
-        match &mut self.how {
-            How::Quiet => {}
-            How::Live(bar) => bar.set_message(line(progress, before)),
-            How::Lines { last } => {
-                if last.elapsed() >= EVERY {
-                    *last += EVERY;
-                    eprintln!("argiope: {}", line(progress, before));
+        match &mut self.display {
+            Display::Quiet => {}
+            Display::Live(bar) => bar.set_message(line(progress, before)),
+            Display::Lines { last } => {
+                if last.elapsed() >= INTERVAL {
+                    *last += INTERVAL;
+                    terminal::message(&line(progress, before));
                 }
             }
         }
     }
 
-    fn say(&self, sentence: &str) {
-        match &self.how {
-            How::Quiet => {}
-            How::Live(bar) => bar.suspend(|| eprintln!("argiope: {sentence}")),
-            How::Lines { .. } => eprintln!("argiope: {sentence}"),
-        }
-    }
-
-    /// Takes the line away.
+    /// Removes the changing line.
     pub fn end(self) {
-        if let How::Live(bar) = self.how {
-            bar.finish_and_clear();
+        if let Display::Live(_) = self.display {
+            terminal::clear();
         }
     }
 }
 
-/// What matters most comes first, since a narrow terminal cuts the end off.
+/// The most important figures come first: a narrow terminal cuts the end off.
 fn line(progress: &CrawlProgress, before: usize) -> String {
     let CrawlProgress { states, transitions, unexplored, resets, actions_now, elapsed, .. } =
         progress;
     let seconds = elapsed.as_secs_f64().max(0.001);
     let done = transitions.saturating_sub(before);
-    let left = if done >= ENOUGH && *unexplored > 0 {
-        // For what is known now; new states bring more.
+    let left = if done >= ESTIMATE_AFTER && *unexplored > 0 {
+        // An estimate for the known actions; new states add more.
         let left = Duration::from_secs_f64(*unexplored as f64 * seconds / done as f64);
         format!(" (about {})", format::time(left))
     } else {
@@ -112,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_what_is_done_and_what_is_left() {
+    fn the_line_has_what_is_executed_and_what_is_left() {
         let progress = CrawlProgress {
             states: 12,
             transitions: 140,
