@@ -26,7 +26,7 @@ pub mod spec;
 
 use clock::Clock;
 use crawling::Crawling;
-use scenario::{Happening, Scenario};
+use scenario::{FaultEvent, Scenario};
 
 /// A simulation is given up after so many events for each transition of the application.
 const EVENTS_PER_TRANSITION: u64 = 3_000;
@@ -117,17 +117,17 @@ pub struct Counts {
     /// Transitions executed as a task more than once.
     pub reexecuted: u64,
     /// Tasks that were given out though what they ask for was done and acknowledged.
-    pub needless: u64,
+    pub redundant_tasks: u64,
     /// Controllers that failed.
     pub failures: u64,
     /// The time that crawlers spent on what had been executed before, in microseconds.
-    pub again: u64,
+    pub reexecution_time: u64,
     /// The time that copies took until they were confirmed, in microseconds.
-    pub copying: u64,
+    pub replication_time: u64,
     /// The time that crawlers waited, in microseconds.
-    pub idle: u64,
+    pub idle_time: u64,
     /// The time when the crawl was over, in microseconds.
-    pub ended: u64,
+    pub ended_at: u64,
 }
 
 impl Counts {
@@ -145,7 +145,7 @@ impl Counts {
     }
 
     /// All messages but those that keep the ring together.
-    pub fn total(&self) -> u64 {
+    pub fn total_messages(&self) -> u64 {
         self.messages.iter().filter(|&(&kind, _)| kind != "ring").map(|(_, count)| count).sum()
     }
 }
@@ -166,7 +166,7 @@ pub struct Cluster<'a> {
     /// When copies were sent off, by their sender and number.
     copies: BTreeMap<(usize, u64), u64>,
     transitions: usize,
-    happenings: Vec<(f64, Happening)>,
+    happenings: Vec<(f64, FaultEvent)>,
     /// A controller has failed before all neighbours knew each other, or one came or left before it was noticed.
     hurried: bool,
     counts: Counts,
@@ -174,7 +174,7 @@ pub struct Cluster<'a> {
     /// Who said first that the crawl is over.
     finished_by: Option<usize>,
     /// A check that failed.
-    wrong: Option<String>,
+    violation: Option<String>,
     /// Whether what happens is put into words.
     traced: bool,
     trace: Vec<String>,
@@ -190,9 +190,9 @@ impl<'a> Cluster<'a> {
         let key =
             |at: usize| Key((u128::MAX / many as u128).wrapping_mul(at as u128).wrapping_add(turn));
         let keys: Vec<Key> = (0..many).map(key).collect();
-        let settings = scenario.settings();
+        let settings = scenario.peer_settings();
         let node = |&key: &Key| Node::new(key, Peer::founder(settings, key, &keys));
-        let mut happenings = scenario.happenings.clone();
+        let mut happenings = scenario.scheduled_faults.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut cluster = Self {
             world,
@@ -211,7 +211,7 @@ impl<'a> Cluster<'a> {
             counts: Counts::default(),
             events: 0,
             finished_by: None,
-            wrong: None,
+            violation: None,
             traced: false,
             trace: Vec::new(),
             scenario,
@@ -230,12 +230,12 @@ impl<'a> Cluster<'a> {
     /// Lets the next thing happen; false when the crawl is over.
     pub fn step(&mut self) -> bool {
         let limit = EVENTS_PER_TRANSITION * self.transitions as u64 + 1_000_000;
-        if self.finished_by.is_some() || self.wrong.is_some() {
+        if self.finished_by.is_some() || self.violation.is_some() {
             return false;
         }
         self.events += 1;
         let Some(event) = self.clock.advance().filter(|_| self.events < limit) else {
-            self.wrong = Some("it does not end".to_owned());
+            self.violation = Some("it does not end".to_owned());
             return false;
         };
         if self.traced {
@@ -256,7 +256,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Lets the next thing happen and says what it was, if it is about more than keeping the ring together.
-    pub fn step_in_words(&mut self) -> Option<Vec<String>> {
+    pub fn step_traced(&mut self) -> Option<Vec<String>> {
         self.traced = true;
         let more = self.step();
         let words = std::mem::take(&mut self.trace);
@@ -319,21 +319,24 @@ impl<'a> Cluster<'a> {
     }
 
     /// What went wrong, if anything did.
-    pub fn wrong(&self) -> Option<&str> {
-        self.wrong.as_deref()
+    pub fn violation(&self) -> Option<&str> {
+        self.violation.as_deref()
     }
 
     /// Whether some controllers may take others for dead that are not.
-    pub fn was_deceived(&self) -> bool {
-        let deceives = |happening: &Happening| {
-            matches!(happening, Happening::Freeze(_) | Happening::Part(_) | Happening::Slow(_))
+    pub fn had_false_suspicions(&self) -> bool {
+        let deceives = |happening: &FaultEvent| {
+            matches!(
+                happening,
+                FaultEvent::Freeze(_) | FaultEvent::Partition(_) | FaultEvent::Slow(_)
+            )
         };
-        self.scenario.happenings.iter().any(|(_, happening)| deceives(happening))
+        self.scenario.scheduled_faults.iter().any(|(_, happening)| deceives(happening))
     }
 
     /// Whether somebody may have taken over from a controller that failed without knowing of a newcomer between them,
     /// of whom only that controller knew.
-    pub fn was_hurried(&self) -> bool {
+    pub fn had_unsettled_handover(&self) -> bool {
         self.hurried
     }
 
@@ -428,9 +431,9 @@ impl<'a> Cluster<'a> {
     fn enqueue(&mut self, at: usize, input: PeerInput) {
         let now = self.clock.now() * 1000;
         let node = &mut self.nodes[at];
-        node.busy_until = node.busy_until.max(now) + self.scenario.processing * node.slowness;
+        node.busy_until = node.busy_until.max(now) + self.scenario.processing_time * node.slowness;
         let first = matches!(&input, PeerInput::Received(_, envelope) if matches!(envelope.message, PeerMessage::Ring(_)));
-        if first || self.scenario.processing == 0 {
+        if first || self.scenario.processing_time == 0 {
             self.happen(Event::Takes(at, input));
             return;
         }
@@ -443,7 +446,7 @@ impl<'a> Cluster<'a> {
         if let PeerInput::Received(_, Envelope { message: PeerMessage::Taken(number), .. }) = input
             && let Some(since) = self.copies.remove(&(at, *number))
         {
-            self.counts.copying += self.clock.now() - since;
+            self.counts.replication_time += self.clock.now() - since;
         }
     }
 
@@ -465,10 +468,10 @@ impl<'a> Cluster<'a> {
         for effect in effects {
             self.carry_out(at, effect);
         }
-        if self.scenario.checked
-            && let Some(wrong) = checks::always(self, about_the_ring)
+        if self.scenario.is_checked
+            && let Some(wrong) = checks::check_step(self, about_the_ring)
         {
-            self.wrong.get_or_insert(wrong);
+            self.violation.get_or_insert(wrong);
         }
     }
 
@@ -503,7 +506,7 @@ impl<'a> Cluster<'a> {
             PeerEffect::Tell(crawler, told) => {
                 // One that is to look at a state goes over what was done.
                 if let ToCrawler::Task(Task { job: Some(job), look: false, .. }) = &told {
-                    self.counts.needless +=
+                    self.counts.redundant_tasks +=
                         u64::from(self.acknowledged.contains(&(job.state, job.action)));
                 }
                 self.count("job");
@@ -521,7 +524,7 @@ impl<'a> Cluster<'a> {
             PeerEffect::Wake(timer, time) => self.clock.after(time, Event::Woken(at, timer)),
             PeerEffect::Left => self.depart(at),
             PeerEffect::Finished => {
-                self.counts.ended = self.clock.now();
+                self.counts.ended_at = self.clock.now();
                 self.finished_by.get_or_insert(at);
             }
         }

@@ -149,12 +149,12 @@ impl<'a> Fleet<'a> {
     }
 
     /// How often a crawler had to be told what to do.
-    pub fn asked(&self) -> u64 {
+    pub fn assignments(&self) -> u64 {
         self.asked
     }
 
     /// How many crawlers have nothing to do.
-    pub fn resting(&self) -> usize {
+    pub fn idle_crawlers(&self) -> usize {
         self.crawlers.iter().filter(|(_, doing)| matches!(doing, Doing::Resting)).count()
     }
 
@@ -164,7 +164,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// What the crawl has found, with the application's own numbers: its model once it is complete.
-    pub fn found(&self, app: &Model) -> Model {
+    pub fn model(&self, app: &Model) -> Model {
         let mut model = Model::new(app.name.clone(), app.reset_cost, app.actions.clone());
         model.initial = app.initial;
         let mut transitions: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
@@ -191,7 +191,7 @@ impl<'a> Fleet<'a> {
 }
 
 /// Crawls a whole application with so many crawlers.
-pub fn crawl_together<'a>(
+pub fn run_fleet<'a>(
     world: &'a World<'a>,
     settings: ControllerSettings,
     crawlers: u64,

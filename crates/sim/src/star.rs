@@ -14,7 +14,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 
 use crate::cluster::Counts;
 use crate::cluster::clock::Clock;
-use crate::cluster::scenario::{Happening, Scenario};
+use crate::cluster::scenario::{FaultEvent, Scenario};
 use crate::crawler::{SimulatedCrawler, World};
 
 /// The coordinator waits for so many tasks for crawlers that should be there.
@@ -28,7 +28,7 @@ const REMINDED: u64 = 2;
 
 /// What the time of a crawler went into, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breakdown {
+pub struct TimeBreakdown {
     /// Actions and loads.
     pub acting: u64,
     /// Waiting for messages that are on their way.
@@ -72,7 +72,7 @@ struct Crawling {
     waits_since: u64,
     network: u64,
     coordinator: u64,
-    time: Breakdown,
+    time: TimeBreakdown,
 }
 
 /// A simulation in progress.
@@ -87,7 +87,7 @@ pub struct Star<'a> {
     next_crawler: u64,
     chance: Chance,
     executed: BTreeSet<(StateKey, ActionSignature)>,
-    happenings: Vec<(f64, Happening)>,
+    happenings: Vec<(f64, FaultEvent)>,
     troubles: StarFaults,
     plan: DivisionPlan,
     /// What the coordinator has kept, if it may need it.
@@ -103,7 +103,7 @@ impl<'a> Star<'a> {
     ///
     /// If the scenario is not one of a star.
     pub fn new(world: &'a World<'a>, scenario: Scenario) -> Self {
-        Self::with_troubles(world, scenario, StarFaults::default())
+        Self::with_faults(world, scenario, StarFaults::default())
     }
 
     /// Begins where more happens than that crawlers come and go.
@@ -111,10 +111,10 @@ impl<'a> Star<'a> {
     /// # Panics
     ///
     /// If the scenario is not one of a star.
-    pub fn with_troubles(world: &'a World<'a>, scenario: Scenario, troubles: StarFaults) -> Self {
+    pub fn with_faults(world: &'a World<'a>, scenario: Scenario, troubles: StarFaults) -> Self {
         let division = scenario.division.expect("a star divides its work");
         let plan = DivisionPlan { division, shares: scenario.crawlers };
-        let mut happenings = scenario.happenings.clone();
+        let mut happenings = scenario.scheduled_faults.clone();
         happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
         let times = times(&scenario);
         let mut star = Self {
@@ -155,8 +155,8 @@ impl<'a> Star<'a> {
         {
             self.happenings.pop();
             match happening {
-                Happening::AddCrawler => self.add_crawler(),
-                Happening::LoseCrawler if self.crawlers.len() > 1 => {
+                FaultEvent::AddCrawler => self.add_crawler(),
+                FaultEvent::LoseCrawler if self.crawlers.len() > 1 => {
                     let at = self.chance.below(self.crawlers.len());
                     let crawler = *self.crawlers.keys().nth(at).expect("there are more than one");
                     self.crawlers.remove(&crawler);
@@ -183,7 +183,7 @@ impl<'a> Star<'a> {
         match event {
             Event::Told(tell) => {
                 let now = self.clock.now() * 1000;
-                self.busy_until = self.busy_until.max(now) + self.scenario.processing;
+                self.busy_until = self.busy_until.max(now) + self.scenario.processing_time;
                 let wait = (self.busy_until - now) / 1000;
                 if let Some(crawling) = self.crawlers.get_mut(&tell.crawler) {
                     crawling.coordinator += wait;
@@ -197,7 +197,8 @@ impl<'a> Star<'a> {
             Event::Reminded(crawler) => {
                 if self.crawlers.contains_key(&crawler) {
                     self.tell(crawler, node::NodeInput::Remind);
-                    self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
+                    self.clock
+                        .after(REMINDED * self.scenario.timeouts.task, Event::Reminded(crawler));
                 }
             }
         }
@@ -232,7 +233,7 @@ impl<'a> Star<'a> {
                 coordinator::CoordinatorEffect::Keep(_) => {}
                 coordinator::CoordinatorEffect::Finished => {
                     self.finished = true;
-                    self.counts.ended = self.clock.now();
+                    self.counts.ended_at = self.clock.now();
                     let crawlers: Vec<CrawlerId> = self.crawlers.keys().copied().collect();
                     crawlers.into_iter().for_each(|crawler| self.waited(crawler));
                 }
@@ -262,7 +263,7 @@ impl<'a> Star<'a> {
         self.next_crawler += 1;
         let crawler = CrawlerId(number);
         let scenario = &self.scenario;
-        let node = StarNode::new(crawler, scenario.strategy, scenario.exploring());
+        let node = StarNode::new(crawler, scenario.strategy, scenario.strategy_settings());
         let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
         let waits_since = self.clock.now();
         let crawling = Crawling {
@@ -272,11 +273,11 @@ impl<'a> Star<'a> {
             waits_since,
             network: 0,
             coordinator: 0,
-            time: Breakdown::default(),
+            time: TimeBreakdown::default(),
         };
         self.crawlers.insert(crawler, crawling);
         if self.troubles.messages > 0 || !self.troubles.restarts.is_empty() {
-            self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
+            self.clock.after(REMINDED * self.scenario.timeouts.task, Event::Reminded(crawler));
         }
         self.tell(crawler, node::NodeInput::Start);
     }
@@ -307,7 +308,7 @@ impl<'a> Star<'a> {
     fn begin(&mut self, crawler: CrawlerId, job: Option<Job>) {
         self.waited(crawler);
         let cost = self.counts.begin(job.as_ref(), self.scenario.reset_cost);
-        let time = (cost * self.scenario.action as f64) as u64;
+        let time = (cost * self.scenario.action_time as f64) as u64;
         let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
         crawling.doing = Some(job);
         crawling.time.acting += time;
@@ -328,7 +329,7 @@ impl<'a> Star<'a> {
         crawling.time.coordinator += coordinator;
         crawling.time.idle += waited - network - coordinator;
         crawling.waits_since = now;
-        self.counts.idle += waited;
+        self.counts.idle_time += waited;
     }
 
     fn performed(&mut self, crawler: CrawlerId) {
@@ -370,12 +371,12 @@ impl<'a> Star<'a> {
     }
 
     /// What the time of each crawler went into.
-    pub fn times(&self) -> Vec<Breakdown> {
+    pub fn crawler_times(&self) -> Vec<TimeBreakdown> {
         self.crawlers.values().map(|crawling| crawling.time).collect()
     }
 
     /// How often plain links were followed more than once.
-    pub fn followed_again(&self) -> usize {
+    pub fn refollowed_links(&self) -> usize {
         let links = self.links();
         links.values().map(|followed| followed.saturating_sub(1)).sum()
     }
@@ -396,7 +397,7 @@ impl<'a> Star<'a> {
     }
 
     /// What is wrong in the end, if anything: it did not end, or the model is not the application.
-    pub fn wrong(&self) -> Option<String> {
+    pub fn violation(&self) -> Option<String> {
         if !self.finished {
             return Some("it does not end".to_owned());
         }
@@ -423,6 +424,6 @@ impl<'a> Star<'a> {
 }
 
 fn times(scenario: &Scenario) -> coordinator::CoordinatorTimeouts {
-    let task = scenario.times.task;
+    let task = scenario.timeouts.task;
     coordinator::CoordinatorTimeouts { task, gather: GATHER * task }
 }

@@ -104,7 +104,8 @@ impl Cluster<'_> {
         let number = report.number;
         let time = self.scenario.latency.draw(&mut self.chance);
         self.clock.after(time, Event::Reported(to, FromCrawler::Report(report)));
-        let patience = (PATIENCE * self.scenario.action + self.scenario.times.answer) << in_vain;
+        let patience =
+            (PATIENCE * self.scenario.action_time + self.scenario.timeouts.answer) << in_vain;
         self.clock.after(patience, Event::Waited(crawler, number));
     }
 
@@ -130,9 +131,9 @@ impl Cluster<'_> {
             }
             return;
         }
-        self.counts.idle += now - crawling.idle_since;
+        self.counts.idle_time += now - crawling.idle_since;
         let cost = self.counts.begin(task.job.as_ref(), self.scenario.reset_cost);
-        let time = (cost * self.scenario.action as f64) as u64;
+        let time = (cost * self.scenario.action_time as f64) as u64;
         crawling.task = Some(task);
         crawling.in_vain = 0;
         crawling.working_since = now;
@@ -163,7 +164,7 @@ impl Cluster<'_> {
                     && !self.executed.insert((job.state, job.action))
                 {
                     self.counts.reexecuted += 1;
-                    self.counts.again += now - crawling.working_since;
+                    self.counts.reexecution_time += now - crawling.working_since;
                 }
                 let ended = (outcome, spent);
                 report =
@@ -171,8 +172,8 @@ impl Cluster<'_> {
             }
         }
         crawling.report = report;
-        if self.scenario.hasty && self.say_done(crawler) {
-            self.clock.after(self.scenario.action, Event::Reports(crawler));
+        if self.scenario.acknowledges_early && self.say_done(crawler) {
+            self.clock.after(self.scenario.action_time, Event::Reports(crawler));
         } else {
             self.send_report(crawler);
         }

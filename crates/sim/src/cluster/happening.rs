@@ -5,7 +5,7 @@ use argiope_controller::peer::message::PeerInput;
 use argiope_controller::peer::settings::PeerSettings;
 use argiope_ring::Key;
 
-use super::scenario::Happening;
+use super::scenario::FaultEvent;
 use super::{Cluster, Event, Node};
 
 /// So many microseconds are an hour.
@@ -21,11 +21,11 @@ impl Cluster<'_> {
         }
     }
 
-    pub(super) fn befall(&mut self, happening: Happening) {
+    pub(super) fn befall(&mut self, happening: FaultEvent) {
         let up: Vec<usize> = (0..self.nodes.len()).filter(|&at| self.nodes[at].up).collect();
         let one = up[self.chance.below(up.len())];
         match happening {
-            Happening::Fail(many) => {
+            FaultEvent::Fail(many) => {
                 let mut neighbours = up.clone();
                 let first = self.nodes[one].key;
                 neighbours.sort_by_key(|&at| first.distance(self.nodes[at].key));
@@ -33,19 +33,19 @@ impl Cluster<'_> {
                     self.fail(at);
                 }
             }
-            Happening::Restart(time) => {
+            FaultEvent::Restart(time) => {
                 if self.fail(one) {
                     self.clock.after(time, Event::Returns(one));
                 }
             }
-            Happening::Slow(times) => self.nodes[one].slowness = times.max(1),
-            Happening::Freeze(time) => {
+            FaultEvent::Slow(times) => self.nodes[one].slowness = times.max(1),
+            FaultEvent::Freeze(time) => {
                 if self.nodes[one].frozen.is_none() {
                     self.nodes[one].frozen = Some(Vec::new());
                     self.clock.after(time, Event::Thaws(one));
                 }
             }
-            Happening::Part(time) => {
+            FaultEvent::Partition(time) => {
                 let half = up.len() / 2;
                 let first = self.nodes[one].key;
                 let mut around = up;
@@ -55,15 +55,15 @@ impl Cluster<'_> {
                 }
                 self.clock.after(time, Event::Heals);
             }
-            Happening::Join => self.join(Peer::newcomer),
-            Happening::Leave => {
+            FaultEvent::Join => self.join(Peer::newcomer),
+            FaultEvent::Leave => {
                 if up.len() > 1 {
                     self.hurried |= self.mourns();
                     self.tell(one, PeerInput::Leave);
                 }
             }
-            Happening::LoseCrawler => self.lose_crawler(),
-            Happening::AddCrawler => self.add_crawler(),
+            FaultEvent::LoseCrawler => self.lose_crawler(),
+            FaultEvent::AddCrawler => self.add_crawler(),
         }
     }
 
@@ -74,7 +74,7 @@ impl Cluster<'_> {
         let key = Key(u128::from(self.chance.word()) << 64 | u128::from(self.chance.word()));
         let at = self.nodes.len();
         self.hurried |= self.mourns();
-        self.nodes.push(Node::new(key, make(self.scenario.settings(), key)));
+        self.nodes.push(Node::new(key, make(self.scenario.peer_settings(), key)));
         self.places.insert(key, at);
         self.schedule_sync(at);
         self.tell(at, PeerInput::Join(through));
@@ -83,7 +83,7 @@ impl Cluster<'_> {
     /// Disks matter only where somebody may come back.
     pub(super) fn schedule_sync(&mut self, at: usize) {
         if self.scenario.has_disks() {
-            self.clock.after(self.scenario.sync, Event::Syncs(at));
+            self.clock.after(self.scenario.sync_interval, Event::Syncs(at));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 use crate::crawl::{key_of, signature_of};
 
 /// What is wrong at the end.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.world;
     let followed: BTreeSet<_> = cluster.executed.iter().map(|&(_, action)| action).collect();
     let is_done = |state: u32, action: u32| {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cluster::Cluster;
 
 /// What is wrong with what was found.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.world;
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
