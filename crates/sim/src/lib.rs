@@ -4,8 +4,11 @@
 
 pub mod bench;
 pub mod cluster;
+mod counts;
 pub mod crawl;
 pub mod crawler;
+mod environment;
+mod event_loop;
 pub mod fleet;
 pub mod published;
 pub mod report;

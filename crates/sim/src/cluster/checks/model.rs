@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 
 /// What is wrong with what was found.
 pub fn check(cluster: &Cluster<'_>) -> Option<String> {
-    let world = cluster.world;
+    let world = cluster.env.world;
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
         // Also what was own until just now counts, and copies: whoever wants the model gets all of it.

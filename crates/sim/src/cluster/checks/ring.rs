@@ -10,8 +10,8 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let members: Members<'_> = inside.map(|peer| (peer.key(), peer.member())).collect();
     // A ring of lists of this length rests on one member more that does not fail, and cannot hold with fewer; see the
     // ring's own tests.
-    let length = cluster.scenario.peer_settings().successors;
+    let length = cluster.env.scenario.peer_settings().successors;
     let founders =
-        cluster.nodes[..cluster.scenario.controllers].iter().filter(|node| node.up).count();
+        cluster.nodes[..cluster.env.scenario.controllers].iter().filter(|node| node.is_up).count();
     if founders.min(members.len() - 1) <= length { None } else { violation(&members, length) }
 }
