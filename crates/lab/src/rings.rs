@@ -7,7 +7,7 @@ use argiope_controller::peer::settings::Recovery;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::cluster::{Cluster, Counts, checks};
 use argiope_sim::crawler::World;
-use argiope_sim::star::{Breakdown, Star};
+use argiope_sim::star::{Star, TimeBreakdown};
 
 pub mod formulas;
 pub mod published;
@@ -70,7 +70,7 @@ pub struct RingMeasurement {
     /// What was counted.
     pub counts: Counts,
     /// What the time of each crawler went into, where the work was divided in advance.
-    pub times: Vec<Breakdown>,
+    pub times: Vec<TimeBreakdown>,
     /// Why the result is worth nothing, if so: it did not end, or something is missing in the model.
     pub wrong: Option<String>,
 }
@@ -91,11 +91,11 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMea
     let (counts, wrong, times) = if scenario.division.is_some() {
         let mut star = Star::new(world, scenario.clone());
         star.run();
-        (star.counts().clone(), star.wrong(), star.times())
+        (star.counts().clone(), star.violation(), star.crawler_times())
     } else {
         let mut cluster = Cluster::new(world, scenario.clone());
         cluster.run();
-        (cluster.counts().clone(), checks::in_the_end(&cluster), Vec::new())
+        (cluster.counts().clone(), checks::check_end(&cluster), Vec::new())
     };
     RingMeasurement {
         testbed: testbed.to_owned(),
@@ -105,7 +105,7 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMea
         recovery: scenario.recovery,
         controllers: scenario.controllers,
         crawlers: scenario.crawlers,
-        action: scenario.action,
+        action: scenario.action_time,
         counts,
         times,
         wrong,
@@ -120,17 +120,17 @@ impl RingMeasurement {
 
     /// Simulated seconds from the first load to the end.
     pub fn seconds(&self) -> f64 {
-        self.counts.ended as f64 / 1e6
+        self.counts.ended_at as f64 / 1e6
     }
 
     /// Simulated time in actions, so that it compares with crawls in which actions took another time.
     pub fn actions_long(&self) -> f64 {
-        self.counts.ended as f64 / self.action as f64
+        self.counts.ended_at as f64 / self.action as f64
     }
 
     /// Messages of all kinds but those that keep the ring together, for each transition.
     pub fn messages_per_transition(&self) -> f64 {
-        self.counts.total() as f64 / self.transitions as f64
+        self.counts.total_messages() as f64 / self.transitions as f64
     }
 
     /// How many messages of a kind were sent.
@@ -140,12 +140,12 @@ impl RingMeasurement {
 
     /// Which part of their time crawlers had nothing to do.
     pub fn idle(&self) -> f64 {
-        self.counts.idle as f64 / (self.counts.ended as f64 * self.crawlers as f64)
+        self.counts.idle_time as f64 / (self.counts.ended_at as f64 * self.crawlers as f64)
     }
 
     /// So many times faster than another crawl.
     pub fn speed_up(&self, against: &Self) -> f64 {
-        against.counts.ended as f64 / self.counts.ended as f64
+        against.counts.ended_at as f64 / self.counts.ended_at as f64
     }
 }
 

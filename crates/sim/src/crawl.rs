@@ -141,7 +141,7 @@ impl<'a> SimulatedCrawl<'a> {
 
     /// What the crawl has found, with the application's own numbers: its model once it is complete. A
     /// state that was not found has no transitions.
-    pub fn found(&self) -> Model {
+    pub fn model(&self) -> Model {
         let mut model =
             Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
         model.initial = self.app.initial;

@@ -17,12 +17,12 @@ pub struct World<'a> {
     app: &'a Model,
     states: BTreeMap<StateKey, u32>,
     actions: BTreeMap<ActionSignature, u32>,
-    faults: Faults,
+    faults: ApplicationFaults,
 }
 
 /// How an application misbehaves. Chances are in thousandths of the actions (or loads) executed.
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
+pub struct ApplicationFaults {
     /// An action leads to where another action of the state leads.
     pub strays: usize,
     /// An action never ends.
@@ -44,11 +44,11 @@ pub struct Faults {
 impl<'a> World<'a> {
     /// An application that behaves as its model says.
     pub fn new(app: &'a Model) -> Self {
-        Self::with_faults(app, Faults::default())
+        Self::with_faults(app, ApplicationFaults::default())
     }
 
     /// An application that misbehaves.
-    pub fn with_faults(app: &'a Model, faults: Faults) -> Self {
+    pub fn with_faults(app: &'a Model, faults: ApplicationFaults) -> Self {
         Self {
             app,
             states: (0..app.states() as u32).map(|state| (key_of(state), state)).collect(),

@@ -142,7 +142,7 @@ impl Checked {
         let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, 1);
         scenario.scheme = schemes::find(scheme).expect("it is there");
         scenario.recovery = recovery;
-        let settings = scenario.settings();
+        let settings = scenario.peer_settings();
         Self {
             app,
             settings,

@@ -37,7 +37,7 @@ proptest! {
             let settings = StrategySettings { reset_cost: app.reset_cost, seed };
             let mut crawl = SimulatedCrawl::new(&app, described, settings);
             while crawl.step() {}
-            prop_assert_eq!(&crawl.found(), &app, "{}", described.name);
+            prop_assert_eq!(&crawl.model(), &app, "{}", described.name);
             let run = crawl.finish();
             prop_assert_eq!((run.states, run.transitions), (app.states(), app.transitions()));
             prop_assert!(
