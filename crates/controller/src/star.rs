@@ -14,8 +14,8 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
 use crate::job::{CrawlerId, Transition};
-use crate::outcome::JobFailure;
-use crate::peer::atlas::ContentId;
+use crate::journal::ContentId;
+use crate::outcome::{JobFailure, Note};
 
 pub mod coordinator;
 pub mod division;
@@ -47,14 +47,14 @@ pub struct FoundState {
 }
 
 /// A transition that somebody executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The transition.
     pub step: Transition,
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
 }
 
 /// How much a crawler has heard.
@@ -107,8 +107,7 @@ impl NodeReport {
 
     /// The bytes that it speaks of.
     pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
-        let pages = self.found.iter().filter_map(|found| found.content);
-        pages.chain(self.executed.iter().filter_map(|executed| executed.notes))
+        self.found.iter().filter_map(|found| found.content)
     }
 }
 

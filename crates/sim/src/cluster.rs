@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{
-    Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, ReplicaPiece, Task,
-    TaskReport, ToCrawler,
+    Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, TaskReport, ToCrawler,
 };
 use argiope_controller::peer::place;
 use argiope_controller::spent::Spent;
@@ -79,8 +79,8 @@ struct Node {
     /// Everything takes it so many times as long.
     slowness: u64,
     /// What its disk has kept, and what is not on it yet, if it may come back.
-    disk: Vec<ReplicaPiece>,
-    unsynced: Vec<ReplicaPiece>,
+    disk: Vec<Fact>,
+    unsynced: Vec<Fact>,
     /// In which part of a ring that fell apart it is.
     part: u8,
     /// When it is done with what came before, in nanoseconds.
@@ -485,7 +485,7 @@ impl<'a> Cluster<'a> {
                     self.clock.after(time, Event::Arrives(other, self.nodes[at].key, envelope));
                 }
             }
-            PeerEffect::Broadcast(facts) => {
+            PeerEffect::Broadcast(hints) => {
                 let from = self.nodes[at].key;
                 let others: Vec<usize> = (0..self.nodes.len())
                     .filter(|&other| other != at && self.nodes[other].up)
@@ -493,9 +493,9 @@ impl<'a> Cluster<'a> {
                 for other in others {
                     self.count("learned");
                     let initial = self.nodes[at].peer.atlas().initial();
-                    let facts = facts.clone();
+                    let hints = hints.clone();
                     let envelope =
-                        Envelope { initial, facts, ..Envelope::new(None, PeerMessage::Learned) };
+                        Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };
                     // For comparison only: as if everybody knew at once.
                     self.clock.after(0, Event::Takes(other, PeerInput::Received(from, envelope)));
                 }
@@ -510,9 +510,9 @@ impl<'a> Cluster<'a> {
                 let time = self.scenario.latency.draw(&mut self.chance);
                 self.clock.after(time, Event::Told(crawler, told));
             }
-            PeerEffect::Keep(part) => {
+            PeerEffect::Keep(fact) => {
                 if self.scenario.has_disks() {
-                    self.nodes[at].unsynced.push(part);
+                    self.nodes[at].unsynced.push(fact);
                 }
             }
             PeerEffect::Executed(step) => {

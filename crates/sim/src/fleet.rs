@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Outcome;
-use argiope_controller::record::Record;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -41,7 +41,7 @@ pub struct Fleet<'a> {
     chance: Chance,
     /// What a reset takes, in actions.
     reset_cost: f64,
-    records: Vec<Record>,
+    records: Vec<Fact>,
     asked: u64,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
@@ -139,7 +139,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// What has been kept so far.
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[Fact] {
         &self.records
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::peer::message::ReplicaPiece;
+use argiope_controller::journal::Fact;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{self, Coordinator, CoordinatorTimer};
 use argiope_controller::star::division::DivisionPlan;
@@ -91,7 +91,7 @@ pub struct Star<'a> {
     troubles: StarFaults,
     plan: DivisionPlan,
     /// What the coordinator has kept, if it may need it.
-    kept: Vec<ReplicaPiece>,
+    kept: Vec<Fact>,
     counts: Counts,
     finished: bool,
 }
@@ -348,7 +348,7 @@ impl<'a> Star<'a> {
                 if !self.executed.insert((job.state, job.action)) {
                     self.counts.reexecuted += 1;
                 }
-                node::NodeInput::Performed(Performed { outcome, spent, content: None, notes: None })
+                node::NodeInput::Performed(Performed { outcome, spent, content: None })
             }
         };
         self.tell(crawler, input);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::JobFailure;
-use argiope_controller::record::Record;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
@@ -37,14 +37,14 @@ fn with(settings: ControllerSettings, limits: CrawlLimits) -> ControllerSettings
 }
 
 /// How many candidates were executed.
-fn executed(records: &[Record]) -> usize {
-    records.iter().filter(|record| matches!(record, Record::Transition { .. })).count()
+fn executed(records: &[Fact]) -> usize {
+    records.iter().filter(|record| matches!(record, Fact::Transition { .. })).count()
 }
 
 /// The states and actions that were given up, and why.
-fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), JobFailure> {
+fn failed(world: &World<'_>, records: &[Fact]) -> BTreeMap<(u32, u32), JobFailure> {
     let failed = records.iter().filter_map(|record| match record {
-        Record::Failed { from, action, reason } => {
+        Fact::GivenUp { from, action, reason } => {
             Some(((world.state(*from), world.action(*action)), *reason))
         }
         _ => None,
@@ -219,7 +219,7 @@ proptest! {
         let fleet = crawl_together(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
         prop_assert_eq!(fleet.finished(), Some((true, None)));
         let times = |link| fleet.records().iter().filter(|record| {
-            matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
+            matches!(record, Fact::Transition { action, .. } if *action == signature_of(link))
         }).count();
         let offers = |state, link| site.from(state).iter().any(|it| it.0 == link);
         let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));

@@ -5,8 +5,8 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 
 use super::atlas::RouteHint;
-use super::keeping::Then;
-use super::message::{Envelope, PeerEffect, PeerMessage, ReplicaPiece, TaskReport, ToCrawler};
+use super::keeping::{Then, by_state};
+use super::message::{Envelope, PeerEffect, PeerMessage, TaskReport, ToCrawler};
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 
@@ -50,12 +50,12 @@ impl Peer {
         &mut self,
         to: Key,
         key: Option<StateKey>,
-        mut facts: Vec<RouteHint>,
+        mut hints: Vec<RouteHint>,
         message: PeerMessage,
         out: &mut Vec<PeerEffect>,
     ) {
         if to == self.me {
-            self.inbox.push_back((self.me, Envelope { facts, ..Envelope::new(key, message) }));
+            self.inbox.push_back((self.me, Envelope { hints, ..Envelope::new(key, message) }));
             return;
         }
         if self.settings.scheme.hears == Hears::Everything
@@ -63,14 +63,14 @@ impl Peer {
         {
             let told = self.told_to.entry(to).or_default();
             let until = self.told.len().min(*told + MOST_FACTS);
-            facts.extend(self.told[*told..until].iter().cloned());
+            hints.extend(self.told[*told..until].iter().cloned());
             *told = until;
         }
         let initial = self.atlas.initial();
         let done = self.later.remove(&to).unwrap_or_default();
         out.push(PeerEffect::Send(
             to,
-            Envelope { initial, facts, done, ..Envelope::new(key, message) },
+            Envelope { initial, hints, done, ..Envelope::new(key, message) },
         ));
     }
 
@@ -94,8 +94,8 @@ impl Peer {
             self.atlas.begin(initial);
         }
         if self.atlas.initial().is_some() && self.settings.scheme.looks == Looks::Known {
-            for fact in &envelope.facts {
-                self.atlas.learn(fact);
+            for hint in &envelope.hints {
+                self.atlas.hear_hint(hint);
             }
         }
         for done in std::mem::take(&mut envelope.done) {
@@ -155,43 +155,37 @@ impl Peer {
             PeerMessage::Marker(marker) => self.marker(from, marker, out),
             PeerMessage::Finish(leader) => self.finish(leader, out),
             PeerMessage::Collect(collect) => self.collect(from, collect, out),
-            PeerMessage::Copy(number, parts) if self.takes_copies_of(from) => {
-                out.extend(parts.iter().cloned().map(PeerEffect::Keep));
-                self.keep_copies(&parts);
+            PeerMessage::Copy(number, facts) if self.takes_copies_of(from) => {
+                out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+                self.keep_copies(&facts);
                 self.send(from, PeerMessage::Taken(number), out);
             }
             PeerMessage::Copy(..) => {}
             // Whoever gives it something keeps it when this controller is gone.
             PeerMessage::HandOff { .. } if self.is_leaving() => {}
-            PeerMessage::HandOff { number, after, settled, records, links, plain } => {
-                self.handed_over(after, settled, &records, out);
+            PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
+                self.handed_over(after, settled, &facts, out);
                 self.learn_links(links, out);
                 for link in plain {
                     self.learn_plain(link, out);
                 }
                 self.send(from, PeerMessage::Taken(number), out);
             }
-            PeerMessage::Bequest { number, records, links, plain } => {
-                for record in &records {
-                    self.take_over(record, out);
+            PeerMessage::Bequest { number, facts, links, plain } => {
+                for state in by_state(&facts) {
+                    self.take_over(state, out);
                 }
                 self.learn_links(links, out);
                 for link in plain {
                     self.learn_plain(link, out);
                 }
                 // Whoever leaves must leave as many copies as there were.
-                let parts: Vec<ReplicaPiece> =
-                    records.into_iter().map(ReplicaPiece::State).collect();
-                self.copy(&parts, Some(Then::Confirm(from, number)), out);
+                self.copy(&facts, Some(Then::Confirm(from, number)), out);
             }
-            PeerMessage::Exists { number, asker, state, route, record } => {
-                if let Some(record) = &record {
-                    self.take_over(record, out);
-                }
+            PeerMessage::Exists { number, asker, state, route, facts } => {
+                self.take_over(&facts, out);
                 self.exists(state, &route);
-                if let Some(record) = record {
-                    self.assure_heard(state, &record.executed, out);
-                }
+                self.assure_heard(&facts, out);
                 self.send(asker, PeerMessage::Taken(number), out);
             }
             PeerMessage::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),

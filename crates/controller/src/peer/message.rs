@@ -6,10 +6,11 @@ use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::{ContentId, Route, RouteHint, StateRecord};
+use super::atlas::RouteHint;
 use super::search::Search;
-use crate::job::{CrawlerId, Job, JobId, Transition};
-use crate::outcome::{JobFailure, Outcome, Sighting};
+use crate::job::{CrawlerId, Job, JobId, Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::spent::Spent;
 
 /// A message on its way between two controllers.
@@ -24,7 +25,7 @@ pub struct Envelope {
     /// The name of the initial state, if the sender knows it.
     pub initial: Option<StateKey>,
     /// What the sender tells by the way.
-    pub facts: Vec<RouteHint>,
+    pub hints: Vec<RouteHint>,
     /// Tasks that were done, told by the way.
     pub done: Vec<Done>,
     /// The message.
@@ -39,7 +40,7 @@ impl Envelope {
             hops: 0,
             last: false,
             initial: None,
-            facts: Vec::new(),
+            hints: Vec::new(),
             done: Vec::new(),
             message,
         }
@@ -73,8 +74,8 @@ pub enum PeerMessage {
     Finish(Key),
     /// Who knows of lost states (*CollectStates*)? Goes round the ring.
     Collect(Collect),
-    /// Keep copies of these (the *back-up update*).
-    Copy(u64, Vec<ReplicaPiece>),
+    /// Keep replicas of these facts (the *back-up update*).
+    Copy(u64, Vec<Fact>),
     /// These are yours now (*hand-off*).
     HandOff {
         /// To be taken in.
@@ -83,8 +84,8 @@ pub enum PeerMessage {
         after: Key,
         /// Nothing is missing.
         settled: bool,
-        /// The states.
-        records: Vec<StateRecord>,
+        /// The facts about the states, state by state.
+        facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
         /// Actions that turned out to be plain links.
@@ -94,8 +95,9 @@ pub enum PeerMessage {
     Bequest {
         /// To be taken in, with copies as many as there were.
         number: u64,
-        /// The states, those included that are only copies: whose they are may be lost, and nobody has noticed yet.
-        records: Vec<StateRecord>,
+        /// The facts about the states, state by state, replicas included: their owner may be lost, and
+        /// no member has noticed yet.
+        facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
         /// Actions that turned out to be plain links.
@@ -111,8 +113,8 @@ pub enum PeerMessage {
         state: StateKey,
         /// How to get there.
         route: Route,
-        /// All about it, if the sender knows.
-        record: Option<StateRecord>,
+        /// The facts about it, if the sender knows any.
+        facts: Vec<Fact>,
     },
     /// A state offers this plain link, which is yours to decide about: may it be followed from there?
     Claim {
@@ -175,32 +177,6 @@ pub enum PeerMessage {
     Like(StateKey, CrawlerId, Option<ContentId>),
 }
 
-/// One piece of a copy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum ReplicaPiece {
-    /// A state.
-    State(StateRecord),
-    /// A transition, and what happened on the way.
-    Step(Transition, Option<ContentId>),
-    /// An action that was given up, and why.
-    Closed(StateKey, ActionSignature, JobFailure),
-    /// A transition led elsewhere as well.
-    Strayed(Transition),
-    /// An action that turned out to be a plain link.
-    Plain(ActionSignature),
-}
-
-impl ReplicaPiece {
-    /// The bytes that it speaks of.
-    pub fn contents(&self) -> Vec<ContentId> {
-        match self {
-            Self::State(record) => record.contents().collect(),
-            Self::Step(_, notes) => notes.iter().copied().collect(),
-            Self::Closed(..) | Self::Strayed(_) | Self::Plain(_) => Vec::new(),
-        }
-    }
-}
-
 /// A plain link that was followed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Followed {
@@ -259,7 +235,7 @@ pub struct TaskReport {
     /// What was executed is a plain link.
     pub once: bool,
     /// What happened while it was executed.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
     /// What the page is like, if it was looked at.
     pub content: Option<ContentId>,
     /// It was said before, and nobody answered.
@@ -280,7 +256,7 @@ impl TaskReport {
             failed: None,
             strayed: None,
             once: false,
-            notes: None,
+            notes: Vec::new(),
             content: None,
             again: false,
         }
@@ -288,8 +264,8 @@ impl TaskReport {
 }
 
 impl TaskReport {
-    /// How a job ended that a task asked for, after so much was spent on it; `here` is how the crawler came to where it
-    /// stood before. What happened on the way is left to those who have a place for it.
+    /// How a job ended that a task asked for, and what was spent on it. `here` is the route by which
+    /// the crawler came to where it stood before.
     pub fn of(
         crawler: CrawlerId,
         number: u64,
@@ -302,12 +278,12 @@ impl TaskReport {
         let here = here.filter(|_| !job.reset);
         let went = |right: u32| job.walk.iter().copied().take(right as usize);
         match outcome {
-            Outcome::Done { at, once, .. } => {
+            Outcome::Done { at, once, notes } => {
                 let step = Transition { from: job.state, action: job.action, to: at.key };
                 report.route = Some(task.route_to(here, step));
                 report.executed = Some((job.state, job.action));
                 report.walked.clone_from(&job.walk);
-                report.once = once;
+                (report.once, report.notes) = (once, notes);
                 report.at = Some(at);
             }
             Outcome::Elsewhere { went_right, at } => {
@@ -349,7 +325,7 @@ pub struct WorkRequest {
 }
 
 /// A task was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Done {
     /// Which.
     pub task: LeaseRef,
@@ -358,7 +334,7 @@ pub struct Done {
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
     /// Whether that found a new state.
     pub new: bool,
     /// Who keeps the state that it led to.
@@ -415,8 +391,8 @@ pub struct Collect {
     pub number: u64,
     /// The states between this place and that of the collector.
     pub after: Key,
-    /// Those that somebody keeps a copy of.
-    pub records: Vec<StateRecord>,
+    /// The facts about those that a member has a replica of, state by state.
+    pub facts: Vec<Fact>,
     /// Those that a known transition leads to.
     pub seen: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those that were given to states.
@@ -531,7 +507,7 @@ pub enum PeerEffect {
     /// Tell a crawler something.
     Tell(CrawlerId, ToCrawler),
     /// Keep this for good. What is asked for after it says so to others: it must not leave before this is on disk.
-    Keep(ReplicaPiece),
+    Keep(Fact),
     /// A transition of an own state counts from now on, whatever happens; for whoever watches.
     Executed(Transition),
     /// Say `Woken` after so many microseconds.

@@ -4,12 +4,11 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
-use super::atlas::{Route, StateRecord};
-use super::message::{
-    Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, Wish,
-};
+use super::keeping::{by_state, executed, route_of};
+use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
 use super::{Peer, place};
-use crate::job::Transition;
+use crate::job::{Route, Transition};
+use crate::journal::Fact;
 
 /// What it owns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,7 +27,7 @@ pub(super) struct Ranges {
     pub(super) heard: Vec<(Key, Key)>,
     leaving: bool,
     /// What it brings from an earlier life, until it is in the ring.
-    pub(super) remembered: Vec<StateRecord>,
+    pub(super) remembered: Vec<Fact>,
 }
 
 /// What is handed over.
@@ -36,7 +35,8 @@ pub(super) struct Ranges {
 pub(super) struct Handover {
     /// Nothing is missing.
     pub(super) settled: bool,
-    pub(super) records: Vec<StateRecord>,
+    /// About states, state by state.
+    pub(super) facts: Vec<Fact>,
     /// States that are only known to be there.
     pub(super) awaited: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those that were given to states.
@@ -45,10 +45,10 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match (peer.atlas.record(state), peer.atlas.route(state)) {
-            (Some(record), _) => self.records.push(record),
-            (None, Some(route)) => self.awaited.push((key, route.clone())),
-            (None, None) => self.settled = false,
+        match peer.atlas.route(state) {
+            _ if peer.atlas.is_full(key) => self.facts.extend(peer.atlas.facts(state)),
+            Some(route) => self.awaited.push((key, route.clone())),
+            None => self.settled = false,
         }
     }
 }
@@ -160,15 +160,15 @@ impl Peer {
     }
 
     /// Takes in what another knew of a state that is own, or will be.
-    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<PeerEffect>) {
-        out.push(PeerEffect::Keep(ReplicaPiece::State(record.clone())));
-        self.atlas.merge(record);
-        self.own_or_not(record.key);
+    pub(super) fn take_over(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        let Some(key) = facts.first().and_then(Fact::state) else { return };
+        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+        self.keep_copies(facts);
         // What it leads to may be own as well, and lost.
-        for &(action, to) in &record.executed {
+        for (action, to) in executed(facts) {
             if self.owns(to) && !self.atlas.is_full(to) {
-                let step = Transition { from: record.key, action, to };
-                let route: Route = record.route.iter().copied().chain([step]).collect();
+                let step = Transition { from: key, action, to };
+                let route: Route = route_of(facts).iter().copied().chain([step]).collect();
                 self.exists(to, &route);
             }
         }
@@ -179,7 +179,7 @@ impl Peer {
         &mut self,
         after: Key,
         settled: bool,
-        records: &[StateRecord],
+        facts: &[Fact],
         out: &mut Vec<PeerEffect>,
     ) {
         if !self.ranges.granted {
@@ -188,17 +188,18 @@ impl Peer {
             let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
-        for record in records {
-            self.take_over(record, out);
+        for state in by_state(facts) {
+            self.take_over(state, out);
         }
         self.grant(Some(settled), out);
-        for record in records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(facts) {
+            self.assure_heard(state, out);
         }
         // When two rings become one, what a member gives up was not its new predecessor's alone.
-        for record in records {
-            if self.ranges.granted && !self.owns(record.key) {
-                self.pass_on(record.clone(), out);
+        for state in by_state(facts) {
+            let key = state.first().and_then(Fact::state);
+            if self.ranges.granted && key.is_some_and(|key| !self.owns(key)) {
+                self.pass_on(state, out);
             }
         }
     }
@@ -229,15 +230,18 @@ impl Peer {
     /// meanwhile, and nobody else may know of them.
     fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
-        for record in std::mem::take(&mut self.ranges.remembered) {
-            for &(action, to) in &record.executed {
-                let step = Transition { from: record.key, action, to };
-                there.entry(to).or_insert_with(|| {
-                    record.route.iter().copied().chain([step]).collect::<Route>()
-                });
+        let remembered = std::mem::take(&mut self.ranges.remembered);
+        for state in by_state(&remembered) {
+            let Some(key) = state.first().and_then(Fact::state) else { continue };
+            let route = route_of(state);
+            for (action, to) in executed(state) {
+                let step = Transition { from: key, action, to };
+                there
+                    .entry(to)
+                    .or_insert_with(|| route.iter().copied().chain([step]).collect::<Route>());
             }
-            if !self.owns(record.key) {
-                self.pass_on(record, out);
+            if !self.owns(key) {
+                self.pass_on(state, out);
             }
         }
         for (key, route) in there {
@@ -275,14 +279,10 @@ impl Peer {
 
     /// What the one before had when it was lost may have been its predecessor's, for whom it stood in: it is told.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
-        let copies: Vec<StateRecord> = self
-            .atlas
-            .all()
-            .filter(|&(_, state)| !self.atlas.is_own(state))
-            .filter_map(|(_, state)| self.atlas.record(state))
-            .collect();
-        for record in copies {
-            self.pass_on(record, out);
+        let copies = self.atlas.all().filter(|&(_, state)| !self.atlas.is_own(state));
+        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.atlas.facts(state)).collect();
+        for facts in copies {
+            self.pass_on(&facts, out);
         }
     }
 
@@ -296,7 +296,7 @@ impl Peer {
             by: self.me,
             number,
             after,
-            records: Vec::new(),
+            facts: Vec::new(),
             seen: Vec::new(),
             links: Default::default(),
             gaps: false,
@@ -343,7 +343,14 @@ impl Peer {
 
     /// Where an own state leads may have been heard of while it was another's, without being in the record by which it
     /// became own: then it counts as executed, but whoever kept the destination may be gone, or in a ring apart.
-    pub(super) fn assure_heard(
+    pub(super) fn assure_heard(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        if let Some(key) = facts.first().and_then(Fact::state) {
+            self.assure_all_but(key, &executed(facts), out);
+        }
+    }
+
+    /// The same, but for the transitions that were reported.
+    pub(super) fn assure_all_but(
         &mut self,
         key: StateKey,
         recorded: &[(ActionSignature, StateKey)],
@@ -389,7 +396,7 @@ impl Peer {
         let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
         for (key, state) in self.atlas.all() {
             if wanted(key) {
-                collect.records.extend(self.atlas.record(state));
+                collect.facts.extend(self.atlas.facts(state));
             }
             let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
@@ -433,12 +440,12 @@ impl Peer {
         } else {
             self.ranges.collecting = None;
         }
-        for record in &collect.records {
-            self.take_over(record, out);
+        for state in by_state(&collect.facts) {
+            self.take_over(state, out);
         }
         self.learn_links(collect.links, out);
-        for record in &collect.records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(&collect.facts) {
+            self.assure_heard(state, out);
         }
         for (key, route) in collect.seen {
             if self.owns(key) {
@@ -521,7 +528,7 @@ impl Peer {
                 given.add(self, key, state);
                 self.atlas.own_it(key, false);
             } else {
-                given.records.extend(self.atlas.record(state));
+                given.facts.extend(self.atlas.facts(state));
             }
         }
         given.links = self.links_between(after, self.me);

@@ -7,11 +7,12 @@ use super::Peer;
 use super::atlas::RouteHint;
 use super::keeping::Then;
 use super::message::{
-    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, TaskReport,
-    ToCrawler, WorkRequest,
+    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, TaskReport, ToCrawler,
+    WorkRequest,
 };
 use super::schemes::Hears;
 use crate::job::{CrawlerId, Transition};
+use crate::journal::Fact;
 use crate::outcome::{ENOUGH, JobFailure};
 
 /// The longest time is forgotten by so manieth with every task.
@@ -73,7 +74,7 @@ impl Peer {
                     task,
                     step,
                     once: report.once,
-                    notes: report.notes,
+                    notes: report.notes.clone(),
                     new,
                     kept_by: self.me,
                 })
@@ -85,7 +86,7 @@ impl Peer {
         }
         if new {
             // It was known before, perhaps, and lost.
-            self.assure_heard(at.key, &[], out);
+            self.assure_all_but(at.key, &[], out);
         }
         // What happened once may be due to something that cannot be seen, unless the way began with a reset; but there
         // must be a way to every state.
@@ -93,8 +94,8 @@ impl Peer {
             let asker = self.me;
             self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
         }
-        if new && let Some(record) = self.atlas.record(state) {
-            self.keep(ReplicaPiece::State(record), Then::Acknowledge(done), out);
+        if new {
+            self.keep(self.atlas.facts(state), Then::Acknowledge(done), out);
         } else if self.atlas.is_full(at.key) {
             self.acknowledge(done, out);
         }
@@ -180,7 +181,9 @@ impl Peer {
             self.atlas.learn_owner(state, done.kept_by);
         }
         if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
-            self.keep(ReplicaPiece::Step(done.step, done.notes), Then::Executed(done), out);
+            let Transition { from, action, to } = done.step;
+            let transition = Fact::Transition { from, action, to, notes: done.notes.clone() };
+            self.keep(vec![transition], Then::Executed(done), out);
         }
     }
 
@@ -197,11 +200,13 @@ impl Peer {
         if !self.atlas.learn_step(done.step, done.new) {
             return;
         }
-        self.atlas.learn_notes(done.step, done.notes);
+        self.atlas.learn_notes(done.step.from, done.step.action, &done.notes);
         let from = self.atlas.find(done.step.from);
         let looked_like_it =
             from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
         if looked_like_it || done.once {
+            let Transition { from: state, action: link, .. } = done.step;
+            out.push(PeerEffect::Keep(Fact::LinkFollower { link, state }));
             self.followed_here(done.step, !looked_like_it, out);
         }
         out.push(PeerEffect::Executed(done.step));
@@ -222,7 +227,8 @@ impl Peer {
     /// An action of an own state led elsewhere than before.
     pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
         self.atlas.learn_stray(step);
-        self.keep(ReplicaPiece::Strayed(step), Then::Acknowledge(None), out);
+        let Transition { from, action, to } = step;
+        self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
     }
 
     /// A task was not done, or too late.
@@ -250,7 +256,7 @@ impl Peer {
             self.leases.retain(|_, lease| lease.slot != slot);
             self.atlas.claim_if_free(slot);
             self.keep(
-                ReplicaPiece::Closed(from, action, reason),
+                vec![Fact::GivenUp { from, action, reason }],
                 Then::GivenUp(from, action, reason),
                 out,
             );

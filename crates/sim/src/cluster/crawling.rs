@@ -1,8 +1,8 @@
 //! Crawlers of a simulated ring: perform tasks, report, and ask again when nobody answers.
 
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::outcome::Outcome;
-use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{Done, Envelope, PeerMessage, Task, TaskReport, ToCrawler};
 
 use super::{Cluster, Event, FromCrawler};
@@ -74,8 +74,14 @@ impl Cluster<'_> {
             return false;
         };
         let step = Transition { from: *from, action: *action, to: at.key };
-        let done =
-            Done { task: *task, step, once: false, notes: None, new: false, kept_by: task.by };
+        let done = Done {
+            task: *task,
+            step,
+            once: false,
+            notes: Vec::new(),
+            new: false,
+            kept_by: task.by,
+        };
         let envelope = Envelope::new(None, PeerMessage::Done(done));
         let by = task.by;
         if let Some(&to) = self.places.get(&by) {
