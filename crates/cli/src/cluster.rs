@@ -1,7 +1,7 @@
 //! What the commands of a cluster share: how they connect, and how they are run.
 
 use std::future::Future;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,16 +71,6 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CommandFailure> {
         .build()
         .map_err(|error| CommandFailure::Failed(format!("cannot start: {error}")))?;
     Ok(tokio::task::LocalSet::new().block_on(&runtime, work))
-}
-
-/// One line for whoever looks after a process that goes on by itself.
-pub fn log(what: &str) {
-    // If nobody reads it, nobody wants to know.
-    let _ = writeln!(
-        std::io::stderr().lock(),
-        "argiope: {}",
-        argiope_sim::report::text::harmless(what)
-    );
 }
 
 /// Tells the process to leave when its standard input ends: whoever started it is gone.

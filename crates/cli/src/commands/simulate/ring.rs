@@ -10,16 +10,17 @@ use argiope_explore::strategy::NamedStrategy;
 use argiope_sim::cluster::scenario::{Happening, STATIC, Scenario};
 use argiope_sim::cluster::{Cluster, spec};
 use argiope_sim::crawler::World;
-use argiope_sim::report::cluster::{ClusterOutcome, table};
 use argiope_sim::star::Star;
 use clap::builder::PossibleValuesParser;
 use serde::{Deserialize, Serialize};
 
 use super::trace;
-use crate::failure::CommandFailure;
-use crate::names;
-use crate::output;
-use crate::source::CheckedModel;
+use argiope::failure::CommandFailure;
+use argiope::names;
+use argiope::output;
+use argiope::source::CheckedModel;
+
+use super::outcome::{ClusterOutcome, table};
 
 /// As typed. Nothing of it is looked at without `--controllers` or `--scenario`.
 #[derive(clap::Args, Default)]

@@ -10,9 +10,9 @@ use argiope_sim::crawler::World;
 use serde::{Deserialize, Serialize};
 
 use super::ring::{ScenarioFile, scenario};
-use crate::failure::CommandFailure;
-use crate::output;
-use crate::source::CheckedModel;
+use argiope::failure::CommandFailure;
+use argiope::output;
+use argiope::source::CheckedModel;
 
 const FORMAT: &str = "argiope-trace/1";
 
@@ -88,7 +88,7 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
                 return Err(CommandFailure::Failed(format!(
                     "not as it was: line {number} of {} says: {}",
                     path.display(),
-                    argiope_sim::report::text::name(&then)
+                    argiope::format::name(&then)
                 )));
             }
             if waits {
