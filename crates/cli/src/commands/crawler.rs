@@ -7,7 +7,7 @@ use argiope_runtime::cluster::worker::{self, CrawlerPlan, WorkerError};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
+use crate::cluster::{Security, block_on, chance, leave_with_parent};
 use crate::failure::CommandFailure;
 use crate::{interrupt, recorded, threads};
 
@@ -57,9 +57,12 @@ pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
         secret: format!("a{:032x}", chance()?),
         leave,
     };
-    let ended = block_on(worker::run(plan, &mut |what| log(what)))?;
+    let ended = block_on(worker::run(plan))?;
     ended.map_err(|error| match error {
         WorkerError::Refused(_) => CommandFailure::Input(error.to_string()),
-        WorkerError::Launch(_) | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
+        WorkerError::Launch(_)
+        | WorkerError::NoThread(_)
+        | WorkerError::Panicked
+        | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
     })
 }
