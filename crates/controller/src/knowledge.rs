@@ -104,7 +104,7 @@ impl CrawlKnowledge {
                 self.unsettled += usize::from(notes.contains(&Note::Unsettled));
                 let actions = self.announced_actions(*to);
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-                let landing = explorer.executed(slot, *to, || actions);
+                let landing = explorer.record(slot, *to, || actions);
                 self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
                 if *once {
                     self.withdraw(*action);
@@ -113,7 +113,7 @@ impl CrawlKnowledge {
             }
             Record::Failed { from, action, .. } => {
                 let slot = self.candidate(*from, *action)?;
-                self.explorer.as_mut().ok_or(NO_STATE)?.closed(slot);
+                self.explorer.as_mut().ok_or(NO_STATE)?.close(slot);
                 self.failed += 1;
                 Ok(())
             }
@@ -183,7 +183,7 @@ impl CrawlKnowledge {
             return Err("a state was not recorded");
         }
         let actions = self.announced_actions(key);
-        Ok(self.explorer.as_mut().ok_or(NO_STATE)?.met(key, &actions).state)
+        Ok(self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions).state)
     }
 
     /// What can be done in a state that becomes part of the graph now, without links that were taken since
@@ -206,7 +206,7 @@ impl CrawlKnowledge {
             let spared =
                 graph.claimed().contains(&slot) || self.spared.contains(&(graph.key(state), link));
             if graph.target(slot).is_none() && !spared {
-                explorer.closed(slot);
+                explorer.close(slot);
             }
         }
     }
@@ -217,9 +217,9 @@ impl CrawlKnowledge {
         let Some(explorer) = &mut self.explorer else { return };
         let graph = explorer.graph();
         if self.taken.contains(&graph.signature(graph.action_of(candidate))) {
-            explorer.closed(candidate);
+            explorer.close(candidate);
         } else {
-            explorer.released(candidate);
+            explorer.release(candidate);
         }
     }
 
@@ -326,7 +326,7 @@ impl CrawlKnowledge {
         }
         self.settings.exploring.reset_cost = cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end());
         if let Some(explorer) = &mut self.explorer {
-            explorer.reset_cost(cost);
+            explorer.set_reset_cost(cost);
         }
     }
 

@@ -8,30 +8,30 @@ use std::collections::BTreeSet;
 use crate::distances::Distances;
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
-use crate::job::{PlannedJob, Way};
+use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::INITIAL;
 
 /// What a strategy thinks of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opinion {
+pub struct Classification {
     /// The group that its candidates belong to; none if they are not worth seeking.
     pub group: Option<usize>,
     /// What it is predicted to do.
-    pub habit: Option<Habit>,
+    pub behaviour: Option<Behaviour>,
 }
 
 /// What an action does wherever it is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Habit {
+pub enum Behaviour {
     /// It leads to this state: a menu item.
     LeadsTo(StateIndex),
     /// It changes nothing.
     Idles,
 }
 
-impl Habit {
+impl Behaviour {
     /// Where it leads from this state.
-    pub fn from(self, source: StateIndex) -> StateIndex {
+    pub fn destination_from(self, source: StateIndex) -> StateIndex {
         match self {
             Self::LeadsTo(state) => state,
             Self::Idles => source,
@@ -50,10 +50,10 @@ impl Edges for Targets {
 
 /// The anticipated model, with candidates in `N` groups.
 #[derive(Clone)]
-pub struct Anticipated<const N: usize> {
+pub struct AnticipatedModel<const N: usize> {
     reset_cost: f64,
     targets: Targets,
-    opinions: Vec<Opinion>,
+    classes: Vec<Classification>,
     /// Where each action was still to be executed when this was last tidied.
     candidates: Vec<Vec<Slot>>,
     /// How many free candidates of each group a state has.
@@ -63,13 +63,13 @@ pub struct Anticipated<const N: usize> {
     distances: Distances,
 }
 
-impl<const N: usize> Anticipated<N> {
+impl<const N: usize> AnticipatedModel<N> {
     /// With no states yet.
     pub fn new(reset_cost: f64) -> Self {
         Self {
             reset_cost,
             targets: Targets::default(),
-            opinions: Vec::new(),
+            classes: Vec::new(),
             candidates: Vec::new(),
             counts: Vec::new(),
             claimed: BTreeSet::new(),
@@ -78,61 +78,61 @@ impl<const N: usize> Anticipated<N> {
     }
 
     /// A state was seen for the first time. `of_unknown` is what is thought of an action never seen.
-    pub fn discovered(&mut self, graph: &Graph, state: StateIndex, of_unknown: Opinion) {
+    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex, of_unknown: Classification) {
         self.distances.add_state();
         self.counts.push([0; N]);
         self.targets.0.push(Vec::new());
         for slot in graph.slots(state) {
-            self.extended(graph, slot, of_unknown);
+            self.on_extended(graph, slot, of_unknown);
         }
     }
 
     /// A state has one more candidate.
-    pub fn extended(&mut self, graph: &Graph, slot: Slot, of_unknown: Opinion) {
-        self.opinions.resize(graph.actions_seen(), of_unknown);
+    pub fn on_extended(&mut self, graph: &Graph, slot: Slot, of_unknown: Classification) {
+        self.classes.resize(graph.actions_seen(), of_unknown);
         self.candidates.resize_with(graph.actions_seen(), Vec::new);
         self.targets.0[slot.state.at()].push(UNEXPLORED);
         let action = graph.action_of(slot);
         self.candidates[action.at()].push(slot);
-        let opinion = self.opinions[action.at()];
+        let opinion = self.classes[action.at()];
         self.count(slot.state, opinion.group, 1);
-        self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+        self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
         if !graph.is_free(slot) {
-            self.claimed(graph, slot);
+            self.on_claimed(graph, slot);
         }
     }
 
     /// A candidate was executed, or closed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
-        self.claimed(graph, slot);
+    pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
+        self.on_claimed(graph, slot);
         self.claimed.remove(&slot);
         self.predict(slot, Some(destination));
     }
 
     /// A candidate is free no more.
-    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
+    pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         if self.claimed.insert(slot) {
-            self.count(slot.state, self.opinions[graph.action_of(slot).at()].group, -1);
+            self.count(slot.state, self.classes[graph.action_of(slot).at()].group, -1);
         }
     }
 
     /// A candidate is free again.
-    pub fn released(&mut self, graph: &Graph, slot: Slot) {
-        let opinion = self.opinions[graph.action_of(slot).at()];
+    pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        let opinion = self.classes[graph.action_of(slot).at()];
         if self.claimed.remove(&slot) {
             self.count(slot.state, opinion.group, 1);
         }
-        self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+        self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
     }
 
     /// What a reset costs was measured anew.
-    pub fn reset_cost(&mut self, cost: f64) {
+    pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
     /// Changes what is thought of an action, wherever it is still to be executed.
-    pub fn think(&mut self, graph: &Graph, action: ActionIndex, opinion: Opinion) {
-        let before = std::mem::replace(&mut self.opinions[action.at()], opinion);
+    pub fn classify(&mut self, graph: &Graph, action: ActionIndex, opinion: Classification) {
+        let before = std::mem::replace(&mut self.classes[action.at()], opinion);
         if before == opinion {
             return;
         }
@@ -143,7 +143,7 @@ impl<const N: usize> Anticipated<N> {
                 self.count(slot.state, before.group, -1);
                 self.count(slot.state, opinion.group, 1);
             }
-            self.predict(slot, opinion.habit.map(|habit| habit.from(slot.state)));
+            self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
         }
         self.candidates[action.at()] = candidates;
     }
@@ -176,8 +176,8 @@ impl<const N: usize> Anticipated<N> {
     }
 
     /// How to get from `at` to the nearest candidate of a group.
-    pub fn way(&mut self, at: StateIndex, group: usize) -> Option<Way> {
-        self.distances.way(group, &self.targets, at, self.reset_cost)
+    pub fn choose_transfer(&mut self, at: StateIndex, group: usize) -> Option<TransferChoice> {
+        self.distances.choose_transfer(group, &self.targets, at, self.reset_cost)
     }
 
     /// The way to the nearest candidate of a group.
@@ -211,7 +211,7 @@ impl<const N: usize> Anticipated<N> {
         walk_to_goal: impl Fn(&mut Distances, &Targets, StateIndex, &mut Vec<Slot>) -> StateIndex,
     ) -> Option<PlannedJob> {
         loop {
-            let reset = self.way(at, group)?.reset;
+            let reset = self.choose_transfer(at, group)?.reset;
             let mut walk = Vec::new();
             let from = if reset { INITIAL } else { at };
             let goal = walk_to_goal(&mut self.distances, &self.targets, from, &mut walk);
@@ -230,7 +230,7 @@ impl<const N: usize> Anticipated<N> {
 
     fn candidate(&self, graph: &Graph, group: usize, state: StateIndex) -> Slot {
         let wanted = |&slot: &Slot| {
-            graph.is_free(slot) && self.opinions[graph.action_of(slot).at()].group == Some(group)
+            graph.is_free(slot) && self.classes[graph.action_of(slot).at()].group == Some(group)
         };
         graph.slots(state).find(wanted).expect("a goal has a candidate")
     }

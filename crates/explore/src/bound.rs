@@ -18,9 +18,9 @@ pub struct Bound {
 
 /// The bound for what can be reached of an application. Where several crawls cost the same, the
 /// actions and resets are those of one of them.
-pub fn complete(model: &Model, reset_cost: f64) -> Bound {
+pub fn lower_bound(model: &Model, reset_cost: f64) -> Bound {
     let mut edges: Vec<Vec<u32>> = (0..model.states() as u32)
-        .map(|state| model.from(state).iter().map(|&(_, to)| to).collect())
+        .map(|state| model.transitions_from(state).iter().map(|&(_, to)| to).collect())
         .collect();
     for state in model.unreachable() {
         edges[state as usize].clear();
@@ -50,7 +50,7 @@ mod tests {
         model.push_state([(0, 0), (1, 1)]);
         model.push_state([(0, 0)]);
         model.push_state([(0, 2), (1, 0)]);
-        assert_eq!(complete(&model, 2.0), Bound { actions: 3, resets: 1, cost: 5.0 });
+        assert_eq!(lower_bound(&model, 2.0), Bound { actions: 3, resets: 1, cost: 5.0 });
     }
 
     /// The cheapest complete crawl by trying everything: Dijkstra over (state, set of transitions done).
@@ -58,7 +58,9 @@ mod tests {
         use std::cmp::Reverse;
         use std::collections::{BTreeSet, BinaryHeap};
         let first: Vec<usize> = (0..model.states() as u32)
-            .scan(0, |next, state| Some(std::mem::replace(next, *next + model.from(state).len())))
+            .scan(0, |next, state| {
+                Some(std::mem::replace(next, *next + model.transitions_from(state).len()))
+            })
             .collect();
         let all = (1u32 << model.transitions()) - 1;
         let mut heap = BinaryHeap::from([Reverse((reset_cost, model.initial, 0u32))]);
@@ -71,7 +73,7 @@ mod tests {
                 continue;
             }
             heap.push(Reverse((cost + reset_cost, model.initial, done)));
-            for (at, &(_, to)) in model.from(state).iter().enumerate() {
+            for (at, &(_, to)) in model.transitions_from(state).iter().enumerate() {
                 heap.push(Reverse((cost + 1, to, done | 1 << (first[state as usize] + at))));
             }
         }
@@ -90,7 +92,7 @@ mod tests {
                 let next = (state < 5).then_some(state);
                 model.push_state((0..).zip(next.into_iter().chain(targets.iter().copied())));
             }
-            prop_assert_eq!(complete(&model, reset_cost as f64).cost, brute_force(&model, reset_cost) as f64);
+            prop_assert_eq!(lower_bound(&model, reset_cost as f64).cost, brute_force(&model, reset_cost) as f64);
         }
     }
 }

@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
-use crate::job::{Way, cheaper_way};
+use crate::job::{TransferChoice, cheaper_transfer};
 use crate::strategy::INITIAL;
 
 const FAR: u32 = u32::MAX;
@@ -38,7 +38,7 @@ struct Field {
     goal: Vec<bool>,
     affected: Vec<bool>,
     /// The states that may have lost what their distance rests on.
-    doubtful: Vec<u32>,
+    unsupported: Vec<u32>,
 }
 
 impl Distances {
@@ -65,25 +65,29 @@ impl Distances {
     }
 
     /// The number of actions from a state to the nearest goal.
-    pub fn get(&self, field: usize, state: StateIndex) -> Option<u32> {
+    pub fn distance_from(&self, field: usize, state: StateIndex) -> Option<u32> {
         let distance = self.fields[field].distance[state.at()];
         (distance != FAR).then_some(distance)
     }
 
     /// The cheaper way from a state to the nearest goal, walking or by a reset. A crawler that stands on a
     /// goal needs no distance, so nothing is repaired for it.
-    pub fn way(
+    pub fn choose_transfer(
         &mut self,
         field: usize,
         edges: &impl Edges,
         at: StateIndex,
         reset_cost: f64,
-    ) -> Option<Way> {
+    ) -> Option<TransferChoice> {
         if self.fields[field].goal[at.at()] {
-            return Some(Way { reset: false, cost: 0.0 });
+            return Some(TransferChoice { reset: false, cost: 0.0 });
         }
-        self.settle(field, edges);
-        cheaper_way(self.get(field, at), self.get(field, INITIAL), reset_cost)
+        self.repair(field, edges);
+        cheaper_transfer(
+            self.distance_from(field, at),
+            self.distance_from(field, INITIAL),
+            reset_cost,
+        )
     }
 
     /// Appends the shortest walk from a state to its nearest goal, and gives the goal.
@@ -165,14 +169,14 @@ impl Distances {
     pub fn disconnect(&mut self, slot: Slot) {
         for field in &mut self.fields {
             if field.support[slot.state.at()] == slot.index {
-                field.doubtful.push(slot.state.0);
+                field.unsupported.push(slot.state.0);
             }
         }
     }
 
     /// Repairs what lost its support in a field. To be called before its distances or walks are asked for.
-    pub fn settle(&mut self, field: usize, edges: &impl Edges) {
-        if !self.fields[field].doubtful.is_empty() {
+    pub fn repair(&mut self, field: usize, edges: &impl Edges) {
+        if !self.fields[field].unsupported.is_empty() {
             self.fields[field].raise(&self.incoming, edges);
         }
     }
@@ -191,7 +195,7 @@ impl Distances {
     pub fn clear_goal(&mut self, field: usize, state: StateIndex) {
         let field = &mut self.fields[field];
         if std::mem::replace(&mut field.goal[state.at()], false) {
-            field.doubtful.push(state.0);
+            field.unsupported.push(state.0);
         }
     }
 }
@@ -282,7 +286,7 @@ impl Field {
         // those nearer to the goal are known to stand or to fall.
         let mut heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
         heap.extend(
-            self.doubtful.drain(..).map(|state| Reverse((self.distance[state as usize], state))),
+            self.unsupported.drain(..).map(|state| Reverse((self.distance[state as usize], state))),
         );
         while let Some(Reverse((distance, state))) = heap.pop() {
             let at = state as usize;
@@ -383,11 +387,12 @@ mod tests {
                 if chance.below(3) > 0 {
                     continue;
                 }
-                distances.settle(1, &edges);
-                let kept: Vec<_> =
-                    (0..states as u32).map(|state| distances.get(1, StateIndex(state))).collect();
+                distances.repair(1, &edges);
+                let kept: Vec<_> = (0..states as u32)
+                    .map(|state| distances.distance_from(1, StateIndex(state)))
+                    .collect();
                 assert_eq!(kept, searched(&edges, &goals), "seed {seed}");
-                assert_eq!(distances.get(0, state), None, "the other field has no goals");
+                assert_eq!(distances.distance_from(0, state), None, "the other field has no goals");
                 if let Some(distance) = kept[0] {
                     let (mut walk, mut to_best) = (Vec::new(), Vec::new());
                     let goal = distances.walk(1, &edges, StateIndex(0), &mut walk);

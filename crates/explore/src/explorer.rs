@@ -34,7 +34,7 @@ impl Explorer {
         let mut strategy = (described.make)(settings);
         let initial = graph.add_state(key, actions);
         assert_eq!(initial, INITIAL);
-        strategy.discovered(&graph, initial, None);
+        strategy.on_discovered(&graph, initial, None);
         Self { graph, strategy }
     }
 
@@ -51,7 +51,7 @@ impl Explorer {
         match &job {
             Some(job) => self.claim(job.candidate),
             None => assert!(
-                self.graph.free() == 0 || !self.is_any_in_reach(at),
+                self.graph.free() == 0 || !self.reaches_free_candidate(at),
                 "the strategy stopped with {} candidates left",
                 self.graph.free()
             ),
@@ -65,12 +65,12 @@ impl Explorer {
     }
 
     /// Where a candidate will lead, if the strategy is sure of it.
-    pub fn foresees(&self, slot: Slot) -> Option<StateIndex> {
-        self.strategy.foresees(&self.graph, slot)
+    pub fn predict(&self, slot: Slot) -> Option<StateIndex> {
+        self.strategy.predict(&self.graph, slot)
     }
 
     /// Whether a walk from a state, or from the initial one, leads to a free candidate.
-    fn is_any_in_reach(&self, at: StateIndex) -> bool {
+    fn reaches_free_candidate(&self, at: StateIndex) -> bool {
         let mut seen = vec![false; self.graph.states()];
         let mut waiting = vec![at.0, INITIAL.0];
         while let Some(state) = waiting.pop() {
@@ -89,19 +89,19 @@ impl Explorer {
     /// Claims a free candidate that the driver chose itself.
     pub fn claim(&mut self, slot: Slot) {
         self.graph.claim(slot);
-        self.strategy.claimed(&self.graph, slot);
+        self.strategy.on_claimed(&self.graph, slot);
     }
 
     /// Takes in that a claimed candidate was not executed.
-    pub fn released(&mut self, slot: Slot) {
+    pub fn release(&mut self, slot: Slot) {
         self.graph.release(slot);
         if self.graph.is_free(slot) {
-            self.strategy.released(&self.graph, slot);
+            self.strategy.on_released(&self.graph, slot);
         }
     }
 
     /// Takes in where a candidate led. `actions` is asked only if the state is new.
-    pub fn executed(
+    pub fn record(
         &mut self,
         slot: Slot,
         key: StateKey,
@@ -110,45 +110,45 @@ impl Explorer {
         let known = self.graph.find(key);
         let state = known.unwrap_or_else(|| {
             let state = self.graph.add_state(key, &actions());
-            self.strategy.discovered(&self.graph, state, Some(slot));
+            self.strategy.on_discovered(&self.graph, state, Some(slot));
             state
         });
-        self.record(slot, state, known.is_none());
+        self.record_transition(slot, state, known.is_none());
         Landing { state, new: known.is_none() }
     }
 
     /// Takes in that a candidate led to a known state. Whether that state was new then is somebody else's to say:
     /// in a ring it may have been met before the news of the transition that found it.
-    pub fn executed_as(&mut self, slot: Slot, key: StateKey, new: bool) {
+    pub fn record_known(&mut self, slot: Slot, key: StateKey, new: bool) {
         let state = self.graph.find(key).expect("the destination is known");
-        self.record(slot, state, new);
+        self.record_transition(slot, state, new);
     }
 
-    fn record(&mut self, slot: Slot, state: StateIndex, new: bool) {
+    fn record_transition(&mut self, slot: Slot, state: StateIndex, new: bool) {
         self.graph.record(slot, state);
-        self.strategy.executed(&self.graph, slot, state, new);
+        self.strategy.on_executed(&self.graph, slot, state, new);
     }
 
     /// Gives a candidate up, claimed or not.
-    pub fn closed(&mut self, slot: Slot) {
+    pub fn close(&mut self, slot: Slot) {
         self.graph.close(slot);
-        self.strategy.closed(&self.graph, slot);
+        self.strategy.on_closed(&self.graph, slot);
     }
 
     /// Takes in a state that no candidate led to. It may be that no known walk leads there.
-    pub fn met(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
+    pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
         if let Some(state) = self.graph.find(key) {
             return Landing { state, new: false };
         }
         let state = self.graph.add_state(key, actions);
-        self.strategy.discovered(&self.graph, state, None);
+        self.strategy.on_discovered(&self.graph, state, None);
         Landing { state, new: true }
     }
 
     /// A state offers an action that it was not known to offer.
     pub fn extend(&mut self, state: StateIndex, action: ActionSignature) -> Slot {
         let slot = self.graph.extend(state, action);
-        self.strategy.extended(&self.graph, slot);
+        self.strategy.on_extended(&self.graph, slot);
         slot
     }
 
@@ -163,8 +163,8 @@ impl Explorer {
         let destination = self.graph.find(key).expect("the destination is known");
         let slot = self.graph.extend(state, action);
         self.graph.record(slot, destination);
-        self.strategy.extended(&self.graph, slot);
-        self.strategy.executed(&self.graph, slot, destination, new);
+        self.strategy.on_extended(&self.graph, slot);
+        self.strategy.on_executed(&self.graph, slot, destination, new);
     }
 
     /// Holds the candidates of a state back, or no longer.
@@ -173,9 +173,9 @@ impl Explorer {
         self.graph.hold(state, held);
         let after = self.free_slots(state);
         if after.is_empty() {
-            before.into_iter().for_each(|slot| self.strategy.claimed(&self.graph, slot));
+            before.into_iter().for_each(|slot| self.strategy.on_claimed(&self.graph, slot));
         } else if before.is_empty() {
-            after.into_iter().for_each(|slot| self.strategy.released(&self.graph, slot));
+            after.into_iter().for_each(|slot| self.strategy.on_released(&self.graph, slot));
         }
     }
 
@@ -184,9 +184,9 @@ impl Explorer {
     }
 
     /// Takes in what a reset was measured to cost, in actions.
-    pub fn reset_cost(&mut self, cost: f64) {
+    pub fn set_reset_cost(&mut self, cost: f64) {
         if !cost.is_nan() {
-            self.strategy.reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
+            self.strategy.set_reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
         }
     }
 }

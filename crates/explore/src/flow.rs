@@ -62,7 +62,7 @@ impl Network {
         let arcs = self.arcs.len();
         let mut residual = Residual::new(self);
         while residual.reprice() {
-            while residual.level() {
+            while residual.assign_levels() {
                 residual.saturate();
             }
         }
@@ -192,13 +192,13 @@ impl Residual {
         true
     }
 
-    fn is_free(&self, node: usize, arc: usize) -> bool {
+    fn is_admissible(&self, node: usize, arc: usize) -> bool {
         self.room[arc] > 0
             && self.cost[arc] + self.potential[node] - self.potential[self.to[arc] as usize] == 0
     }
 
     /// Levels the nodes over the arcs that cost nothing (Dinic). False if the sink is out of reach.
-    fn level(&mut self) -> bool {
+    fn assign_levels(&mut self) -> bool {
         self.levels.clear();
         self.levels.resize(self.potential.len(), NO_LEVEL);
         self.cursor = self.start.clone();
@@ -210,7 +210,7 @@ impl Residual {
             at += 1;
             for &arc in &self.out[self.out(node)] {
                 let to = self.to[arc as usize] as usize;
-                if self.levels[to] == NO_LEVEL && self.is_free(node, arc as usize) {
+                if self.levels[to] == NO_LEVEL && self.is_admissible(node, arc as usize) {
                     self.levels[to] = self.levels[node] + 1;
                     queue.push(to as u32);
                 }
@@ -240,7 +240,7 @@ impl Residual {
             let next = (self.cursor[node]..end).find(|&at| {
                 let arc = self.out[at as usize] as usize;
                 self.levels[self.to[arc] as usize] == self.levels[node] + 1
-                    && self.is_free(node, arc)
+                    && self.is_admissible(node, arc)
             });
             self.cursor[node] = next.unwrap_or(end);
             if let Some(at) = next {

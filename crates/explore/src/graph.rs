@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use crate::chance::Chance;
 use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
-use crate::named::ByName;
+use crate::key_map::KeyMap;
 
 /// The destination of an action that has not been executed yet.
 pub const UNEXPLORED: u32 = u32::MAX;
@@ -33,7 +33,7 @@ pub trait Edges {
 }
 
 #[derive(Clone)]
-struct Record {
+struct StateRecord {
     key: StateKey,
     actions: Vec<ActionIndex>,
     targets: Vec<u32>,
@@ -48,10 +48,10 @@ struct Record {
 #[derive(Clone)]
 pub struct Graph {
     seed: u64,
-    states: Vec<Record>,
-    by_key: ByName<StateKey, StateIndex>,
+    states: Vec<StateRecord>,
+    by_key: KeyMap<StateKey, StateIndex>,
     signatures: Vec<ActionSignature>,
-    by_signature: ByName<ActionSignature, ActionIndex>,
+    by_signature: KeyMap<ActionSignature, ActionIndex>,
     transitions: usize,
     unexplored: usize,
     free: usize,
@@ -65,9 +65,9 @@ impl Graph {
         Self {
             seed,
             states: Vec::new(),
-            by_key: ByName::default(),
+            by_key: KeyMap::default(),
             signatures: Vec::new(),
-            by_signature: ByName::default(),
+            by_signature: KeyMap::default(),
             transitions: 0,
             unexplored: 0,
             free: 0,
@@ -84,12 +84,12 @@ impl Graph {
         let mut sorted = actions.to_vec();
         sorted.sort_unstable();
         let mut indexes: Vec<ActionIndex> =
-            sorted.iter().map(|&signature| self.action(signature)).collect();
+            sorted.iter().map(|&signature| self.intern(signature)).collect();
         assert!(sorted.is_sorted_by(|a, b| a < b), "state {key:?} lists an action twice");
         Chance::new(&[self.seed, key.0 as u64, (key.0 >> 64) as u64]).shuffle(&mut indexes);
         self.unexplored += indexes.len();
         self.free += indexes.len();
-        self.states.push(Record {
+        self.states.push(StateRecord {
             key,
             targets: vec![UNEXPLORED; indexes.len()],
             unexplored: indexes.len() as u32,
@@ -102,7 +102,7 @@ impl Graph {
 
     /// Adds a candidate to a state that was not known in full.
     pub fn extend(&mut self, state: StateIndex, signature: ActionSignature) -> Slot {
-        let action = self.action(signature);
+        let action = self.intern(signature);
         assert_eq!(self.slot_of(state, action), None, "{state:?} lists an action twice");
         let record = &mut self.states[state.at()];
         let slot = Slot { state, index: record.actions.len() as u32 };
@@ -114,7 +114,7 @@ impl Graph {
         slot
     }
 
-    fn action(&mut self, signature: ActionSignature) -> ActionIndex {
+    fn intern(&mut self, signature: ActionSignature) -> ActionIndex {
         let next = ActionIndex(u32::try_from(self.signatures.len()).expect("at most 2^32 actions"));
         let index = self.by_signature.get_or_insert(signature, next);
         if index == next {
@@ -125,33 +125,33 @@ impl Graph {
 
     /// Records where a candidate led. A candidate is recorded once.
     pub fn record(&mut self, slot: Slot, destination: StateIndex) {
-        self.finish(slot, destination);
+        self.set_target(slot, destination);
         self.transitions += 1;
     }
 
     /// Gives a candidate up.
     pub fn close(&mut self, slot: Slot) {
-        self.finish(slot, slot.state);
+        self.set_target(slot, slot.state);
         self.closed.insert(slot);
     }
 
-    fn finish(&mut self, slot: Slot, destination: StateIndex) {
+    fn set_target(&mut self, slot: Slot, destination: StateIndex) {
         assert!(destination.at() < self.states.len(), "{destination:?} is not in the graph");
         assert_eq!(self.target(slot), None, "{slot:?} was recorded before");
         if !self.claimed.remove(&slot) {
-            self.take(slot);
+            self.count_out(slot);
         }
         self.states[slot.state.at()].targets[slot.index as usize] = destination.0;
         self.unexplored -= 1;
-        self.move_cursor(slot.state);
+        self.advance_cursor(slot.state);
     }
 
     /// Sets a candidate aside for whoever is about to execute it.
     pub fn claim(&mut self, slot: Slot) {
         assert!(self.is_free(slot), "{slot:?} is no free candidate");
         self.claimed.insert(slot);
-        self.take(slot);
-        self.move_cursor(slot.state);
+        self.count_out(slot);
+        self.advance_cursor(slot.state);
     }
 
     /// Takes a claim back: the candidate was not executed.
@@ -174,13 +174,13 @@ impl Graph {
         }
     }
 
-    fn take(&mut self, slot: Slot) {
+    fn count_out(&mut self, slot: Slot) {
         let record = &mut self.states[slot.state.at()];
         record.unexplored -= 1;
         self.free -= usize::from(!record.held);
     }
 
-    fn move_cursor(&mut self, state: StateIndex) {
+    fn advance_cursor(&mut self, state: StateIndex) {
         let mut cursor = self.states[state.at()].cursor;
         let targets = &self.states[state.at()].targets;
         while targets.get(cursor as usize).is_some_and(|&target| {
@@ -302,7 +302,7 @@ impl Graph {
     pub fn bytes(&self) -> (usize, usize) {
         let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
         (
-            self.states.capacity() * size_of::<Record>() + self.by_key.bytes(),
+            self.states.capacity() * size_of::<StateRecord>() + self.by_key.bytes(),
             slots * (size_of::<ActionIndex>() + size_of::<u32>()),
         )
     }

@@ -28,27 +28,27 @@ mod structure;
 mod tests;
 mod text;
 #[cfg(test)]
-mod tiny;
+mod text_page;
 mod tree;
 mod view;
 
 pub use difference::{Change, Difference, Significance, difference};
 pub use generated::looks_generated;
-pub use learn::{differs_only_in_values, learn};
+pub use learn::{learn_masks, learn_value_masks};
 pub use mask::{Learned, Mask, MaskedAspect, Masks};
 pub use node_path::{NodePath, NodePathStep};
 pub use state_masks::StateMasks;
-pub use tree::{At, PageTree};
-pub use view::{Seen, Token, View};
+pub use tree::{NodeIndex, PageTree};
+pub use view::{MaskedPage, Token, View};
 
 /// An answer to when two pages are the same state.
 pub trait Identity: Send + Sync {
     /// The canonical form of a page. Masked parts stand in it as fixed marks or not at all.
-    fn view<'a>(&self, seen: &Seen<'a>) -> View<'a>;
+    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a>;
 
     /// One signature per offer, each once: none for an offer that is the same action as an earlier one,
     /// that points to no node, or that is inside of a masked part.
-    fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>>;
+    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>>;
 
     /// Whether two looks at one node can be told apart by this part of it.
     fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool;
@@ -67,10 +67,10 @@ pub struct NamedIdentity {
 }
 
 /// Every identity, in the order in which help lists them.
-pub const ALL: &[NamedIdentity] = &[content::DESCRIBED, structure::DESCRIBED, strict::DESCRIBED];
+pub const ALL: &[NamedIdentity] = &[content::IDENTITY, structure::IDENTITY, strict::IDENTITY];
 
 /// The name of the identity that is used when none is asked for.
-pub const DEFAULT: &str = content::DESCRIBED.name;
+pub const DEFAULT: &str = content::IDENTITY.name;
 
 /// The identity with this name.
 pub fn find(name: &str) -> Option<&'static NamedIdentity> {
@@ -90,10 +90,10 @@ pub struct Recognised {
 impl NamedIdentity {
     /// Names a page and what it offers.
     pub fn recognise(&self, page: &Page, masks: &Masks) -> Recognised {
-        let seen = Seen::through(masks, page);
+        let seen = MaskedPage::new(masks, page);
         let actions = self.identity.signatures(&seen);
         let view = self.identity.view(&seen);
-        let mut encoder = digest::Encoder::about("state");
+        let mut encoder = digest::Encoder::tagged("state");
         encoder.text(self.name);
         view.encode(&mut encoder);
         for action in offered(page, &actions) {

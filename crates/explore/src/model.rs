@@ -19,7 +19,7 @@ use std::io;
 mod read;
 mod state;
 
-pub use read::{ModelError, Reading};
+pub use read::{ModelError, ModelReadOptions};
 
 /// What the first field of a model file must say.
 pub const FORMAT: &str = "argiope-model/1";
@@ -69,7 +69,7 @@ impl Model {
     }
 
     /// The transitions of a state: action and destination.
-    pub fn from(&self, state: u32) -> &[(u32, u32)] {
+    pub fn transitions_from(&self, state: u32) -> &[(u32, u32)] {
         let state = state as usize;
         &self.transitions[self.starts[state] as usize..self.starts[state + 1] as usize]
     }
@@ -80,7 +80,7 @@ impl Model {
         reached[self.initial as usize] = true;
         let mut waiting = vec![self.initial];
         while let Some(state) = waiting.pop() {
-            for &(_, to) in self.from(state) {
+            for &(_, to) in self.transitions_from(state) {
                 if !reached[to as usize] {
                     reached[to as usize] = true;
                     waiting.push(to);
@@ -112,7 +112,7 @@ impl Model {
             line.clear();
             line.push_str(if state == 0 { "\n" } else { ",\n" });
             line.push_str(r#"{"actions":["#);
-            for (at, (action, to)) in self.from(state).iter().enumerate() {
+            for (at, (action, to)) in self.transitions_from(state).iter().enumerate() {
                 let comma = if at == 0 { "" } else { "," };
                 write!(line, "{comma}[{action},{to}]").expect("writing to memory succeeds");
             }

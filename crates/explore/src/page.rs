@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 mod check;
-pub use check::{MAX_NODES, MAX_OFFERS, MAX_TEXT, Unfit};
+pub use check::{MAX_NODES, MAX_OFFERS, MAX_TEXT, PageError};
 
 /// One look at a page: its tree as a user perceives it, and the actions it offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

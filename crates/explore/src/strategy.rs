@@ -11,16 +11,16 @@ use crate::job::PlannedJob;
 pub trait Strategy: Send + Sync + CloneStrategy {
     /// A state was seen for the first time, after the candidate `by` (none led to the initial state, or
     /// to one that was met by accident). Told before the candidate is recorded.
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
 
     /// A state that was not known in full has one more candidate, which comes after its others. Only strategies
     /// for crawls that know a part of the application (`strategies::FOR_PARTS`) are told so.
-    fn extended(&mut self, _graph: &Graph, slot: Slot) {
+    fn on_extended(&mut self, _graph: &Graph, slot: Slot) {
         unreachable!("{slot:?} was added to a state that this strategy takes to be known in full");
     }
 
     /// A candidate was executed, and the graph has recorded where it led.
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
 
     /// What a crawler that stands in `at` should do next; `None` only if no free candidate is left that
     /// can be reached from here or after a reset. Any number of crawlers ask, in any order.
@@ -28,24 +28,24 @@ pub trait Strategy: Send + Sync + CloneStrategy {
 
     /// Where a candidate will lead, if that is as good as certain: a crawler may be told beforehand what to do
     /// there. A wrong answer costs time and nothing else.
-    fn foresees(&self, _graph: &Graph, _slot: Slot) -> Option<StateIndex> {
+    fn predict(&self, _graph: &Graph, _slot: Slot) -> Option<StateIndex> {
         None
     }
 
     /// A candidate is free no more: a crawler is on its way to it, or its state is held back.
-    fn claimed(&mut self, _graph: &Graph, _slot: Slot) {}
+    fn on_claimed(&mut self, _graph: &Graph, _slot: Slot) {}
 
     /// A candidate that was claimed is free again, and was not executed.
-    fn released(&mut self, _graph: &Graph, _slot: Slot) {}
+    fn on_released(&mut self, _graph: &Graph, _slot: Slot) {}
 
     /// A candidate was given up, and the graph shows it as leading back to its own state. Nothing was
     /// learned of the action.
-    fn closed(&mut self, graph: &Graph, slot: Slot) {
-        self.executed(graph, slot, slot.state, false);
+    fn on_closed(&mut self, graph: &Graph, slot: Slot) {
+        self.on_executed(graph, slot, slot.state, false);
     }
 
     /// What a reset costs was measured anew.
-    fn reset_cost(&mut self, _cost: f64) {}
+    fn set_reset_cost(&mut self, _cost: f64) {}
 }
 
 /// So that what holds a strategy can be cloned, as a model checker does with every step.

@@ -87,10 +87,10 @@ impl<E: Edges> TourProblem<'_, E> {
         }
         // Every state is reachable from the initial one over known transitions, and that one by a reset.
         let flow = network.solve().expect("a reset leads to every known state");
-        self.read(&slots, &flow)
+        self.read_flow(&slots, &flow)
     }
 
-    fn read(&self, slots: &[Slot], flow: &Flow) -> Balance {
+    fn read_flow(&self, slots: &[Slot], flow: &Flow) -> Balance {
         let repeats = slots.iter().copied().zip(flow.amounts.iter().copied());
         let resets = (0..self.states)
             .map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
@@ -104,9 +104,9 @@ impl<E: Edges> TourProblem<'_, E> {
     /// uses all of them that the tour can reach, whatever it passes first: the step that is left for
     /// last in each state leads towards the tour's end (the theorem of de Bruijn, van
     /// Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
-    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<Leaving> {
+    pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<PendingSteps> {
         let balance = self.balance(&required);
-        let mut leaving = vec![Leaving::default(); self.states];
+        let mut leaving = vec![PendingSteps::default(); self.states];
         for &(slot, times) in &balance.repeats {
             leaving[slot.state.at()].0.push((TourStep::Again(slot), times));
         }
@@ -122,11 +122,11 @@ impl<E: Edges> TourProblem<'_, E> {
                 }
             }
         }
-        self.leave_last_exits_for_last(&mut leaving);
+        self.order_last_exits(&mut leaving);
         leaving
     }
 
-    fn lands(&self, step: TourStep) -> StateIndex {
+    fn destination(&self, step: TourStep) -> StateIndex {
         match step {
             TourStep::Take(slot) | TourStep::Again(slot) => {
                 StateIndex(self.edges.targets(slot.state.at())[slot.index as usize])
@@ -137,7 +137,7 @@ impl<E: Edges> TourProblem<'_, E> {
 
     /// Searches back from the end of the tour and keeps, in each state it meets, one of the step it came
     /// by for last.
-    fn leave_last_exits_for_last(&self, leaving: &mut [Leaving]) {
+    fn order_last_exits(&self, leaving: &mut [PendingSteps]) {
         let mut entering = vec![Vec::new(); self.states];
         let mut surplus = vec![0i64; self.states];
         for start in self.starts {
@@ -145,7 +145,7 @@ impl<E: Edges> TourProblem<'_, E> {
         }
         for (state, steps) in leaving.iter().enumerate() {
             for (at, &(step, times)) in steps.0.iter().enumerate() {
-                let to = self.lands(step).at();
+                let to = self.destination(step).at();
                 entering[to].push((state, at));
                 surplus[to] += times as i64;
                 surplus[state] -= times as i64;
@@ -161,7 +161,7 @@ impl<E: Edges> TourProblem<'_, E> {
         while let Some(state) = queue.pop_front() {
             for &(before, at) in &entering[state] {
                 if !std::mem::replace(&mut seen[before], true) {
-                    leaving[before].keep_for_last(at);
+                    leaving[before].move_to_last(at);
                     queue.push_back(before);
                 }
             }
@@ -171,9 +171,9 @@ impl<E: Edges> TourProblem<'_, E> {
 
 /// The steps that are still to be taken from a state, each with how often; the next one is last.
 #[derive(Clone, Debug, Default)]
-pub struct Leaving(Vec<(TourStep, u64)>);
+pub struct PendingSteps(Vec<(TourStep, u64)>);
 
-impl Leaving {
+impl PendingSteps {
     /// Takes the next step.
     pub fn pop(&mut self) -> Option<TourStep> {
         let (step, times) = self.0.last_mut()?;
@@ -186,7 +186,7 @@ impl Leaving {
     }
 
     /// Moves one of a step to where it is taken last.
-    fn keep_for_last(&mut self, at: usize) {
+    fn move_to_last(&mut self, at: usize) {
         let (step, times) = self.0[at];
         if times == 1 {
             self.0.swap(0, at);
@@ -218,7 +218,7 @@ mod tests {
         let (mut state, mut cost) = (task.starts[0], 0.0);
         while let Some(step) = leaving[state.at()].pop() {
             cost += if step == TourStep::Reset { task.reset_cost } else { 1.0 };
-            state = task.lands(step);
+            state = task.destination(step);
         }
         (cost, leaving.iter().map(|leaving| leaving.0.len()).sum())
     }

@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 
 use crate::graph::{Edges, Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, cheaper_way};
+use crate::job::{PlannedJob, cheaper_transfer};
 use crate::strategy::{INITIAL, StrategySettings};
 
 const FAR: u32 = u32::MAX;
 
 /// Finds the cheapest transfers to a target that changes now and then.
 #[derive(Clone)]
-pub struct Transfer {
+pub struct TransferSearch {
     reset_cost: f64,
     incoming: Vec<Vec<u32>>,
     target: Option<StateIndex>,
@@ -25,7 +25,7 @@ pub struct Transfer {
     queue: VecDeque<u32>,
 }
 
-impl Transfer {
+impl TransferSearch {
     /// With no states yet.
     pub fn new(settings: StrategySettings) -> Self {
         Self {
@@ -39,18 +39,18 @@ impl Transfer {
     }
 
     /// What a reset costs was measured anew.
-    pub fn reset_cost(&mut self, cost: f64) {
+    pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
     /// A state was seen for the first time.
-    pub fn discovered(&mut self) {
+    pub fn on_discovered(&mut self) {
         self.incoming.push(Vec::new());
         self.distance.push(FAR);
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, slot: Slot, destination: StateIndex) {
+    pub fn on_executed(&mut self, slot: Slot, destination: StateIndex) {
         let incoming = &mut self.incoming[destination.at()];
         if slot.state != destination && incoming.last() != Some(&slot.state.0) {
             incoming.push(slot.state.0);
@@ -61,12 +61,17 @@ impl Transfer {
     }
 
     /// The job that takes a crawler from `at` to the target's next candidate.
-    pub fn job(&mut self, graph: &Graph, at: StateIndex, target: StateIndex) -> Option<PlannedJob> {
+    pub fn plan(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        target: StateIndex,
+    ) -> Option<PlannedJob> {
         let candidate = graph.first_unexplored(target)?;
         if self.target != Some(target) {
-            self.aim(target);
+            self.restart(target);
         }
-        let reset = self.search(at)?;
+        let reset = self.choose_reset(at)?;
         let mut walk = Vec::new();
         let mut state = if reset { INITIAL } else { at };
         while state != target {
@@ -83,7 +88,7 @@ impl Transfer {
         Some(PlannedJob { reset, walk, candidate })
     }
 
-    fn aim(&mut self, target: StateIndex) {
+    fn restart(&mut self, target: StateIndex) {
         for state in self.reached.drain(..) {
             self.distance[state as usize] = FAR;
         }
@@ -103,7 +108,7 @@ impl Transfer {
     }
 
     /// Searches on until it is clear how to get to the target: by a reset (true) or from here.
-    fn search(&mut self, at: StateIndex) -> Option<bool> {
+    fn choose_reset(&mut self, at: StateIndex) -> Option<bool> {
         loop {
             // Whatever is not labelled yet is at least this far away.
             let frontier = self.queue.front().map(|&state| self.distance[state as usize]);
@@ -118,7 +123,7 @@ impl Transfer {
                     (None, None) => frontier.is_none(),
                 };
             if decided {
-                return cheaper_way(here, initial, self.reset_cost).map(|way| way.reset);
+                return cheaper_transfer(here, initial, self.reset_cost).map(|way| way.reset);
             }
             let state = self.queue.pop_front().expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;

@@ -3,7 +3,7 @@
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
-use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn};
+use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn_masks};
 use argiope_explore::quoted::Escaped;
 
 use crate::browsers::{Browsers, NoTab};
@@ -156,7 +156,7 @@ pub fn volatile(identity: &NamedIdentity, first: &Look, second: &Look) -> Masks 
     if first.raw == second.raw {
         Masks::default()
     } else {
-        learn(identity, &first.page, &second.page)
+        learn_masks(identity, &first.page, &second.page)
     }
 }
 

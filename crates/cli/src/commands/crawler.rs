@@ -7,9 +7,9 @@ use argiope_runtime::cluster::worker::{self, CrawlerPlan, WorkerError};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance, leave_with_parent};
-use crate::failure::CommandFailure;
-use crate::{interrupt, recorded, threads};
+use argiope::cluster::{Security, block_on, chance, leave_with_parent};
+use argiope::failure::CommandFailure;
+use argiope::{browser, interrupt, threads};
 
 const AFTER_HELP: &str = "\
 Two tabs for the ring that a controller on this machine is in:
@@ -44,7 +44,7 @@ pub struct CrawlerArgs {
 pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
     // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
-    let executable = recorded::browser(args.browser.as_deref())?;
+    let executable = browser::find(args.browser.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
     }

@@ -244,7 +244,7 @@ impl Atlas {
 
     /// The state with this name, which from now on was heard of.
     fn meet(&mut self, key: StateKey) -> StateIndex {
-        let landing = self.explorer().met(key, &[]);
+        let landing = self.explorer().add_state(key, &[]);
         if landing.new {
             self.entries.push(Entry::default());
             self.refresh_ask(landing.state);
@@ -367,7 +367,7 @@ impl Atlas {
             if let Some(ask) = atlas.entries[state.at()].ask.filter(|_| own)
                 && atlas.graph().claimed().contains(&ask)
             {
-                atlas.explorer().released(ask);
+                atlas.explorer().release(ask);
             }
             atlas.set_links_aside(state);
         });
@@ -467,7 +467,7 @@ impl Atlas {
             if let Some(ask) = atlas.entries[state.at()].ask.take()
                 && atlas.graph().target(ask).is_none()
             {
-                atlas.explorer().closed(ask);
+                atlas.explorer().close(ask);
             }
             atlas.refresh_hold(state);
             let mut actions: Vec<ActionSignature> = actions.to_vec();
@@ -516,7 +516,7 @@ impl Atlas {
         self.meet(step.to);
         // The destination was met just now, so nobody asks what it offers.
         self.counted(from, |atlas| match slot {
-            Some(slot) => atlas.explorer().executed_as(slot, step.to, new),
+            Some(slot) => atlas.explorer().record_known(slot, step.to, new),
             None => atlas.explorer().extend_executed(from, step.action, step.to, new),
         });
         true
@@ -550,7 +550,7 @@ impl Atlas {
                 if let Some(ask) = self.foreign_ask(*key)
                     && self.graph().claimed().contains(&ask)
                 {
-                    self.explorer().released(ask);
+                    self.explorer().release(ask);
                 }
             }
         }
@@ -623,14 +623,14 @@ impl Atlas {
     /// A candidate that was set aside was not executed.
     pub fn release(&mut self, slot: Slot) {
         if self.graph().claimed().contains(&slot) {
-            self.counted(slot.state, |atlas| atlas.explorer().released(slot));
+            self.counted(slot.state, |atlas| atlas.explorer().release(slot));
         }
     }
 
     /// Gives a candidate up.
     pub fn close(&mut self, slot: Slot, reason: JobFailure) {
         if self.graph().target(slot).is_none() {
-            self.counted(slot.state, |atlas| atlas.explorer().closed(slot));
+            self.counted(slot.state, |atlas| atlas.explorer().close(slot));
             let action = self.step(slot).action;
             self.entries[slot.state.at()].remarks.reasons.insert(action, reason);
         }

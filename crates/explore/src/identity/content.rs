@@ -6,13 +6,13 @@ use super::elements;
 use super::generated::looks_generated;
 use super::mask::MaskedAspect;
 use super::signature;
-use super::view::{Builder, Seen, Token, View};
+use super::view::{Builder, MaskedPage, Token, View};
 use super::{Identity, NamedIdentity, text};
 use crate::id::ActionSignature;
 use crate::page::PageNode;
 
 /// How people choose it.
-pub const DESCRIBED: NamedIdentity = NamedIdentity {
+pub const IDENTITY: NamedIdentity = NamedIdentity {
     name: "content",
     summary: "what a user sees: visible elements, their text and the values of fields",
     help: "Two pages are the same state if a user could not tell them apart: the same visible elements in \
@@ -26,12 +26,12 @@ pub const DESCRIBED: NamedIdentity = NamedIdentity {
 pub struct ContentIdentity;
 
 impl Identity for ContentIdentity {
-    fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
+    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a> {
         let tree = &seen.tree;
         let mut view = Builder::default();
         let mut at = 0;
         while at < tree.len() {
-            view.reach(at);
+            view.close_before(at);
             let node = tree.node(at);
             if seen.masked.whole(at) || elements::is_never_shown(node) {
                 at = tree.end(at);
@@ -41,7 +41,7 @@ impl Identity for ContentIdentity {
                 // What is in it may be visible again.
             } else if !node.is_text() {
                 view.open(at, tree.end(at), &node.tag);
-                for token in attributes(seen, at, node) {
+                for token in attribute_tokens(seen, at, node) {
                     view.push(at, token);
                 }
             } else if seen.masked.text(at) {
@@ -54,21 +54,23 @@ impl Identity for ContentIdentity {
         view.finish()
     }
 
-    fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>> {
+    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
         signature::by_content(seen)
     }
 
     fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
         match part {
-            MaskedAspect::Text => text::normalised(&a.text) != text::normalised(&b.text),
-            MaskedAspect::Attribute(name) => counted(a, name) != counted(b, name),
+            MaskedAspect::Text => text::normalise(&a.text) != text::normalise(&b.text),
+            MaskedAspect::Attribute(name) => {
+                significant_value(a, name) != significant_value(b, name)
+            }
             MaskedAspect::Children { .. } => true,
         }
     }
 }
 
 /// How an attribute counts, for the view or for a signature.
-fn counted<'a>(node: &'a PageNode, name: &'a str) -> Option<Token<'a>> {
+fn significant_value<'a>(node: &'a PageNode, name: &'a str) -> Option<Token<'a>> {
     let value = node.attribute(name)?;
     let names_it = match name {
         "id" => !looks_generated(value),
@@ -76,7 +78,7 @@ fn counted<'a>(node: &'a PageNode, name: &'a str) -> Option<Token<'a>> {
         _ => super::name::STABLE.contains(&name),
     };
     let named = || names_it.then_some(Token::Attribute(name, Cow::Borrowed(value)));
-    token(node, name, value).or_else(named)
+    attribute_token(node, name, value).or_else(named)
 }
 
 /// The text inside of a text area is what it held at first, not what it holds.
@@ -84,12 +86,12 @@ fn has_typed_text(node: &PageNode) -> bool {
     node.tag == "textarea" && node.attribute(".value").is_some()
 }
 
-fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a PageNode) -> Vec<Token<'a>> {
+fn attribute_tokens<'a>(seen: &MaskedPage<'a>, at: usize, node: &'a PageNode) -> Vec<Token<'a>> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
     for (name, value) in &node.attributes {
         // What is masked is left out: it may be missing on the next look.
         if !seen.masked.attribute(at, name) {
-            tokens.extend(token(node, name, value));
+            tokens.extend(attribute_token(node, name, value));
         }
     }
     // The order in which a script sets attributes cannot be seen.
@@ -98,7 +100,7 @@ fn attributes<'a>(seen: &Seen<'a>, at: usize, node: &'a PageNode) -> Vec<Token<'
 }
 
 /// How an attribute counts, if it does.
-fn token<'a>(node: &'a PageNode, name: &'a str, value: &'a str) -> Option<Token<'a>> {
+fn attribute_token<'a>(node: &'a PageNode, name: &'a str, value: &'a str) -> Option<Token<'a>> {
     let exact = || Some(Token::Attribute(name, Cow::Borrowed(value)));
     match name {
         "role" | "type" | "contenteditable" | "colspan" | "rowspan" => exact(),
@@ -109,7 +111,7 @@ fn token<'a>(node: &'a PageNode, name: &'a str, value: &'a str) -> Option<Token<
         | "aria-label"
         | "aria-description"
         | "aria-valuetext"
-        | "aria-roledescription" => Some(Token::Attribute(name, text::normalised(value))),
+        | "aria-roledescription" => Some(Token::Attribute(name, text::normalise(value))),
         // The address of something that lives only in this page is made up anew each time.
         "href" | "xlink:href" | "src" | "poster" if value.starts_with("blob:") => {
             Some(Token::AnyValue(name))

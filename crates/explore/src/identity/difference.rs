@@ -7,12 +7,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::align::{Alignment, align};
-use super::learn::differing_parts;
+use super::learn::differing_aspects;
 use super::mask::{MaskedAspect, Masks};
 use super::name::ElementNames;
-use super::readable::{action, place};
-use super::tree::At;
-use super::view::{Seen, Token, View};
+use super::readable::{describe_action, describe_place};
+use super::tree::NodeIndex;
+use super::view::{MaskedPage, Token, View};
 use super::{NamedIdentity, strict, text};
 use crate::page::{Kind, Page, PageNode};
 use crate::quoted::{Escaped, Quoted};
@@ -69,14 +69,14 @@ pub enum Change {
 /// Every difference between two pages: first those that count, then those that are masked, then the
 /// others, each in the order of the document. If none counts, the pages are the same state.
 pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
-    let (a, b) = (Seen::through(masks, a), Seen::through(masks, b));
+    let (a, b) = (MaskedPage::new(masks, a), MaskedPage::new(masks, b));
     let mut found = Finder::new(identity, &a, &b);
-    found.whole_page();
+    found.compare_address_and_title();
     let alignment = align(&a.tree, &b.tree);
-    found.one_sided(&alignment);
-    found.values(&alignment);
-    found.no_reason_is_lost();
-    found.actions();
+    found.compare_presence(&alignment);
+    found.compare_values(&alignment);
+    found.count_joint_differences();
+    found.compare_actions();
     let mut differences = found.differences;
     differences.sort_by_key(|difference| difference.verdict);
     differences
@@ -84,10 +84,10 @@ pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -
 
 struct Finder<'s, 'a> {
     identity: &'s NamedIdentity,
-    a: &'s Seen<'a>,
-    b: &'s Seen<'a>,
+    a: &'s MaskedPage<'a>,
+    b: &'s MaskedPage<'a>,
     /// Whether the canonical forms differ at all.
-    apart: bool,
+    views_differ: bool,
     in_a: Emitted<'a>,
     in_b: Emitted<'a>,
     differences: Vec<Difference>,
@@ -95,8 +95,8 @@ struct Finder<'s, 'a> {
 
 /// What nodes contribute to a view.
 struct Emitted<'a> {
-    nodes: BTreeSet<At>,
-    attributes: BTreeMap<(At, &'a str), Token<'a>>,
+    nodes: BTreeSet<NodeIndex>,
+    attributes: BTreeMap<(NodeIndex, &'a str), Token<'a>>,
 }
 
 impl<'a> Emitted<'a> {
@@ -113,14 +113,14 @@ impl<'a> Emitted<'a> {
 }
 
 impl<'s, 'a> Finder<'s, 'a> {
-    fn new(identity: &'s NamedIdentity, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
+    fn new(identity: &'s NamedIdentity, a: &'s MaskedPage<'a>, b: &'s MaskedPage<'a>) -> Self {
         let (view_a, view_b) = (identity.identity.view(a), identity.identity.view(b));
         let tokens = |view: &View<'a>| {
             view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>()
         };
         let apart = tokens(&view_a) != tokens(&view_b);
         let (in_a, in_b) = (Emitted::of(view_a), Emitted::of(view_b));
-        Self { identity, a, b, apart, in_a, in_b, differences: Vec::new() }
+        Self { identity, a, b, views_differ: apart, in_a, in_b, differences: Vec::new() }
     }
 
     fn add(&mut self, change: Change, place: String, masked: bool, counts: bool) {
@@ -132,9 +132,9 @@ impl<'s, 'a> Finder<'s, 'a> {
         self.differences.push(Difference { verdict, change, place });
     }
 
-    fn whole_page(&mut self) {
+    fn compare_address_and_title(&mut self) {
         let (a, b) = (self.a.tree.page, self.b.tree.page);
-        let counts = self.identity.name == strict::DESCRIBED.name;
+        let counts = self.identity.name == strict::IDENTITY.name;
         if a.url != b.url {
             self.add(Change::Address(a.url.clone(), b.url.clone()), String::new(), false, counts);
         }
@@ -144,23 +144,23 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// Nodes that only one page has or shows.
-    fn one_sided(&mut self, alignment: &Alignment) {
+    fn compare_presence(&mut self, alignment: &Alignment) {
         let emits =
             |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
         // Of texts that stand side by side only the first is in the view.
-        let joins = |seen: &Seen<'_>, at: At| {
+        let joins = |seen: &MaskedPage<'_>, at: NodeIndex| {
             let node = seen.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
         for at in alignment.only_a.iter().copied() {
-            let counts =
-                self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
-            self.add(Change::OnlyInA, place(self.a, at), self.a.masked.whole(at), counts);
+            let counts = self.views_differ
+                && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
+            self.add(Change::OnlyInA, describe_place(self.a, at), self.a.masked.whole(at), counts);
         }
         for at in alignment.only_b.iter().copied() {
-            let counts =
-                self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
-            self.add(Change::OnlyInB, place(self.b, at), self.b.masked.whole(at), counts);
+            let counts = self.views_differ
+                && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
+            self.add(Change::OnlyInB, describe_place(self.b, at), self.b.masked.whole(at), counts);
         }
         let mut inside = 0;
         for (x, y) in alignment.pairs.iter().copied() {
@@ -170,19 +170,20 @@ impl<'s, 'a> Finder<'s, 'a> {
             }
             inside = self.a.tree.end(x);
             let counts = emits(&self.in_a, x, inside) != emits(&self.in_b, y, self.b.tree.end(y));
-            let counts = self.apart && (counts || self.identity.name == strict::DESCRIBED.name);
+            let counts =
+                self.views_differ && (counts || self.identity.name == strict::IDENTITY.name);
             let masked = self.a.masked.whole(x) || self.b.masked.whole(y);
             let change = if shown { Change::ShownInA } else { Change::ShownInB };
-            self.add(change, place(self.a, x), masked, counts);
+            self.add(change, describe_place(self.a, x), masked, counts);
         }
     }
 
     /// Texts and attributes of nodes that both have.
-    fn values(&mut self, alignment: &Alignment) {
+    fn compare_values(&mut self, alignment: &Alignment) {
         for (x, y) in alignment.pairs.iter().copied() {
             let (one, other) = (self.a.tree.node(x), self.b.tree.node(y));
-            for part in differing_parts(one, other) {
-                let differ = self.apart && self.identity.identity.differ(one, other, &part);
+            for part in differing_aspects(one, other) {
+                let differ = self.views_differ && self.identity.identity.differ(one, other, &part);
                 match part {
                     MaskedAspect::Text => {
                         let masked = self.a.masked.text(x) || self.b.masked.text(y);
@@ -190,7 +191,12 @@ impl<'s, 'a> Finder<'s, 'a> {
                         let shown = parent.is_none_or(|parent| self.in_a.nodes.contains(&parent));
                         let counts = differ && shown && (one.visible || other.visible);
                         let change = Change::Text(one.text.clone(), other.text.clone());
-                        self.add(change, place(self.a, parent.unwrap_or(x)), masked, counts);
+                        self.add(
+                            change,
+                            describe_place(self.a, parent.unwrap_or(x)),
+                            masked,
+                            counts,
+                        );
                     }
                     MaskedAspect::Attribute(name) => {
                         let masked =
@@ -202,7 +208,7 @@ impl<'s, 'a> Finder<'s, 'a> {
                         let counts = differ && tokens.0 != tokens.1;
                         let value = |node: &PageNode| node.attribute(&name).map(str::to_owned);
                         let change = Change::Attribute(name.clone(), value(one), value(other));
-                        self.add(change, place(self.a, x), masked, counts);
+                        self.add(change, describe_place(self.a, x), masked, counts);
                     }
                     MaskedAspect::Children { .. } => {}
                 }
@@ -212,8 +218,8 @@ impl<'s, 'a> Finder<'s, 'a> {
 
     /// Where only several differences together tell the pages apart (a text that joins another once
     /// what stood between is gone), all of them count.
-    fn no_reason_is_lost(&mut self) {
-        if !self.apart
+    fn count_joint_differences(&mut self) {
+        if !self.views_differ
             || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)
         {
             return;
@@ -226,8 +232,8 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    fn actions(&mut self) {
-        let of = |seen: &Seen<'a>| self.identity.identity.signatures(seen);
+    fn compare_actions(&mut self) {
+        let of = |seen: &MaskedPage<'a>| self.identity.identity.signatures(seen);
         let (a, b) = (of(self.a), of(self.b));
         let known = |list: &[Option<_>]| list.iter().flatten().copied().collect::<BTreeSet<_>>();
         let (known_a, known_b) = (known(&a), known(&b));
@@ -238,10 +244,15 @@ impl<'s, 'a> Finder<'s, 'a> {
                 if signature.is_none_or(|signature| known.contains(&signature)) {
                     continue;
                 }
-                let words = action(seen, &names, offer);
+                let words = describe_action(seen, &names, offer);
                 let change =
                     if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
-                self.add(change, place(seen, offer.node as At), false, offer.kind != Kind::Link);
+                self.add(
+                    change,
+                    describe_place(seen, offer.node as NodeIndex),
+                    false,
+                    offer.kind != Kind::Link,
+                );
             }
         }
     }

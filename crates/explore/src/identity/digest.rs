@@ -7,7 +7,7 @@ pub(crate) struct Encoder(Vec<u8>);
 
 impl Encoder {
     /// Begins with what the hash is for, so that hashes of different things never meet.
-    pub(crate) fn about(purpose: &str) -> Self {
+    pub(crate) fn tagged(purpose: &str) -> Self {
         let mut encoder = Self::default();
         encoder.text(purpose);
         encoder
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn texts_cannot_run_into_each_other() {
         let of = |texts: &[&str]| {
-            let mut encoder = Encoder::about("test");
+            let mut encoder = Encoder::tagged("test");
             for text in texts {
                 encoder.text(text);
             }

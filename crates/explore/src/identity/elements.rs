@@ -5,7 +5,7 @@ use crate::page::PageNode;
 
 /// What an element is as a surrounding of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surrounding {
+pub(crate) enum Container {
     /// One of several alike: known by what it says.
     Item,
     /// Holds things that belong together: known by its heading, and nothing if it has none.
@@ -19,8 +19,8 @@ fn role(node: &PageNode) -> Option<&str> {
 }
 
 /// Which surrounding an element is, if one.
-pub(crate) fn surrounding(node: &PageNode) -> Option<Surrounding> {
-    use Surrounding::{Group, Item, Landmark};
+pub(crate) fn container(node: &PageNode) -> Option<Container> {
+    use Container::{Group, Item, Landmark};
     let by_role = match role(node) {
         Some(
             "listitem" | "row" | "option" | "treeitem" | "menuitem" | "menuitemcheckbox"
@@ -45,8 +45,8 @@ pub(crate) fn surrounding(node: &PageNode) -> Option<Surrounding> {
 
 /// Whether its text belongs to itself and not to the element that it is in: what pops up over it, or
 /// asks something.
-pub(crate) fn is_apart(node: &PageNode) -> bool {
-    matches!(surrounding(node), Some(Surrounding::Item))
+pub(crate) fn has_own_text(node: &PageNode) -> bool {
+    matches!(container(node), Some(Container::Item))
         || matches!(node.tag.as_str(), "dialog" | "form" | "fieldset")
         || matches!(
             role(node),
@@ -83,7 +83,7 @@ pub(crate) fn is_control(node: &PageNode) -> bool {
 }
 
 /// Whether all the text in it is its name.
-pub(crate) fn is_leafy(node: &PageNode) -> bool {
+pub(crate) fn is_named_by_its_text(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "button"

@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::node_path::{Branches, NodePath, exact_shape};
-use super::tree::{At, PageTree};
+use super::node_path::{ChildIndex, NodePath, exact_shape};
+use super::tree::{NodeIndex, PageTree};
 use crate::id::StateKey;
 use crate::quoted::{Escaped, Quoted};
 
@@ -93,9 +93,9 @@ impl Masks {
 #[derive(Default)]
 pub(crate) struct Masked<'m> {
     /// Nodes that are left out with all that is in them.
-    whole: BTreeSet<At>,
-    texts: BTreeSet<At>,
-    attributes: BTreeSet<(At, &'m str)>,
+    whole: BTreeSet<NodeIndex>,
+    texts: BTreeSet<NodeIndex>,
+    attributes: BTreeSet<(NodeIndex, &'m str)>,
     ids: bool,
 }
 
@@ -110,7 +110,7 @@ impl<'m> Masked<'m> {
         // the children of each node on the way are looked at once.
         let sorted: Vec<&'m Mask> =
             masks.masks.iter().filter(|mask| !mask.place.steps.is_empty()).collect();
-        let mut open: Vec<(Option<At>, &[&'m Mask], usize)> = vec![(None, &sorted, 0)];
+        let mut open: Vec<(Option<NodeIndex>, &[&'m Mask], usize)> = vec![(None, &sorted, 0)];
         while let Some((at, group, depth)) = open.pop() {
             let arrived = group.partition_point(|mask| mask.place.steps.len() <= depth);
             let (here, below) = group.split_at(arrived);
@@ -120,7 +120,7 @@ impl<'m> Masked<'m> {
             if below.is_empty() {
                 continue;
             }
-            let branches = Branches::of(tree, at, |child| masked.whole(child));
+            let branches = ChildIndex::of(tree, at, |child| masked.whole(child));
             for group in below.chunk_by(|a, b| a.place.steps[depth] == b.place.steps[depth]) {
                 let step = &group[0].place.steps[depth];
                 let anchor =
@@ -134,7 +134,7 @@ impl<'m> Masked<'m> {
         masked
     }
 
-    fn cover(&mut self, tree: &PageTree<'_>, at: At, masks: &[&'m Mask]) {
+    fn cover(&mut self, tree: &PageTree<'_>, at: NodeIndex, masks: &[&'m Mask]) {
         let mut looks = BTreeSet::new();
         for mask in masks {
             match &mask.part {
@@ -146,7 +146,7 @@ impl<'m> Masked<'m> {
             }
         }
         if !looks.is_empty() {
-            let left_out = |child: &At| {
+            let left_out = |child: &NodeIndex| {
                 looks.contains(&(tree.node(*child).tag.as_str(), exact_shape(tree, *child)))
             };
             self.whole.extend(tree.children(Some(at)).filter(left_out));
@@ -154,17 +154,17 @@ impl<'m> Masked<'m> {
     }
 
     /// Whether a node is left out with all that is in it.
-    pub(crate) fn whole(&self, at: At) -> bool {
+    pub(crate) fn whole(&self, at: NodeIndex) -> bool {
         !self.whole.is_empty() && self.whole.contains(&at)
     }
 
     /// Whether what a text says is masked.
-    pub(crate) fn text(&self, at: At) -> bool {
+    pub(crate) fn text(&self, at: NodeIndex) -> bool {
         !self.texts.is_empty() && self.texts.contains(&at)
     }
 
     /// Whether an attribute is masked.
-    pub(crate) fn attribute(&self, at: At, name: &str) -> bool {
+    pub(crate) fn attribute(&self, at: NodeIndex, name: &str) -> bool {
         (self.ids && name == "id")
             || (!self.attributes.is_empty() && self.attributes.contains(&(at, name)))
     }

@@ -8,12 +8,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Encoder;
-use super::tree::{At, PageTree};
+use super::tree::{NodeIndex, PageTree};
 use crate::page::PageNode;
 use crate::quoted::Escaped;
 
 /// How many steps a place has at most; what lies deeper has no place.
-const DEEPEST: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The way to a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,9 +36,9 @@ pub struct NodePathStep {
 }
 
 /// The children of one node, by the steps that lead to them.
-pub(super) struct Branches<'a> {
-    ids: BTreeMap<&'a str, At>,
-    places: BTreeMap<(&'a str, u64, u32), At>,
+pub(super) struct ChildIndex<'a> {
+    ids: BTreeMap<&'a str, NodeIndex>,
+    places: BTreeMap<(&'a str, u64, u32), NodeIndex>,
 }
 
 impl NodePath {
@@ -46,13 +46,13 @@ impl NodePath {
     /// `left_out` are not counted.
     pub fn of(
         tree: &PageTree<'_>,
-        at: At,
+        at: NodeIndex,
         trusted: impl Fn(&str) -> bool,
-        left_out: impl Fn(At) -> bool,
+        left_out: impl Fn(NodeIndex) -> bool,
     ) -> Option<NodePath> {
         let mut steps = Vec::new();
-        for at in tree.upwards(at) {
-            if steps.len() == DEEPEST {
+        for at in tree.ancestors(at) {
+            if steps.len() == MAX_STEPS {
                 return None;
             }
             let node = tree.node(at);
@@ -62,7 +62,7 @@ impl NodePath {
                 steps.push(NodePathStep { tag: node.tag.clone(), id, shape: 0, nth: 0 });
                 break;
             }
-            let alike = |sibling: &At| {
+            let alike = |sibling: &NodeIndex| {
                 tree.node(*sibling).tag == node.tag && self::shape(tree.node(*sibling)) == shape
             };
             let before = tree.children(tree.parent(at)).take_while(|sibling| *sibling < at);
@@ -74,12 +74,12 @@ impl NodePath {
     }
 }
 
-impl<'a> Branches<'a> {
+impl<'a> ChildIndex<'a> {
     /// Those of a node, or the roots, but for those that are left out.
     pub(super) fn of(
         tree: &PageTree<'a>,
-        parent: Option<At>,
-        left_out: impl Fn(At) -> bool,
+        parent: Option<NodeIndex>,
+        left_out: impl Fn(NodeIndex) -> bool,
     ) -> Self {
         let mut branches = Self { ids: BTreeMap::new(), places: BTreeMap::new() };
         let mut counts: BTreeMap<(&str, u64), u32> = BTreeMap::new();
@@ -97,7 +97,7 @@ impl<'a> Branches<'a> {
     }
 
     /// Where a step leads.
-    pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<At> {
+    pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<NodeIndex> {
         match &step.id {
             Some(id) => {
                 self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag)
@@ -118,8 +118,11 @@ pub(super) fn shape(node: &PageNode) -> u64 {
         text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, step)
     };
     let fixed = ["role", "type"].map(|name| mark(node.attribute(name).unwrap_or_default(), 2));
-    let names =
-        node.attributes.iter().map(|(name, _)| name.as_str()).filter(|name| is_lasting(name));
+    let names = node
+        .attributes
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| is_stable_attribute(name));
     let names = names.fold(0_u64, |sum, name| sum.wrapping_add(mark(name, 3)));
     mark(&node.tag, 1)
         .wrapping_add(fixed[0])
@@ -128,9 +131,9 @@ pub(super) fn shape(node: &PageNode) -> u64 {
 }
 
 /// The same with what its author calls it: its classes and its id.
-pub(super) fn exact_shape(tree: &PageTree<'_>, at: At) -> u64 {
+pub(super) fn exact_shape(tree: &PageTree<'_>, at: NodeIndex) -> u64 {
     let node = tree.node(at);
-    let mut encoder = Encoder::about("exact shape");
+    let mut encoder = Encoder::tagged("exact shape");
     encoder.number(shape(node));
     encoder.text(tree.stable_id(at).unwrap_or_default());
     for class in node.attribute("class").unwrap_or_default().split_whitespace() {
@@ -140,7 +143,7 @@ pub(super) fn exact_shape(tree: &PageTree<'_>, at: At) -> u64 {
 }
 
 /// Whether an attribute is not one that scripts set and remove as the state changes.
-fn is_lasting(name: &str) -> bool {
+fn is_stable_attribute(name: &str) -> bool {
     const PASSING: &[&str] = &[
         "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected",
         "open", "value", "tabindex", "title",

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::generated::looks_generated;
 use super::name::ElementNames;
 use super::text;
-use super::tree::At;
-use super::view::Seen;
+use super::tree::NodeIndex;
+use super::view::MaskedPage;
 use crate::page::Offer;
 use crate::quoted::{Escaped, Quoted};
 
@@ -18,11 +18,11 @@ const LAST: usize = 6;
 const LOOKED_AT: usize = 2_000;
 
 /// Where a node is, as in `html > body > main#list > li[2] "Buy milk"`. Empty if there is no such node.
-pub(crate) fn place(seen: &Seen<'_>, at: At) -> String {
+pub(crate) fn describe_place(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
     if at >= seen.tree.len() {
         return String::new();
     }
-    let mut way: Vec<At> = seen.tree.upwards(at).collect();
+    let mut way: Vec<NodeIndex> = seen.tree.ancestors(at).collect();
     way.reverse();
     let mut out = String::new();
     for (index, step) in way.iter().enumerate() {
@@ -39,14 +39,14 @@ pub(crate) fn place(seen: &Seen<'_>, at: At) -> String {
             push_step(&mut out, seen, *step);
         }
     }
-    let says = words(seen, at);
+    let says = text_of(seen, at);
     if !says.is_empty() {
         _ = write!(out, " {}", Quoted(&says));
     }
     out
 }
 
-fn push_step(out: &mut String, seen: &Seen<'_>, at: At) {
+fn push_step(out: &mut String, seen: &MaskedPage<'_>, at: NodeIndex) {
     let node = seen.tree.node(at);
     _ = write!(out, "{}", Escaped(&node.tag, 30));
     if let Some(id) = node.attribute("id").filter(|id| !looks_generated(id)) {
@@ -54,7 +54,7 @@ fn push_step(out: &mut String, seen: &Seen<'_>, at: At) {
         return;
     }
     let siblings = seen.tree.children(seen.tree.parent(at)).take(LOOKED_AT);
-    let alike: Vec<At> =
+    let alike: Vec<NodeIndex> =
         siblings.filter(|sibling| seen.tree.node(*sibling).tag == node.tag).collect();
     if alike.len() > 1 {
         match alike.iter().position(|sibling| *sibling == at) {
@@ -65,7 +65,7 @@ fn push_step(out: &mut String, seen: &Seen<'_>, at: At) {
 }
 
 /// The beginning of what a node says.
-fn words(seen: &Seen<'_>, at: At) -> String {
+fn text_of(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
     let mut out = String::new();
     for at in (at..seen.tree.end(at)).take(LOOKED_AT) {
         let node = seen.tree.node(at);
@@ -84,8 +84,12 @@ fn words(seen: &Seen<'_>, at: At) -> String {
 }
 
 /// What an action is, as in `click button "Delete" in "Buy milk"`.
-pub(crate) fn action(seen: &Seen<'_>, names: &ElementNames<'_, '_>, offer: &Offer) -> String {
-    let at = offer.node as At;
+pub(crate) fn describe_action(
+    seen: &MaskedPage<'_>,
+    names: &ElementNames<'_, '_>,
+    offer: &Offer,
+) -> String {
+    let at = offer.node as NodeIndex;
     let mut out = offer.kind.name().to_owned();
     if !offer.argument.is_empty() {
         _ = write!(out, " {}", Quoted(&offer.argument));
@@ -93,7 +97,7 @@ pub(crate) fn action(seen: &Seen<'_>, names: &ElementNames<'_, '_>, offer: &Offe
     if at >= seen.tree.len() {
         return out;
     }
-    let mut describe = |at: At| {
+    let mut describe = |at: NodeIndex| {
         _ = write!(out, " {}", Escaped(&seen.tree.node(at).tag, 30));
         let name = names.name(at, offer.kind);
         if !name.is_empty() {
@@ -101,11 +105,13 @@ pub(crate) fn action(seen: &Seen<'_>, names: &ElementNames<'_, '_>, offer: &Offe
         }
     };
     describe(at);
-    if let Some(onto) = offer.onto.map(|onto| onto as At).filter(|onto| *onto < seen.tree.len()) {
+    if let Some(onto) =
+        offer.onto.map(|onto| onto as NodeIndex).filter(|onto| *onto < seen.tree.len())
+    {
         describe(onto);
     }
-    let around = seen.tree.parent(at).into_iter().flat_map(|parent| seen.tree.upwards(parent));
-    let label = around.filter_map(|at| names.surrounding_label(at)).find(|label| !label.is_empty());
+    let around = seen.tree.parent(at).into_iter().flat_map(|parent| seen.tree.ancestors(parent));
+    let label = around.filter_map(|at| names.container_label(at)).find(|label| !label.is_empty());
     if let Some(label) = label {
         _ = write!(out, " in {}", Quoted(&label));
     }

@@ -5,28 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::digest::Encoder;
 use super::name::{ElementNames, STABLE};
-use super::tree::At;
-use super::view::Seen;
+use super::tree::NodeIndex;
+use super::view::MaskedPage;
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer};
 
 /// One signature per offer; none for an offer that is the same action as an earlier one, that points
 /// nowhere or that is in a masked part.
-pub(crate) fn by_content<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
+pub(crate) fn by_content<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
     let mut names = ElementNames::of(seen);
-    let hidden = in_masked_parts(seen);
+    let hidden = inside_masked_nodes(seen);
     let mut tally = SignatureTally::default();
-    let mut bases: BTreeMap<At, u64> = BTreeMap::new();
+    let mut bases: BTreeMap<NodeIndex, u64> = BTreeMap::new();
     let offers = &seen.tree.page.offers;
     let signature = |offer: &'a Offer| {
-        let (node, onto) = ends(seen, offer)?;
+        let (node, onto) = offer_nodes(seen, offer)?;
         if hidden(node) || onto.is_some_and(&hidden) || !tally.is_new(offer) {
             return None;
         }
         if offer.kind == Kind::Link {
             return tally.link(offer);
         }
-        let mut encoder = Encoder::about("action");
+        let mut encoder = Encoder::tagged("action");
         encoder.text(offer.kind.name());
         if !matches!(offer.kind, Kind::Input) {
             encoder.text(&offer.argument);
@@ -35,7 +35,7 @@ pub(crate) fn by_content<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
         if let Some(onto) = onto {
             // Many things can be dragged to the same place.
             let target = *bases.entry(onto).or_insert_with(|| {
-                let mut encoder = Encoder::about("target");
+                let mut encoder = Encoder::tagged("target");
                 describe(&mut encoder, &mut names, onto, Kind::Drag);
                 encoder.digest()
             });
@@ -47,8 +47,11 @@ pub(crate) fn by_content<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
 }
 
 /// The nodes of an offer, if it points to nodes.
-pub(crate) fn ends(seen: &Seen<'_>, offer: &Offer) -> Option<(At, Option<At>)> {
-    let exists = |node: u32| ((node as usize) < seen.tree.len()).then_some(node as At);
+pub(crate) fn offer_nodes(
+    seen: &MaskedPage<'_>,
+    offer: &Offer,
+) -> Option<(NodeIndex, Option<NodeIndex>)> {
+    let exists = |node: u32| ((node as usize) < seen.tree.len()).then_some(node as NodeIndex);
     let node = exists(offer.node)?;
     match offer.onto {
         None => Some((node, None)),
@@ -57,9 +60,9 @@ pub(crate) fn ends(seen: &Seen<'_>, offer: &Offer) -> Option<(At, Option<At>)> {
 }
 
 /// Tells whether a node is inside of a part that is left out as a whole.
-pub(crate) fn in_masked_parts(seen: &Seen<'_>) -> impl Fn(At) -> bool + use<> {
+pub(crate) fn inside_masked_nodes(seen: &MaskedPage<'_>) -> impl Fn(NodeIndex) -> bool + use<> {
     let tree = &seen.tree;
-    let mut parts: Vec<(At, At)> = Vec::new();
+    let mut parts: Vec<(NodeIndex, NodeIndex)> = Vec::new();
     let mut at = 0;
     while at < tree.len() {
         if seen.masked.whole(at) {
@@ -76,7 +79,7 @@ pub(crate) fn in_masked_parts(seen: &Seen<'_>) -> impl Fn(At) -> bool + use<> {
 }
 
 /// Hashes what an element is, but not where it is.
-fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: At, kind: Kind) {
+fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: NodeIndex, kind: Kind) {
     let node = names.node(at);
     encoder.text(&node.tag);
     let stands_for = match (node.tag.as_str(), node.attribute("type")) {
@@ -122,7 +125,7 @@ impl<'a> SignatureTally<'a> {
     /// A plain link is its URL, wherever it stands and whatever it is called.
     pub(crate) fn link(&mut self, offer: &Offer) -> Option<ActionSignature> {
         let url = offer.argument.split('#').next().unwrap_or_default();
-        let digest = Encoder::about("link").text(url).digest();
+        let digest = Encoder::tagged("link").text(url).digest();
         self.links.insert(digest).then_some(ActionSignature(digest))
     }
 
@@ -132,7 +135,7 @@ impl<'a> SignatureTally<'a> {
         *count += 1;
         match *count {
             1 => ActionSignature(base),
-            nth => ActionSignature(Encoder::about("nth action").number(base).number(nth).digest()),
+            nth => ActionSignature(Encoder::tagged("nth action").number(base).number(nth).digest()),
         }
     }
 }

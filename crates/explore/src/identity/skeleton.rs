@@ -4,14 +4,14 @@
 use super::digest::Encoder;
 use super::elements;
 use super::text;
-use super::tree::At;
-use super::view::Seen;
+use super::tree::NodeIndex;
+use super::view::MaskedPage;
 use crate::page::PageNode;
 
 /// A visible element, or the place of a text.
-pub(crate) struct Bone {
+pub(crate) struct SkeletonNode {
     /// The node; of several texts that nothing stands between, the first.
-    pub(crate) node: At,
+    pub(crate) node: NodeIndex,
     pub(crate) parent: Option<usize>,
     /// Those that are kept, in order.
     pub(crate) kept: Vec<usize>,
@@ -21,22 +21,22 @@ pub(crate) struct Bone {
 
 /// The bones of a page in the order of the document.
 pub(crate) struct Skeleton {
-    pub(crate) bones: Vec<Bone>,
+    pub(crate) nodes: Vec<SkeletonNode>,
     pub(crate) roots: Vec<usize>,
     /// The bone of each node; of an invisible one, that of the element around it.
     by_node: Vec<Option<u32>>,
 }
 
 impl Skeleton {
-    pub(crate) fn of(seen: &Seen<'_>) -> Self {
-        let (mut bones, children, by_node) = visible(seen);
+    pub(crate) fn of(seen: &MaskedPage<'_>) -> Self {
+        let (mut bones, children, by_node) = visible_nodes(seen);
         // From the last to the first, so that children come before their parents.
         let mut digests = vec![0; bones.len()];
         let mut order = vec![0_usize; bones.len()];
         for index in (0..bones.len()).rev() {
             let kept = collapsed(&children[index], &digests);
             let node = seen.tree.node(bones[index].node);
-            let mut encoder = Encoder::about("bone");
+            let mut encoder = Encoder::tagged("bone");
             encode(&mut encoder, seen, bones[index].node, node);
             for child in &kept {
                 encoder.wide(digests[*child]);
@@ -61,12 +61,12 @@ impl Skeleton {
             };
             bones[index].stand_in = siblings[order[index]];
         }
-        Self { bones, roots, by_node }
+        Self { nodes: bones, roots, by_node }
     }
 
     /// The bone that stands for a node: its own, or that of the nearest visible element around it.
-    pub(crate) fn stand_in(&self, at: At) -> Option<usize> {
-        Some(self.bones[self.by_node[at]? as usize].stand_in)
+    pub(crate) fn representative(&self, at: NodeIndex) -> Option<usize> {
+        Some(self.nodes[self.by_node[at]? as usize].stand_in)
     }
 }
 
@@ -79,15 +79,15 @@ fn collapsed(children: &[usize], digests: &[u128]) -> Vec<usize> {
     runs(children, digests).map(|run| run[0]).collect()
 }
 
-type Visible = (Vec<Bone>, Vec<Vec<usize>>, Vec<Option<u32>>);
+type Visible = (Vec<SkeletonNode>, Vec<Vec<usize>>, Vec<Option<u32>>);
 
 /// The visible elements and texts, and the children of each.
-fn visible(seen: &Seen<'_>) -> Visible {
+fn visible_nodes(seen: &MaskedPage<'_>) -> Visible {
     let tree = &seen.tree;
-    let mut bones: Vec<Bone> = Vec::new();
+    let mut bones: Vec<SkeletonNode> = Vec::new();
     let mut children: Vec<Vec<usize>> = Vec::new();
     let mut by_node = vec![None; tree.len()];
-    let mut open: Vec<(usize, At)> = Vec::new();
+    let mut open: Vec<(usize, NodeIndex)> = Vec::new();
     let mut at = 0;
     while at < tree.len() {
         while open.pop_if(|(_, end)| *end <= at).is_some() {}
@@ -103,7 +103,7 @@ fn visible(seen: &Seen<'_>) -> Visible {
         let says_nothing = node.is_text() && text::is_blank(&node.text) && !seen.masked.text(at);
         if node.visible && !says_nothing && !joins {
             let index = bones.len();
-            bones.push(Bone { node: at, parent, kept: Vec::new(), stand_in: index });
+            bones.push(SkeletonNode { node: at, parent, kept: Vec::new(), stand_in: index });
             children.push(Vec::new());
             if let Some(parent) = parent {
                 children[parent].push(index);
@@ -122,8 +122,8 @@ fn visible(seen: &Seen<'_>) -> Visible {
 
 /// What of an element is structure and not content.
 pub(crate) fn attributes<'a>(
-    seen: &Seen<'a>,
-    at: At,
+    seen: &MaskedPage<'a>,
+    at: NodeIndex,
     node: &'a PageNode,
 ) -> Vec<(&'static str, &'a str)> {
     let value = |name: &str| node.attribute(name).filter(|_| !seen.masked.attribute(at, name));
@@ -142,7 +142,7 @@ pub(crate) fn attributes<'a>(
     attributes
 }
 
-fn encode(encoder: &mut Encoder, seen: &Seen<'_>, at: At, node: &PageNode) {
+fn encode(encoder: &mut Encoder, seen: &MaskedPage<'_>, at: NodeIndex, node: &PageNode) {
     encoder.text(&node.tag);
     if !node.is_text() {
         let attributes = attributes(seen, at, node);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::Encoder;
 use super::mask::{Mask, Masks};
-use super::view::Seen;
+use super::view::MaskedPage;
 use super::{NamedIdentity, Recognised, text};
 use crate::id::{ActionSignature, StateKey};
 use crate::page::{Kind, Page};
@@ -42,7 +42,7 @@ impl StateMasks {
         page: &Page,
         masks: &Masks,
     ) {
-        let frame = frame(page, known);
+        let frame = frame_digest(page, known);
         let entries = self.by_frame.entry(frame).or_default();
         let place = entries.iter().position(|entry| entry.state == state);
         let mut own = place.map(|place| entries[place].masks.clone()).unwrap_or_default();
@@ -72,7 +72,7 @@ impl StateMasks {
         }
         // States that are alike have learned the same masks: the page is named once for all of them.
         let mut tried: Vec<(Vec<&Mask>, Recognised)> = Vec::new();
-        for entry in self.by_frame.get(&frame(page, known))? {
+        for entry in self.by_frame.get(&frame_digest(page, known))? {
             let parts: Vec<&Mask> = entry.masks.masks.iter().collect();
             let same = |(other, _): &&(Vec<&Mask>, Recognised)| {
                 let parts = parts.iter().map(|mask| (&mask.place, &mask.part));
@@ -86,7 +86,7 @@ impl StateMasks {
                 }
             };
             if recognised.key == entry.masked {
-                return Some(entry.translated(page, recognised));
+                return Some(entry.translate_actions(page, recognised));
             }
         }
         None
@@ -127,7 +127,7 @@ impl StateMasks {
 }
 
 impl Entry {
-    fn translated(&self, page: &Page, recognised: &Recognised) -> Recognised {
+    fn translate_actions(&self, page: &Page, recognised: &Recognised) -> Recognised {
         let names: BTreeMap<ActionSignature, ActionSignature> =
             self.actions.iter().copied().collect();
         let both = page.offers.iter().zip(&recognised.actions);
@@ -144,9 +144,9 @@ impl Entry {
 
 /// A hash of the visible elements and texts without their values: equal for two pages that differ only
 /// in values.
-fn frame(page: &Page, known: &Masks) -> u128 {
-    let seen = Seen::through(known, page);
-    let mut encoder = Encoder::about("frame");
+fn frame_digest(page: &Page, known: &Masks) -> u128 {
+    let seen = MaskedPage::new(known, page);
+    let mut encoder = Encoder::tagged("frame");
     let mut at = 0;
     while at < seen.tree.len() {
         let node = seen.tree.node(at);

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::mask::MaskedAspect;
 use super::signature;
-use super::view::{Builder, Seen, Token, View};
+use super::view::{Builder, MaskedPage, Token, View};
 use super::{Identity, NamedIdentity};
 use crate::id::ActionSignature;
 use crate::page::PageNode;
 
 /// How people choose it.
-pub const DESCRIBED: NamedIdentity = NamedIdentity {
+pub const IDENTITY: NamedIdentity = NamedIdentity {
     name: "strict",
     summary: "everything: all elements, attributes and text, hidden ones too, and the address",
     help: "Two pages are the same state only if they are equal to the last attribute and space, hidden \
@@ -23,14 +23,14 @@ pub const DESCRIBED: NamedIdentity = NamedIdentity {
 pub struct StrictIdentity;
 
 impl Identity for StrictIdentity {
-    fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
+    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a> {
         let tree = &seen.tree;
         let mut view = Builder::default();
         view.push(0, Token::Attribute("url", Cow::Borrowed(&tree.page.url)));
         view.push(0, Token::Attribute("title", Cow::Borrowed(&tree.page.title)));
         let mut at = 0;
         while at < tree.len() {
-            view.reach(at);
+            view.close_before(at);
             let node = tree.node(at);
             if seen.masked.whole(at) {
                 at = tree.end(at);
@@ -55,7 +55,7 @@ impl Identity for StrictIdentity {
         view.finish()
     }
 
-    fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>> {
+    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
         signature::by_content(seen)
     }
 

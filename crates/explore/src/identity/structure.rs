@@ -8,13 +8,13 @@ use super::digest::Encoder;
 use super::mask::MaskedAspect;
 use super::signature::{self, SignatureTally};
 use super::skeleton::{self, Skeleton};
-use super::view::{Seen, Token, View};
+use super::view::{MaskedPage, Token, View};
 use super::{Identity, NamedIdentity, text};
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer, PageNode};
 
 /// How people choose it.
-pub const DESCRIBED: NamedIdentity = NamedIdentity {
+pub const IDENTITY: NamedIdentity = NamedIdentity {
     name: "structure",
     summary: "what kinds of thing are on the page, not what they say nor how many are alike in a row",
     help: "Two pages are the same state if the same kinds of visible element stand in the same places: \
@@ -28,14 +28,14 @@ pub const DESCRIBED: NamedIdentity = NamedIdentity {
 pub struct StructureIdentity;
 
 impl Identity for StructureIdentity {
-    fn view<'a>(&self, seen: &Seen<'a>) -> View<'a> {
+    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a> {
         let skeleton = Skeleton::of(seen);
         let mut tokens = Vec::new();
         // What is still to come, the next at the end; none closes an element.
         let mut open: Vec<(usize, bool)> =
             skeleton.roots.iter().rev().map(|bone| (*bone, false)).collect();
         while let Some((index, close)) = open.pop() {
-            let bone = &skeleton.bones[index];
+            let bone = &skeleton.nodes[index];
             let node = seen.tree.node(bone.node);
             if close {
                 tokens.push((bone.node, Token::Close));
@@ -53,7 +53,7 @@ impl Identity for StructureIdentity {
         View { tokens }
     }
 
-    fn signatures(&self, seen: &Seen<'_>) -> Vec<Option<ActionSignature>> {
+    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
         signatures(seen)
     }
 
@@ -70,31 +70,31 @@ impl Identity for StructureIdentity {
 }
 
 /// Where an action happens in the skeleton, and what it is.
-type Spot<'a> = (usize, Option<usize>, Kind, &'a str);
+type ActionPlace<'a> = (usize, Option<usize>, Kind, &'a str);
 
-fn signatures<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
+fn signatures<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
     let skeleton = Skeleton::of(seen);
     let paths = paths(seen, &skeleton);
-    let hidden = signature::in_masked_parts(seen);
-    let spot = |offer: &'a Offer| -> Option<Spot<'a>> {
-        let (node, onto) = signature::ends(seen, offer)?;
+    let hidden = signature::inside_masked_nodes(seen);
+    let spot = |offer: &'a Offer| -> Option<ActionPlace<'a>> {
+        let (node, onto) = signature::offer_nodes(seen, offer)?;
         if hidden(node) || onto.is_some_and(&hidden) {
             return None;
         }
-        let place = |at| skeleton.stand_in(at);
+        let place = |at| skeleton.representative(at);
         let argument = if offer.kind == Kind::Key { offer.argument.as_str() } else { "" };
         // What is nowhere visible, such as an empty page, is taken for the root.
         Some((place(node).unwrap_or(0), onto.and_then(place), offer.kind, argument))
     };
     let offers = &seen.tree.page.offers;
-    let spots: Vec<Option<Spot<'a>>> = offers.iter().map(spot).collect();
+    let spots: Vec<Option<ActionPlace<'a>>> = offers.iter().map(spot).collect();
     // Numbered by place in the skeleton: which of several alike offers it does not matter.
     let others = spots.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
-    let ordered: BTreeSet<Spot<'a>> = others.copied().collect();
+    let ordered: BTreeSet<ActionPlace<'a>> = others.copied().collect();
     let mut tally = SignatureTally::default();
-    let mut named: BTreeMap<Spot<'a>, ActionSignature> = BTreeMap::new();
+    let mut named: BTreeMap<ActionPlace<'a>, ActionSignature> = BTreeMap::new();
     for spot @ (bone, onto, kind, argument) in ordered {
-        let mut encoder = Encoder::about("structural action");
+        let mut encoder = Encoder::tagged("structural action");
         encoder
             .text(kind.name())
             .text(argument)
@@ -112,11 +112,11 @@ fn signatures<'a>(seen: &Seen<'a>) -> Vec<Option<ActionSignature>> {
 }
 
 /// A hash of each bone's way from the root: tags, roles and types, without numbers.
-fn paths(seen: &Seen<'_>, skeleton: &Skeleton) -> Vec<u64> {
-    let mut paths: Vec<u64> = Vec::with_capacity(skeleton.bones.len());
-    for bone in &skeleton.bones {
+fn paths(seen: &MaskedPage<'_>, skeleton: &Skeleton) -> Vec<u64> {
+    let mut paths: Vec<u64> = Vec::with_capacity(skeleton.nodes.len());
+    for bone in &skeleton.nodes {
         let node = seen.tree.node(bone.node);
-        let mut encoder = Encoder::about("path");
+        let mut encoder = Encoder::tagged("path");
         encoder.number(bone.parent.map_or(0, |parent| paths[parent]));
         encoder.text(&node.tag);
         for name in ["role", "type"] {

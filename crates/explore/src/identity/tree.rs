@@ -7,7 +7,7 @@ use super::generated::looks_generated;
 use crate::page::{Page, PageNode};
 
 /// A node of a tree, as an index into the page's nodes.
-pub type At = usize;
+pub type NodeIndex = usize;
 
 /// A page that can be walked.
 pub struct PageTree<'a> {
@@ -53,22 +53,22 @@ impl<'a> PageTree<'a> {
     }
 
     /// A node.
-    pub fn node(&self, at: At) -> &'a PageNode {
+    pub fn node(&self, at: NodeIndex) -> &'a PageNode {
         &self.page.nodes[at]
     }
 
     /// The parent, unless it is a root.
-    pub fn parent(&self, at: At) -> Option<At> {
-        self.parents[at].map(|parent| parent as At)
+    pub fn parent(&self, at: NodeIndex) -> Option<NodeIndex> {
+        self.parents[at].map(|parent| parent as NodeIndex)
     }
 
     /// The first node after it that is not below it.
-    pub fn end(&self, at: At) -> At {
-        self.ends[at] as At
+    pub fn end(&self, at: NodeIndex) -> NodeIndex {
+        self.ends[at] as NodeIndex
     }
 
     /// The children of a node in order; those of `None` are the roots.
-    pub fn children(&self, of: Option<At>) -> impl Iterator<Item = At> {
+    pub fn children(&self, of: Option<NodeIndex>) -> impl Iterator<Item = NodeIndex> {
         let (mut next, end) = of.map_or((0, self.len()), |at| (at + 1, self.end(at)));
         std::iter::from_fn(move || {
             let child = (next < end).then_some(next)?;
@@ -78,17 +78,17 @@ impl<'a> PageTree<'a> {
     }
 
     /// The node itself, its parent and so on to the root.
-    pub fn upwards(&self, from: At) -> impl Iterator<Item = At> {
+    pub fn ancestors(&self, from: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         std::iter::successors(Some(from), |at| self.parent(*at))
     }
 
     /// The only node that has this id.
-    pub fn by_id(&self, id: &str) -> Option<At> {
-        self.ids.get(id).copied().flatten().map(|at| at as At)
+    pub fn by_id(&self, id: &str) -> Option<NodeIndex> {
+        self.ids.get(id).copied().flatten().map(|at| at as NodeIndex)
     }
 
     /// The id of a node, if it tells what the node is: not made up, and nobody else's.
-    pub fn stable_id(&self, at: At) -> Option<&'a str> {
+    pub fn stable_id(&self, at: NodeIndex) -> Option<&'a str> {
         let id = self.node(at).attribute("id")?;
         (self.by_id(id) == Some(at) && !looks_generated(id)).then_some(id)
     }
@@ -97,7 +97,7 @@ impl<'a> PageTree<'a> {
 #[cfg(test)]
 mod tests {
     use super::PageTree;
-    use crate::identity::tiny::page;
+    use crate::identity::text_page::page;
 
     #[test]
     fn relations_are_those_of_the_document() {
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(tags(Some(1)), ["p", "p"]);
         assert_eq!(tags(Some(2)), ["#text"]);
         assert_eq!(tree.end(1), 5);
-        assert_eq!(tree.upwards(3).collect::<Vec<_>>(), [3, 2, 1, 0]);
+        assert_eq!(tree.ancestors(3).collect::<Vec<_>>(), [3, 2, 1, 0]);
         assert_eq!(tree.by_id("x"), Some(5));
         assert_eq!(tree.by_id("y"), None, "two have it");
     }

@@ -6,19 +6,19 @@ use std::borrow::Cow;
 use super::digest::Encoder;
 use super::mask::{Masked, Masks};
 use super::text;
-use super::tree::{At, PageTree};
+use super::tree::{NodeIndex, PageTree};
 use crate::page::Page;
 
 /// A page as it is looked at through masks.
-pub struct Seen<'a> {
+pub struct MaskedPage<'a> {
     /// The page.
     pub tree: PageTree<'a>,
     pub(crate) masked: Masked<'a>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> MaskedPage<'a> {
     /// Looks at a page through masks.
-    pub fn through(masks: &'a Masks, page: &'a Page) -> Self {
+    pub fn new(masks: &'a Masks, page: &'a Page) -> Self {
         let tree = PageTree::of(page);
         let masked = Masked::of(&tree, masks);
         Self { tree, masked }
@@ -46,7 +46,7 @@ pub enum Token<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View<'a> {
     /// The tokens in order, each with its node.
-    pub tokens: Vec<(At, Token<'a>)>,
+    pub tokens: Vec<(NodeIndex, Token<'a>)>,
 }
 
 impl View<'_> {
@@ -70,33 +70,33 @@ impl View<'_> {
 pub(crate) struct Builder<'a> {
     view: View<'a>,
     /// Where each open element ends.
-    open: Vec<(At, At)>,
-    pending: Option<(At, Cow<'a, str>)>,
+    open: Vec<(NodeIndex, NodeIndex)>,
+    pending: Option<(NodeIndex, Cow<'a, str>)>,
 }
 
 impl<'a> Builder<'a> {
     /// Closes the elements that end before this node. Called for each node in turn.
-    pub(crate) fn reach(&mut self, at: At) {
+    pub(crate) fn close_before(&mut self, at: NodeIndex) {
         while let Some((element, _)) = self.open.pop_if(|(_, end)| *end <= at) {
             self.flush();
             self.view.tokens.push((element, Token::Close));
         }
     }
 
-    pub(crate) fn open(&mut self, at: At, end: At, tag: &'a str) {
+    pub(crate) fn open(&mut self, at: NodeIndex, end: NodeIndex, tag: &'a str) {
         self.flush();
         self.view.tokens.push((at, Token::Open(tag)));
         self.open.push((at, end));
     }
 
     /// A token that stands by itself.
-    pub(crate) fn push(&mut self, at: At, token: Token<'a>) {
+    pub(crate) fn push(&mut self, at: NodeIndex, token: Token<'a>) {
         self.flush();
         self.view.tokens.push((at, token));
     }
 
     /// A text, to be joined with those beside it.
-    pub(crate) fn text(&mut self, at: At, more: &'a str) {
+    pub(crate) fn text(&mut self, at: NodeIndex, more: &'a str) {
         match &mut self.pending {
             Some((_, text)) => text.to_mut().push_str(more),
             none => *none = Some((at, Cow::Borrowed(more))),
@@ -106,8 +106,8 @@ impl<'a> Builder<'a> {
     fn flush(&mut self) {
         let Some((at, pending)) = self.pending.take() else { return };
         let normal = match pending {
-            Cow::Borrowed(raw) => text::normalised(raw),
-            Cow::Owned(raw) => Cow::Owned(text::normalised(&raw).into_owned()),
+            Cow::Borrowed(raw) => text::normalise(raw),
+            Cow::Owned(raw) => Cow::Owned(text::normalise(&raw).into_owned()),
         };
         if !normal.is_empty() {
             self.view.tokens.push((at, Token::Text(normal)));
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn finish(mut self) -> View<'a> {
-        self.reach(At::MAX);
+        self.close_before(NodeIndex::MAX);
         self.flush();
         self.view
     }

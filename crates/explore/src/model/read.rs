@@ -18,7 +18,7 @@ const MOST_ACTIONS: usize = 1_000_000;
 
 /// How a model file is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ModelReadOptions {
     /// The largest file that is looked at, in bytes. A transition takes at least six bytes in a file
     /// and at most 24 while it is read, so this also limits the memory.
     pub limit: usize,
@@ -26,7 +26,7 @@ pub struct Reading {
     pub allow_unreachable: bool,
 }
 
-impl Default for Reading {
+impl Default for ModelReadOptions {
     /// One gibibyte, which is room for fifty million transitions, and no unreachable states.
     fn default() -> Self {
         Self { limit: 1 << 30, allow_unreachable: false }
@@ -138,7 +138,7 @@ pub enum ModelError {
 
 impl Model {
     /// Reads the interchange file.
-    pub fn from_json(text: &[u8], reading: Reading) -> Result<Self, ModelError> {
+    pub fn from_json(text: &[u8], reading: ModelReadOptions) -> Result<Self, ModelError> {
         if text.len() > reading.limit {
             return Err(ModelError::TooLarge { bytes: text.len(), limit: reading.limit });
         }
@@ -147,7 +147,7 @@ impl Model {
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(missing("format", "\"argiope-model/1\""));
         }
-        let file: File = serde_json::from_slice(text).map_err(|error| shape(&error))?;
+        let file: File = serde_json::from_slice(text).map_err(|error| shape_error(&error))?;
         file.format.ok_or(missing("format", "\"argiope-model/1\""))?;
         let states = file.states.ok_or(missing("states", "a list of states"))?;
         let model = Self {
@@ -194,7 +194,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
     // The last state that listed each action, so that one vector serves all states.
     let mut listed_by = vec![usize::MAX; actions];
     for state in 0..states {
-        for (at, &(action, to)) in model.from(state as u32).iter().enumerate() {
+        for (at, &(action, to)) in model.transitions_from(state as u32).iter().enumerate() {
             let Some(listed_by) = listed_by.get_mut(action as usize) else {
                 return Err(ModelError::NoSuchAction { state, at, action, actions });
             };
@@ -211,7 +211,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
 }
 
 /// The parser's complaint with its place in front; it may repeat text of the file.
-fn shape(error: &serde_json::Error) -> ModelError {
+fn shape_error(error: &serde_json::Error) -> ModelError {
     let (line, column) = (error.line(), error.column());
     let text = error.to_string();
     let place = format!(" at line {line} column {column}");
@@ -228,7 +228,7 @@ struct File {
     name: Option<String>,
     initial: Option<u32>,
     reset_cost: Option<f64>,
-    actions: Option<Names>,
+    actions: Option<ActionNames>,
     states: Option<TransitionTable>,
 }
 
@@ -248,24 +248,24 @@ impl<'de> Deserialize<'de> for Format {
 }
 
 /// The names of the actions, no more than allowed.
-struct Names(Vec<String>);
+struct ActionNames(Vec<String>);
 
-impl<'de> Deserialize<'de> for Names {
+impl<'de> Deserialize<'de> for ActionNames {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfNames)
+        deserializer.deserialize_seq(ActionNamesVisitor)
     }
 }
 
-struct ListOfNames;
+struct ActionNamesVisitor;
 
-impl<'de> Visitor<'de> for ListOfNames {
-    type Value = Names;
+impl<'de> Visitor<'de> for ActionNamesVisitor {
+    type Value = ActionNames;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of names")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Names, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ActionNames, A::Error> {
         let mut names = Vec::new();
         while let Some(name) = list.next_element()? {
             if names.len() == MOST_ACTIONS {
@@ -273,13 +273,13 @@ impl<'de> Visitor<'de> for ListOfNames {
             }
             names.push(name);
         }
-        Ok(Names(names))
+        Ok(ActionNames(names))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Model, Reading};
+    use super::{Model, ModelReadOptions};
 
     /// A good file of three states in a row, with one piece replaced.
     fn file(replaced: &str, by: &str) -> String {
@@ -291,21 +291,23 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let error =
-            Model::from_json(text.as_bytes(), Reading::default()).expect_err("the file is wrong");
+        let error = Model::from_json(text.as_bytes(), ModelReadOptions::default())
+            .expect_err("the file is wrong");
         assert_eq!(error.to_string(), expected, "for {text}");
     }
 
     #[test]
     fn a_model_survives_writing_and_reading() {
-        let model =
-            Model::from_json(file("row", "r\\u001b\\n\\\"ö").as_bytes(), Reading::default())
-                .unwrap();
+        let model = Model::from_json(
+            file("row", "r\\u001b\\n\\\"ö").as_bytes(),
+            ModelReadOptions::default(),
+        )
+        .unwrap();
         assert_eq!(model.name, "r\u{1b}\n\"ö");
         assert_eq!((model.states(), model.transitions()), (3, 4));
-        assert_eq!(model.from(1), [(0, 2), (1, 0)]);
+        assert_eq!(model.transitions_from(1), [(0, 2), (1, 0)]);
         let text = model.to_json();
-        let again = Model::from_json(text.as_bytes(), Reading::default()).unwrap();
+        let again = Model::from_json(text.as_bytes(), ModelReadOptions::default()).unwrap();
         assert_eq!(again, model);
         assert_eq!(again.to_json(), text);
     }
@@ -318,7 +320,7 @@ mod tests {
         check(&(file("row", "row") + "x"), "line 3, column 78: trailing characters");
         check("7", "line 1, column 1: invalid type: integer `7`, expected an object");
         let text = [file("row", "row").as_bytes(), b"\xff"].concat();
-        assert!(Model::from_json(&text, Reading::default()).is_err());
+        assert!(Model::from_json(&text, ModelReadOptions::default()).is_err());
     }
 
     #[test]
@@ -407,14 +409,14 @@ mod tests {
     fn unreachable_states_are_refused_unless_allowed() {
         let text = file("[0,2]", "[0,1]");
         check(&text, "states[2]: no walk from the initial state leads here (1 unreachable in all)");
-        let reading = Reading { allow_unreachable: true, ..Reading::default() };
+        let reading = ModelReadOptions { allow_unreachable: true, ..ModelReadOptions::default() };
         let model = Model::from_json(text.as_bytes(), reading).unwrap();
         assert_eq!(model.unreachable(), [2]);
     }
 
     #[test]
     fn a_file_above_the_limit_is_not_looked_at() {
-        let reading = Reading { limit: 10, ..Reading::default() };
+        let reading = ModelReadOptions { limit: 10, ..ModelReadOptions::default() };
         let error = Model::from_json(&[b'['; 11], reading).unwrap_err();
         assert_eq!(error.to_string(), "the file has 11 bytes; the limit is 10");
     }
@@ -423,7 +425,8 @@ mod tests {
     fn more_names_than_allowed_are_not_kept() {
         let names = "\"\",".repeat(1_000_001);
         let error =
-            Model::from_json(file("\"next\",", &names).as_bytes(), Reading::default()).unwrap_err();
+            Model::from_json(file("\"next\",", &names).as_bytes(), ModelReadOptions::default())
+                .unwrap_err();
         assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 actions");
         let wrong = file("\"back\"", "7");
         check(&wrong, "line 2, column 19: invalid type: integer `7`, expected a string");
@@ -432,8 +435,8 @@ mod tests {
     #[test]
     fn deep_nesting_does_not_overflow_the_stack() {
         let nested = file("[1,1]", &"[".repeat(1_000_000));
-        assert!(Model::from_json(nested.as_bytes(), Reading::default()).is_err());
+        assert!(Model::from_json(nested.as_bytes(), ModelReadOptions::default()).is_err());
         let nested = file("[1,1]", &format!("[1,1,{}", "[".repeat(1_000_000)));
-        assert!(Model::from_json(nested.as_bytes(), Reading::default()).is_err());
+        assert!(Model::from_json(nested.as_bytes(), ModelReadOptions::default()).is_err());
     }
 }

@@ -16,7 +16,7 @@ pub const MAX_TEXT: usize = 64 << 20;
 
 /// Why a page is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum PageError {
     /// There is nothing in it.
     #[error("the page has no nodes")]
     Empty,
@@ -34,21 +34,21 @@ pub enum Unfit {
 impl Page {
     /// The page, mended: depths that jump are closed up, so that every node but the first has a parent;
     /// tags are in lower case; offers that point nowhere or repeat an earlier one are gone.
-    pub fn checked(mut self) -> Result<Page, Unfit> {
+    pub fn checked(mut self) -> Result<Page, PageError> {
         if self.nodes.is_empty() {
-            return Err(Unfit::Empty);
+            return Err(PageError::Empty);
         }
         if self.nodes.len() > MAX_NODES {
-            return Err(Unfit::Nodes(self.nodes.len()));
+            return Err(PageError::Nodes(self.nodes.len()));
         }
         if self.offers.len() > MAX_OFFERS {
-            return Err(Unfit::Offers(self.offers.len()));
+            return Err(PageError::Offers(self.offers.len()));
         }
-        let text = self.bytes();
+        let text = self.text_bytes();
         if text > MAX_TEXT {
-            return Err(Unfit::Text(text));
+            return Err(PageError::Text(text));
         }
-        mend_depths(&mut self.nodes);
+        repair_depths(&mut self.nodes);
         for node in &mut self.nodes {
             if node.tag.bytes().any(|byte| byte.is_ascii_uppercase()) {
                 node.tag.make_ascii_lowercase();
@@ -65,7 +65,7 @@ impl Page {
         Ok(self)
     }
 
-    fn bytes(&self) -> usize {
+    fn text_bytes(&self) -> usize {
         let node = |node: &PageNode| {
             let attributes = node.attributes.iter().map(|(name, value)| name.len() + value.len());
             node.tag.len() + node.text.len() + attributes.sum::<usize>()
@@ -80,7 +80,7 @@ impl Page {
 
 /// A node is at most one deeper than the one before it, nothing is below a text, and only the first is
 /// a root.
-fn mend_depths(nodes: &mut [PageNode]) {
+fn repair_depths(nodes: &mut [PageNode]) {
     // The depths of those that the next node can be below, as they were and as they are now.
     let mut open: Vec<(u16, u16)> = Vec::new();
     for (index, node) in nodes.iter_mut().enumerate() {
@@ -99,7 +99,7 @@ fn mend_depths(nodes: &mut [PageNode]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NODES, Unfit};
+    use super::{MAX_NODES, PageError};
     use crate::page::{Kind, Offer, Page, PageNode};
 
     fn node(depth: u16, tag: &str) -> PageNode {
@@ -159,8 +159,11 @@ mod tests {
 
     #[test]
     fn too_much_is_refused() {
-        assert_eq!(Page::default().checked(), Err(Unfit::Empty));
+        assert_eq!(Page::default().checked(), Err(PageError::Empty));
         let nodes = vec![node(0, "br"); MAX_NODES + 1];
-        assert_eq!(Page { nodes, ..Page::default() }.checked(), Err(Unfit::Nodes(MAX_NODES + 1)));
+        assert_eq!(
+            Page { nodes, ..Page::default() }.checked(),
+            Err(PageError::Nodes(MAX_NODES + 1))
+        );
     }
 }

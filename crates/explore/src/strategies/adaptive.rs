@@ -18,18 +18,18 @@ use crate::strategies::greedy::Nearest;
 use crate::strategies::hypercube::Hypercube;
 use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
+mod certain_forecast;
 mod forecast;
-mod foresight;
 mod prospects;
 mod touring;
 
+use certain_forecast::CertainForecast;
 use forecast::Forecast;
-use foresight::Foresight;
 use prospects::Prospects;
 use touring::Touring;
 
 /// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "adaptive",
     summary: "learns what kind of application this is and plans accordingly (the default)",
     help: "Learns while it crawls: which kinds of action find new states here, and what the others do \
@@ -46,7 +46,7 @@ struct Adaptive {
     hypercube: Option<Hypercube>,
     prospects: Prospects,
     forecast: Forecast,
-    foresight: Foresight,
+    foresight: CertainForecast,
     touring: Touring,
     nearest: Nearest,
 }
@@ -57,7 +57,7 @@ impl Adaptive {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
             forecast: Forecast::new(settings.seed),
-            foresight: Foresight::default(),
+            foresight: CertainForecast::default(),
             touring: Touring::new(settings),
             nearest: Nearest::new(settings),
         }
@@ -65,34 +65,34 @@ impl Adaptive {
 }
 
 impl Strategy for Adaptive {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
         if let Some(hypercube) = &mut self.hypercube {
-            hypercube.discovered(graph, state, by);
+            hypercube.on_discovered(graph, state, by);
         }
-        self.prospects.discovered(graph, state);
-        self.forecast.discovered(graph, by);
-        self.nearest.discovered(graph, state);
+        self.prospects.on_discovered(graph, state);
+        self.forecast.on_discovered(graph, by);
+        self.nearest.on_discovered(graph, state);
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         if let Some(hypercube) = &mut self.hypercube {
-            hypercube.executed(graph, slot, destination, new);
+            hypercube.on_executed(graph, slot, destination, new);
             if hypercube.violations() > 0 {
                 self.hypercube = None;
             }
         }
-        self.touring.executed(slot, destination);
-        self.foresight.executed(graph, &self.forecast, slot, destination);
-        self.forecast.executed(graph, slot, destination, new);
-        self.prospects.executed(graph, slot, destination, new);
-        self.nearest.executed(graph, slot);
+        self.touring.on_executed(slot, destination);
+        self.foresight.on_executed(graph, &self.forecast, slot, destination);
+        self.forecast.on_executed(graph, slot, destination, new);
+        self.prospects.on_executed(graph, slot, destination, new);
+        self.nearest.on_executed(graph, slot);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         if let Some(hypercube) = &mut self.hypercube {
             return hypercube.choose(graph, at);
         }
-        if self.forecast.is_any_use()
+        if self.forecast.is_useful()
             && let Some(job) = self.prospects.choose(graph, at)
         {
             return Some(job);
@@ -105,41 +105,41 @@ impl Strategy for Adaptive {
         Some(PlannedJob { candidate, ..job })
     }
 
-    fn foresees(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
-        self.foresight.foresees(graph, &self.forecast, slot)
+    fn predict(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
+        self.foresight.predict(graph, &self.forecast, slot)
     }
 
-    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         if let Some(hypercube) = &mut self.hypercube {
-            hypercube.claimed(graph, slot);
+            hypercube.on_claimed(graph, slot);
         }
-        self.prospects.claimed(graph, slot);
-        self.nearest.claimed(graph, slot);
+        self.prospects.on_claimed(graph, slot);
+        self.nearest.on_claimed(graph, slot);
     }
 
-    fn released(&mut self, graph: &Graph, slot: Slot) {
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
         if let Some(hypercube) = &mut self.hypercube {
-            hypercube.released(graph, slot);
+            hypercube.on_released(graph, slot);
         }
-        self.touring.released(slot);
-        self.prospects.released(graph, slot);
-        self.nearest.released(graph, slot);
+        self.touring.on_released(slot);
+        self.prospects.on_released(graph, slot);
+        self.nearest.on_released(graph, slot);
     }
 
-    fn closed(&mut self, graph: &Graph, slot: Slot) {
+    fn on_closed(&mut self, graph: &Graph, slot: Slot) {
         // A candidate that cannot be executed is no edge of a hypercube.
         self.hypercube = None;
-        self.touring.released(slot);
-        self.prospects.closed(graph, slot);
-        self.nearest.executed(graph, slot);
+        self.touring.on_released(slot);
+        self.prospects.on_closed(graph, slot);
+        self.nearest.on_executed(graph, slot);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
+    fn set_reset_cost(&mut self, cost: f64) {
         if let Some(hypercube) = &mut self.hypercube {
-            hypercube.reset_cost(cost);
+            hypercube.set_reset_cost(cost);
         }
-        self.touring.reset_cost(cost);
-        self.prospects.reset_cost(cost);
-        self.nearest.reset_cost(cost);
+        self.touring.set_reset_cost(cost);
+        self.prospects.set_reset_cost(cost);
+        self.nearest.set_reset_cost(cost);
     }
 }

@@ -6,35 +6,35 @@ use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
-use crate::transfer::Transfer;
+use crate::transfer::TransferSearch;
 
 /// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "depth-first",
     summary: "finish the newest state first",
     help: "Executes every action of the state that was found last before it returns to the one before, by \
            the shortest known transfer (the papers' optimised depth-first). Few resets, but very long \
            walks: in most applications the costliest strategy of all.",
     make: |settings| {
-        Box::new(DepthFirst { transfer: Transfer::new(settings), open: BTreeSet::new() })
+        Box::new(DepthFirst { transfer: TransferSearch::new(settings), open: BTreeSet::new() })
     },
 };
 
 #[derive(Clone)]
 struct DepthFirst {
-    transfer: Transfer,
+    transfer: TransferSearch,
     /// The states that may have a free candidate; their indexes are in the order of discovery.
     open: BTreeSet<StateIndex>,
 }
 
 impl Strategy for DepthFirst {
-    fn discovered(&mut self, _: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.transfer.discovered();
+    fn on_discovered(&mut self, _: &Graph, state: StateIndex, _: Option<Slot>) {
+        self.transfer.on_discovered();
         self.open.insert(state);
     }
 
-    fn executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.transfer.executed(slot, destination);
+    fn on_executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
+        self.transfer.on_executed(slot, destination);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
@@ -42,14 +42,14 @@ impl Strategy for DepthFirst {
             self.open.pop_last();
         }
         // Only a state that was met by accident may be out of reach.
-        self.open.iter().rev().find_map(|&state| self.transfer.job(graph, at, state))
+        self.open.iter().rev().find_map(|&state| self.transfer.plan(graph, at, state))
     }
 
-    fn released(&mut self, _: &Graph, slot: Slot) {
+    fn on_released(&mut self, _: &Graph, slot: Slot) {
         self.open.insert(slot.state);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.transfer.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.transfer.set_reset_cost(cost);
     }
 }

@@ -11,7 +11,7 @@ use crate::job::PlannedJob;
 use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "hypercube",
     summary: "expects independent actions; optimal where that holds",
     help: "Expects the actions of a state to be independent of each other and to be usable once each: a \
@@ -240,7 +240,7 @@ impl Hypercube {
         at: StateIndex,
         field: usize,
     ) -> Option<(PlannedJob, StateIndex)> {
-        let reset = self.distances.way(field, graph, at, self.reset_cost)?.reset;
+        let reset = self.distances.choose_transfer(field, graph, at, self.reset_cost)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let actions = |state| graph.actions(state).len();
@@ -264,7 +264,7 @@ impl Hypercube {
 }
 
 impl Strategy for Hypercube {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
         self.distances.add_state();
         let as_expected = by
             .filter(|&slot| Self::keeps_the_other_actions(graph, slot, state))
@@ -282,7 +282,7 @@ impl Strategy for Hypercube {
         self.count_starters(graph, state);
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         let expected = self.expected(graph, slot);
         let as_expected = self.states.get(&expected) == Some(&destination);
         if !as_expected && !new {
@@ -317,19 +317,19 @@ impl Strategy for Hypercube {
 
     /// What the candidate is expected to lead to counts as tried from now on, so that no other crawler
     /// sets out for the same chain. (If it is released it is still a candidate, only not sought first.)
-    fn claimed(&mut self, graph: &Graph, slot: Slot) {
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         self.attempt(self.expected(graph, slot));
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(TO_CANDIDATE, slot.state);
         }
     }
 
-    fn released(&mut self, graph: &Graph, slot: Slot) {
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
         self.plans.remove(&slot);
         self.distances.set_goal(TO_CANDIDATE, graph, slot.state);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
+    fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 }

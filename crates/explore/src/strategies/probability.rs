@@ -3,14 +3,14 @@
 
 use std::collections::VecDeque;
 
-use crate::anticipated::{Anticipated, Opinion};
+use crate::anticipated::{AnticipatedModel, Classification};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, Way};
+use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
 /// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "probability",
     summary: "the action most likely to find a new state first, weighed against the way there",
     help: "Keeps for every action how often it found a new state, and from that the probability that it \
@@ -59,8 +59,8 @@ impl Record {
     }
 
     /// No destination is predicted: transfers take known transitions only.
-    fn opinion(self) -> Opinion {
-        Opinion { group: Some(step(self.probability())), habit: None }
+    fn classification(self) -> Classification {
+        Classification { group: Some(step(self.probability())), behaviour: None }
     }
 }
 
@@ -69,7 +69,7 @@ struct Probability {
     records: Vec<Record>,
     window: VecDeque<f64>,
     window_sum: f64,
-    candidates: Anticipated<STEPS>,
+    candidates: AnticipatedModel<STEPS>,
 }
 
 impl Probability {
@@ -78,7 +78,7 @@ impl Probability {
             records: Vec::new(),
             window: VecDeque::new(),
             window_sum: 0.0,
-            candidates: Anticipated::new(settings.reset_cost),
+            candidates: AnticipatedModel::new(settings.reset_cost),
         }
     }
 
@@ -90,18 +90,18 @@ impl Probability {
 }
 
 impl Strategy for Probability {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
         self.records.resize(graph.actions_seen(), Record::default());
-        self.candidates.discovered(graph, state, Record::default().opinion());
+        self.candidates.on_discovered(graph, state, Record::default().classification());
     }
 
-    fn extended(&mut self, graph: &Graph, slot: Slot) {
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
         self.records.resize(graph.actions_seen(), Record::default());
-        self.candidates.extended(graph, slot, Record::default().opinion());
+        self.candidates.on_extended(graph, slot, Record::default().classification());
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
-        self.candidates.executed(graph, slot, destination);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.candidates.on_executed(graph, slot, destination);
         let action = graph.action_of(slot);
         let record = &mut self.records[action.at()];
         self.window.push_back(record.probability());
@@ -111,7 +111,7 @@ impl Strategy for Probability {
         }
         record.trials += 1;
         record.successes += u32::from(new);
-        self.candidates.think(graph, action, record.opinion());
+        self.candidates.classify(graph, action, record.classification());
     }
 
     /// Looks for the state s that minimises ln(1 - P(s)) - d(s) ln(1 - P_avg), which is the papers'
@@ -124,7 +124,7 @@ impl Strategy for Probability {
             if best.is_some_and(|(key, _)| key <= here) {
                 break; // Not even without a way could this step or a lower one be better.
             }
-            if let Some(Way { cost, .. }) = self.candidates.way(at, step) {
+            if let Some(TransferChoice { cost, .. }) = self.candidates.choose_transfer(at, step) {
                 let key = here + cost * per_action;
                 if best.is_none_or(|(other, _)| key < other) {
                     best = Some((key, step));
@@ -134,20 +134,20 @@ impl Strategy for Probability {
         self.candidates.seek(graph, at, best?.1)
     }
 
-    fn claimed(&mut self, graph: &Graph, slot: Slot) {
-        self.candidates.claimed(graph, slot);
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.on_claimed(graph, slot);
     }
 
-    fn released(&mut self, graph: &Graph, slot: Slot) {
-        self.candidates.released(graph, slot);
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.on_released(graph, slot);
     }
 
-    fn closed(&mut self, graph: &Graph, slot: Slot) {
-        self.candidates.executed(graph, slot, slot.state);
+    fn on_closed(&mut self, graph: &Graph, slot: Slot) {
+        self.candidates.on_executed(graph, slot, slot.state);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.candidates.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.candidates.set_reset_cost(cost);
     }
 }
 

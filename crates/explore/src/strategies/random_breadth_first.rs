@@ -7,10 +7,10 @@ use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
-use crate::transfer::Transfer;
+use crate::transfer::TransferSearch;
 
 /// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "random-breadth-first",
     summary: "level by level, in random order within a level",
     help: "Like breadth-first, but among the states that were found equally far from the initial one the \
@@ -18,7 +18,7 @@ pub const DESCRIBED: NamedStrategy = NamedStrategy {
            found hard to beat, so it stands in every comparison here.",
     make: |settings| {
         Box::new(RandomBreadthFirst {
-            transfer: Transfer::new(settings),
+            transfer: TransferSearch::new(settings),
             chance: Chance::new(&[settings.seed, 0xB4EAD]),
             depth: Vec::new(),
             levels: BTreeMap::new(),
@@ -29,7 +29,7 @@ pub const DESCRIBED: NamedStrategy = NamedStrategy {
 
 #[derive(Clone)]
 struct RandomBreadthFirst {
-    transfer: Transfer,
+    transfer: TransferSearch,
     chance: Chance,
     /// On how deep a level each state was found.
     depth: Vec<u32>,
@@ -38,15 +38,15 @@ struct RandomBreadthFirst {
 }
 
 impl Strategy for RandomBreadthFirst {
-    fn discovered(&mut self, _: &Graph, state: StateIndex, by: Option<Slot>) {
-        self.transfer.discovered();
+    fn on_discovered(&mut self, _: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.transfer.on_discovered();
         let depth = by.map_or(0, |slot| self.depth[slot.state.at()] + 1);
         self.depth.push(depth);
         self.levels.entry(depth).or_default().push(state);
     }
 
-    fn executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.transfer.executed(slot, destination);
+    fn on_executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
+        self.transfer.on_executed(slot, destination);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
@@ -63,7 +63,7 @@ impl Strategy for RandomBreadthFirst {
             if graph.unexplored_in(state) == 0 {
                 continue;
             }
-            if let Some(job) = self.transfer.job(graph, at, state) {
+            if let Some(job) = self.transfer.plan(graph, at, state) {
                 break Some(job);
             }
             // Only a state that was met by accident may be out of reach.
@@ -74,14 +74,14 @@ impl Strategy for RandomBreadthFirst {
         job
     }
 
-    fn released(&mut self, _: &Graph, slot: Slot) {
+    fn on_released(&mut self, _: &Graph, slot: Slot) {
         if self.present != Some(slot.state) {
             self.put_back(slot.state);
         }
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.transfer.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.transfer.set_reset_cost(cost);
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::identity::{
-    ALL, Masks, Significance, StateMasks, difference, differs_only_in_values, find, learn,
+    ALL, Masks, Significance, StateMasks, difference, find, learn_masks, learn_value_masks,
 };
 use crate::page::{Kind, Offer, Page, PageNode};
 
@@ -149,13 +149,13 @@ proptest! {
     #[test]
     fn learning_from_any_pages_keeps_its_promises((a, b) in two_pages(), c in page()) {
         for identity in ALL {
-            let masks = learn(identity, &a, &b);
-            prop_assert_eq!(&masks, &learn(identity, &a, &b));
-            prop_assert!(learn(identity, &a, &a).is_empty());
+            let masks = learn_masks(identity, &a, &b);
+            prop_assert_eq!(&masks, &learn_masks(identity, &a, &b));
+            prop_assert!(learn_masks(identity, &a, &a).is_empty());
             identity.recognise(&c, &masks);
             difference(identity, &masks, &a, &c);
             let key = identity.recognise(&a, &masks).key;
-            if let Some(values) = differs_only_in_values(identity, &masks, key, &a, &b) {
+            if let Some(values) = learn_value_masks(identity, &masks, key, &a, &b) {
                 let mut states = StateMasks::default();
                 states.learn(identity, &masks, key, &a, &values);
                 let found = states.resolve(identity, &masks, &a);
@@ -167,7 +167,7 @@ proptest! {
 
     #[test]
     fn any_masks_from_a_file_are_stood((a, b) in two_pages(), c in page()) {
-        let masks = learn(find("strict").unwrap(), &a, &b);
+        let masks = learn_masks(find("strict").unwrap(), &a, &b);
         let json = serde_json::to_string(&masks).unwrap();
         let masks: Masks = serde_json::from_str(&json).unwrap();
         for identity in ALL {

@@ -1,7 +1,7 @@
 //! What `explain` tells people.
 
-use crate::identity::tiny::page;
-use crate::identity::{Masks, Significance, difference, find, learn};
+use crate::identity::text_page::page;
+use crate::identity::{Masks, Significance, difference, find, learn_masks};
 
 #[track_caller]
 fn check(identity: &str, a: &str, b: &str, expected: &[&str]) {
@@ -66,7 +66,7 @@ fn masked_differences_are_told_as_such() {
     let text = "html\n  body\n    p '10:00'\n    b 'x'";
     let (a, b) = (page(text), page(&text.replace("10:00", "10:01")));
     let content = find("content").unwrap();
-    let masks = learn(content, &a, &b);
+    let masks = learn_masks(content, &a, &b);
     let found =
         difference(content, &masks, &a, &page(&text.replace("10:00", "9:09").replace('x', "y")));
     let verdicts: Vec<Significance> = found.iter().map(|difference| difference.verdict).collect();

@@ -1,7 +1,7 @@
 //! Volatile parts: learned from two looks, masked, and nothing else is.
 
-use crate::identity::tiny::page;
-use crate::identity::{Masks, NamedIdentity, StateMasks, differs_only_in_values, find, learn};
+use crate::identity::text_page::page;
+use crate::identity::{Masks, NamedIdentity, StateMasks, find, learn_masks, learn_value_masks};
 use crate::page::Page;
 
 fn content() -> &'static NamedIdentity {
@@ -11,7 +11,7 @@ fn content() -> &'static NamedIdentity {
 /// Learns from two loads and checks that they have become one state.
 #[track_caller]
 fn learned(a: &str, b: &str) -> Masks {
-    let masks = learn(content(), &page(a), &page(b));
+    let masks = learn_masks(content(), &page(a), &page(b));
     assert!(is_same(&masks, a, b), "{masks}\n{a}\nand\n{b}");
     masks
 }
@@ -114,14 +114,14 @@ fn values_beside_an_advertisement_are_still_found() {
 fn a_large_part_of_a_page_is_never_left_out() {
     let rows: String = (0..20).map(|row| format!("      p 'row {row}'\n")).collect();
     let full = format!("html\n  body\n    main\n{rows}");
-    let masks = learn(content(), &page(&full), &page("html\n  body\n    main"));
+    let masks = learn_masks(content(), &page(&full), &page("html\n  body\n    main"));
     assert!(masks.is_empty(), "{masks}");
 }
 
 #[test]
 fn masks_survive_files_and_never_steer_a_terminal() {
     let a = "html\n  body\n    x\u{1b}[31m\n      p '7'\n    p id=\u{202e}a '7'";
-    let masks = learn(content(), &page(a), &page(&a.replace('7', "2")));
+    let masks = learn_masks(content(), &page(a), &page(&a.replace('7', "2")));
     assert_eq!(masks.masks.len(), 2);
     let json = serde_json::to_string(&masks).unwrap();
     assert_eq!(serde_json::from_str::<Masks>(&json).unwrap(), masks);
@@ -138,7 +138,7 @@ fn a_state_that_changed_only_in_values_is_found_again() {
     let (a, b, c) = (page(text), page(&text.replace("17", "18")), page(&text.replace("17", "99")));
     let first = content().recognise(&a, &Masks::NONE);
     assert_ne!(state_of(&b), first.key);
-    let masks = differs_only_in_values(content(), &Masks::NONE, first.key, &a, &b).unwrap();
+    let masks = learn_value_masks(content(), &Masks::NONE, first.key, &a, &b).unwrap();
     assert_eq!(masks.masks.len(), 1);
     let mut states = StateMasks::default();
     assert_eq!(states.resolve(content(), &Masks::NONE, &b), None);
@@ -160,7 +160,7 @@ fn masks_of_a_state_add_up() {
     let mut states = StateMasks::default();
     for look in [&b, &c] {
         let known = states.of(key).cloned().unwrap_or_default();
-        let masks = differs_only_in_values(content(), &known, key, &a, look).unwrap();
+        let masks = learn_value_masks(content(), &known, key, &a, look).unwrap();
         states.learn(content(), &Masks::NONE, key, &a, &masks);
     }
     let both = page(&text.replace('1', "v").replace('2', "w"));
@@ -172,7 +172,7 @@ fn masks_of_a_state_add_up() {
 fn other_elements_are_more_than_values() {
     let only = |a: &str, b: &str| {
         let (a, b) = (page(a), page(b));
-        differs_only_in_values(content(), &Masks::NONE, state_of(&a), &a, &b).is_some()
+        learn_value_masks(content(), &Masks::NONE, state_of(&a), &a, &b).is_some()
     };
     assert!(only("p 'a'", "p 'b'"));
     assert!(only("p 'a'", "p 'b'\n  i !"), "what is hidden does not count");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::id::ActionSignature;
-use crate::identity::tiny::page;
+use crate::identity::text_page::page;
 use crate::identity::{Masks, find};
 
 fn of(text: &str) -> Vec<ActionSignature> {

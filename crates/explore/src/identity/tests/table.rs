@@ -1,6 +1,6 @@
 //! Tables of pages that are the same state, or not, under each identity.
 
-use crate::identity::tiny::page;
+use crate::identity::text_page::page;
 use crate::identity::{Masks, find};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

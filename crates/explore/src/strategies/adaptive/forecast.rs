@@ -14,7 +14,7 @@ const BY_OTHER_STATES: usize = 3;
 /// How many executions the score over all actions counts for in the score of one action.
 const SHARED_WEIGHT: f64 = 6.0;
 /// How far up the states by which a state was found the rules look.
-const GENERATIONS: usize = 4;
+const ANCESTORS: usize = 4;
 /// How many of a state's transitions are looked at for one that few other states share.
 const WITNESSES: usize = 12;
 /// How many of the states that share a transition are remembered: the latest ones.
@@ -55,13 +55,13 @@ struct History {
     /// Where it led, in the order of execution.
     destinations: Vec<StateIndex>,
     /// By destination, how often it led there and from which states lately.
-    by_destination: BTreeMap<StateIndex, Sharing>,
+    by_destination: BTreeMap<StateIndex, SharedDestination>,
     /// Where it led most often.
-    mostly: Option<(StateIndex, u32)>,
+    most_common: Option<(StateIndex, u32)>,
 }
 
 #[derive(Clone, Copy)]
-struct Sharing {
+struct SharedDestination {
     times: u32,
     latest: [u32; SHARING],
 }
@@ -69,17 +69,17 @@ struct Sharing {
 impl History {
     fn add(&mut self, source: StateIndex, destination: StateIndex) {
         self.destinations.push(destination);
-        let unused = Sharing { times: 0, latest: [UNEXPLORED; SHARING] };
+        let unused = SharedDestination { times: 0, latest: [UNEXPLORED; SHARING] };
         let sharing = self.by_destination.entry(destination).or_insert(unused);
         sharing.latest[sharing.times as usize % SHARING] = source.0;
         sharing.times += 1;
-        if self.mostly.is_none_or(|(_, times)| sharing.times >= times) {
-            self.mostly = Some((destination, sharing.times));
+        if self.most_common.is_none_or(|(_, times)| sharing.times >= times) {
+            self.most_common = Some((destination, sharing.times));
         }
     }
 
     /// Whether it matters where the action is executed.
-    fn is_telling(&self) -> bool {
+    fn has_several_destinations(&self) -> bool {
         self.by_destination.len() > 1
     }
 }
@@ -120,20 +120,21 @@ impl Forecast {
     }
 
     /// Whether anything at all repeats itself in this application.
-    pub fn is_any_use(&self) -> bool {
+    pub fn is_useful(&self) -> bool {
         self.accuracy > LEAST_ACCURACY
     }
 
     /// A state was seen for the first time.
-    pub fn discovered(&mut self, graph: &Graph, by: Option<Slot>) {
+    pub fn on_discovered(&mut self, graph: &Graph, by: Option<Slot>) {
         self.found_by.push(by);
         self.histories.resize_with(graph.actions_seen(), History::default);
         self.scores.resize(graph.actions_seen(), Score::default());
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
-        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state, Some(slot)));
+    pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        let predictions =
+            self.apply_rules(graph, slot, &self.agreeing_states(graph, slot.state, Some(slot)));
         let action = graph.action_of(slot);
         if !new {
             let hit = self.best(action, predictions).is_some_and(|best| best.state == destination);
@@ -146,7 +147,8 @@ impl Forecast {
 
     /// Where a candidate will probably lead.
     pub fn predict(&self, graph: &Graph, slot: Slot) -> Option<Prediction> {
-        let predictions = self.ask(graph, slot, &self.agreeing(graph, slot.state, None));
+        let predictions =
+            self.apply_rules(graph, slot, &self.agreeing_states(graph, slot.state, None));
         self.best(graph.action_of(slot), predictions)
     }
 
@@ -166,11 +168,11 @@ impl Forecast {
     /// draws are wrong, but together they say how often each state will be entered, which is what a
     /// plan has to balance. Adds up how confident the predictions are.
     pub fn targets(&self, graph: &Graph, state: StateIndex, confidence: &mut f64) -> Vec<u32> {
-        let agreeing = self.agreeing(graph, state, None);
+        let agreeing = self.agreeing_states(graph, state, None);
         let mut guess = |index: u32| {
             let slot = Slot { state, index };
             let action = graph.action_of(slot);
-            let prediction = self.best(action, self.ask(graph, slot, &agreeing));
+            let prediction = self.best(action, self.apply_rules(graph, slot, &agreeing));
             *confidence += prediction.map_or(0.0, |prediction| prediction.confidence);
             if let Some(trusted) = prediction.filter(|prediction| prediction.confidence >= TRUSTED)
             {
@@ -217,14 +219,19 @@ impl Forecast {
         best
     }
 
-    fn ask(&self, graph: &Graph, slot: Slot, agreeing: &[u32]) -> [Option<StateIndex>; RULES] {
+    fn apply_rules(
+        &self,
+        graph: &Graph,
+        slot: Slot,
+        agreeing: &[u32],
+    ) -> [Option<StateIndex>; RULES] {
         let action = graph.action_of(slot);
         [
-            Self::as_in(graph, agreeing, slot),
-            self.as_in_the_state_before(graph, slot.state, action),
-            self.histories[action.at()].mostly.map(|(state, _)| state),
-            self.commutes(graph, slot.state, action),
-            self.returns(slot.state),
+            Self::predict_as_in(graph, agreeing, slot),
+            self.predict_as_in_ancestor(graph, slot.state, action),
+            self.histories[action.at()].most_common.map(|(state, _)| state),
+            self.predict_commuting(graph, slot.state, action),
+            self.predict_return(slot.state),
             Some(slot.state),
         ]
     }
@@ -232,36 +239,42 @@ impl Forecast {
     /// States that agree with this one: the same action leads to the same state from both. Of the
     /// transitions that say so, those are taken that the fewest states share: they say most. The one
     /// that is to be predicted must not be among them, though it is recorded already.
-    fn agreeing(&self, graph: &Graph, state: StateIndex, predicted: Option<Slot>) -> Vec<u32> {
+    fn agreeing_states(
+        &self,
+        graph: &Graph,
+        state: StateIndex,
+        predicted: Option<Slot>,
+    ) -> Vec<u32> {
         let known = (0..).zip(graph.actions(state)).zip(graph.targets(state.at()));
         let known = known.filter(|&((_, _), &to)| to != UNEXPLORED && to != state.0);
         let known = known.filter(|&((index, _), _)| Some(Slot { state, index }) != predicted);
-        let telling = known.filter(|&((_, action), _)| self.histories[action.at()].is_telling());
+        let telling = known
+            .filter(|&((_, action), _)| self.histories[action.at()].has_several_destinations());
         let sharing = telling.take(WITNESSES).filter_map(|((_, action), &to)| {
             let sharing = self.histories[action.at()].by_destination.get(&StateIndex(to))?;
             (sharing.times > 1).then_some(sharing)
         });
-        let mut sharing: Vec<&Sharing> = sharing.collect();
+        let mut sharing: Vec<&SharedDestination> = sharing.collect();
         sharing.sort_by_key(|sharing| sharing.times);
         let others = sharing.iter().take(2).flat_map(|sharing| sharing.latest);
         others.filter(|&other| other != UNEXPLORED && other != state.0).collect()
     }
 
     /// What the action did in one of these states.
-    fn as_in(graph: &Graph, states: &[u32], slot: Slot) -> Option<StateIndex> {
+    fn predict_as_in(graph: &Graph, states: &[u32], slot: Slot) -> Option<StateIndex> {
         let action = graph.action_of(slot);
         states.iter().find_map(|&state| graph.target(graph.slot_of(StateIndex(state), action)?))
     }
 
     /// What the action did in the state from which this one was found, or in one further back.
-    fn as_in_the_state_before(
+    fn predict_as_in_ancestor(
         &self,
         graph: &Graph,
         state: StateIndex,
         action: ActionIndex,
     ) -> Option<StateIndex> {
         let mut state = state;
-        for _ in 0..GENERATIONS {
+        for _ in 0..ANCESTORS {
             state = self.found_by[state.at()]?.state;
             if let Some(target) = graph.slot_of(state, action).and_then(|slot| graph.target(slot)) {
                 return Some(target);
@@ -272,7 +285,7 @@ impl Forecast {
 
     /// The two actions may be independent: executed before the one that led here, this action led to
     /// a state from which that other action leads on to where this one leads now.
-    fn commutes(
+    fn predict_commuting(
         &self,
         graph: &Graph,
         state: StateIndex,
@@ -285,7 +298,7 @@ impl Forecast {
     }
 
     /// The action may lead back to the state from which this one was found.
-    fn returns(&self, state: StateIndex) -> Option<StateIndex> {
+    fn predict_return(&self, state: StateIndex) -> Option<StateIndex> {
         self.found_by[state.at()].map(|by| by.state)
     }
 }
@@ -296,12 +309,12 @@ mod tests {
     use crate::id::{ActionSignature, StateKey};
 
     /// A graph in which every state offers the same actions, and a forecast that heard of all of it.
-    struct Heard {
+    struct Scenario {
         graph: Graph,
         forecast: Forecast,
     }
 
-    impl Heard {
+    impl Scenario {
         fn new(actions: u64) -> Self {
             let mut heard = Self { graph: Graph::new(0), forecast: Forecast::new(0) };
             heard.find(actions, None);
@@ -312,7 +325,7 @@ mod tests {
             let key = StateKey(self.graph.states() as u128);
             let signatures: Vec<_> = (0..actions).map(ActionSignature).collect();
             let state = self.graph.add_state(key, &signatures);
-            self.forecast.discovered(&self.graph, by);
+            self.forecast.on_discovered(&self.graph, by);
             state
         }
 
@@ -333,7 +346,7 @@ mod tests {
                 self.find(actions, Some(slot));
             }
             self.graph.record(slot, StateIndex(to));
-            self.forecast.executed(&self.graph, slot, StateIndex(to), new);
+            self.forecast.on_executed(&self.graph, slot, StateIndex(to), new);
         }
 
         fn predicted(&self, from: u32, action: u64) -> u32 {
@@ -348,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_menu_item_is_expected_to_lead_where_it_always_led() {
-        let mut heard = Heard::new(3);
+        let mut heard = Scenario::new(3);
         heard.execute(0, 0, 1);
         heard.execute(1, 1, 2);
         heard.execute(2, 0, 1);
@@ -360,7 +373,7 @@ mod tests {
     #[test]
     fn states_that_agree_on_a_telling_action_are_expected_to_agree_on_others() {
         // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its end.
-        let mut heard = Heard::new(8);
+        let mut heard = Scenario::new(8);
         heard.execute(0, 2, 1);
         heard.execute(1, 3, 2);
         heard.execute(2, 4, 3);
@@ -378,7 +391,7 @@ mod tests {
 
     #[test]
     fn an_action_that_goes_back_is_expected_to_go_back() {
-        let mut heard = Heard::new(4);
+        let mut heard = Scenario::new(4);
         heard.execute(0, 0, 1);
         heard.execute(1, 1, 2);
         heard.execute(2, 2, 3);
@@ -390,7 +403,7 @@ mod tests {
     #[test]
     fn independent_actions_are_expected_to_commute() {
         // Two switches: 0 is off and off, and each of the actions 0 and 1 turns one of them on.
-        let mut heard = Heard::new(4);
+        let mut heard = Scenario::new(4);
         for first in [0, 4, 8] {
             heard.execute(first, 0, first + 1);
             heard.execute(first, 1, first + 2);
@@ -405,12 +418,12 @@ mod tests {
 
     #[test]
     fn where_nothing_repeats_itself_no_forecast_is_any_use() {
-        let mut heard = Heard::new(40);
+        let mut heard = Scenario::new(40);
         (1..40).for_each(|state| heard.execute(state - 1, 0, state));
         let mut chance = Chance::new(&[1]);
         for state in 0..40 {
             (1..15).for_each(|action| heard.execute(state, action, chance.below(40) as u32));
         }
-        assert!(!heard.forecast.is_any_use());
+        assert!(!heard.forecast.is_useful());
     }
 }

@@ -5,10 +5,10 @@
 //! state. So the crawler learns from a few executions what kind of application it is in: where a
 //! second execution of any action finds nothing, all untried second executions sink at once.
 
-use crate::anticipated::{Anticipated, Habit, Opinion};
+use crate::anticipated::{AnticipatedModel, Behaviour, Classification};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, Way};
+use crate::job::{PlannedJob, TransferChoice};
 
 /// The kinds of record that an action can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,18 +61,18 @@ struct Record {
     trials: u32,
     finds: u32,
     /// What it did every time so far.
-    habit: Option<Habit>,
+    habit: Option<Behaviour>,
 }
 
 impl Record {
     fn group(self) -> Group {
         match (self.trials, self.habit) {
             (0, _) => Group::Never,
-            (1, Some(Habit::Idles)) => Group::OnceIdle,
+            (1, Some(Behaviour::Idles)) => Group::OnceIdle,
             (1, _) if self.finds == 1 => Group::OnceFound,
             (1, _) => Group::OnceKnown,
-            (_, Some(Habit::LeadsTo(_))) => Group::LeadsToOne,
-            (_, Some(Habit::Idles)) => Group::Idle,
+            (_, Some(Behaviour::LeadsTo(_))) => Group::LeadsToOne,
+            (_, Some(Behaviour::Idles)) => Group::Idle,
             (trials, None) => {
                 let tier = (0..4).find(|tier| self.finds << (tier + 1) >= trials);
                 Group::Varied(tier.unwrap_or(4))
@@ -80,17 +80,21 @@ impl Record {
         }
     }
 
-    fn opinion(self) -> Opinion {
-        Opinion { group: Some(self.group().at()), habit: self.habit }
+    fn classification(self) -> Classification {
+        Classification { group: Some(self.group().at()), behaviour: self.habit }
     }
 
     fn add(&mut self, source: StateIndex, destination: StateIndex, new: bool) {
         self.trials += 1;
         self.finds += u32::from(new);
         self.habit = if self.trials == 1 {
-            Some(if source == destination { Habit::Idles } else { Habit::LeadsTo(destination) })
+            Some(if source == destination {
+                Behaviour::Idles
+            } else {
+                Behaviour::LeadsTo(destination)
+            })
         } else {
-            self.habit.filter(|habit| habit.from(source) == destination)
+            self.habit.filter(|habit| habit.destination_from(source) == destination)
         };
     }
 }
@@ -101,7 +105,7 @@ pub struct Prospects {
     records: Vec<Record>,
     finds: [f64; GROUPS],
     trials: [f64; GROUPS],
-    anticipated: Anticipated<GROUPS>,
+    anticipated: AnticipatedModel<GROUPS>,
 }
 
 impl Prospects {
@@ -111,46 +115,46 @@ impl Prospects {
             records: Vec::new(),
             finds: FIRST_GUESS.map(|guess| guess * GUESS_WEIGHT),
             trials: [GUESS_WEIGHT; GROUPS],
-            anticipated: Anticipated::new(reset_cost),
+            anticipated: AnticipatedModel::new(reset_cost),
         }
     }
 
     /// A state was seen for the first time.
-    pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.records.resize(graph.actions_seen(), Record::default());
-        self.anticipated.discovered(graph, state, Record::default().opinion());
+        self.anticipated.on_discovered(graph, state, Record::default().classification());
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
-        self.anticipated.executed(graph, slot, destination);
+    pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.anticipated.on_executed(graph, slot, destination);
         let action = graph.action_of(slot);
         let record = &mut self.records[action.at()];
         let group = record.group().at();
         self.finds[group] = self.finds[group] * FADE + f64::from(u8::from(new));
         self.trials[group] = self.trials[group] * FADE + 1.0;
         record.add(slot.state, destination, new);
-        self.anticipated.think(graph, action, record.opinion());
+        self.anticipated.classify(graph, action, record.classification());
     }
 
     /// A candidate is free no more.
-    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
-        self.anticipated.claimed(graph, slot);
+    pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.on_claimed(graph, slot);
     }
 
     /// A candidate is free again.
-    pub fn released(&mut self, graph: &Graph, slot: Slot) {
-        self.anticipated.released(graph, slot);
+    pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.on_released(graph, slot);
     }
 
     /// A candidate was given up.
-    pub fn closed(&mut self, graph: &Graph, slot: Slot) {
-        self.anticipated.executed(graph, slot, slot.state);
+    pub fn on_closed(&mut self, graph: &Graph, slot: Slot) {
+        self.anticipated.on_executed(graph, slot, slot.state);
     }
 
     /// What a reset costs was measured anew.
-    pub fn reset_cost(&mut self, cost: f64) {
-        self.anticipated.reset_cost(cost);
+    pub fn set_reset_cost(&mut self, cost: f64) {
+        self.anticipated.set_reset_cost(cost);
     }
 
     /// How likely a candidate of a group finds a new state.
@@ -168,7 +172,7 @@ impl Prospects {
             if probability < PROMISING || best.is_some_and(|(rate, _)| rate >= probability) {
                 break; // Not even right here could this group or a later one be better.
             }
-            if let Some(Way { cost, .. }) = self.anticipated.way(at, group) {
+            if let Some(TransferChoice { cost, .. }) = self.anticipated.choose_transfer(at, group) {
                 let rate =
                     if cost > 0.0 { probability / (cost + 1.0) / RELUCTANCE } else { probability };
                 if best.is_none_or(|(other, _)| rate > other) {

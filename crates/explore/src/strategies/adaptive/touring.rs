@@ -9,7 +9,7 @@ use crate::job::PlannedJob;
 use crate::strategies::adaptive::forecast::Forecast;
 use crate::strategies::greedy::Nearest;
 use crate::strategy::{INITIAL, StrategySettings};
-use crate::tour::{Leaving, TourProblem, TourStep};
+use crate::tour::{PendingSteps, TourProblem, TourStep};
 
 /// A tour is planned when what is left is foreseen this well on average. Below that the nearest
 /// candidate is the better choice: each transition executed makes the rest easier to foresee, and no
@@ -36,7 +36,7 @@ pub struct Touring {
     /// What a reset cost when the plan was made.
     planned_cost: f64,
     /// The steps still to take from each state. Empty without a plan.
-    leaving: Vec<Leaving>,
+    leaving: Vec<PendingSteps>,
     /// No plan is made while more candidates than this are left.
     not_before: usize,
     /// What the candidates that crawlers were sent to are expected to lead to.
@@ -60,18 +60,18 @@ impl Touring {
     }
 
     /// A candidate was executed.
-    pub fn executed(&mut self, slot: Slot, destination: StateIndex) {
+    pub fn on_executed(&mut self, slot: Slot, destination: StateIndex) {
         let expected = self.expected.remove(&slot);
         self.surprises += usize::from(expected.is_some_and(|expected| expected != destination));
     }
 
     /// A candidate was not executed after all.
-    pub fn released(&mut self, slot: Slot) {
+    pub fn on_released(&mut self, slot: Slot) {
         self.expected.remove(&slot);
     }
 
     /// What a reset costs was measured anew. A plan made for quite another cost is given up.
-    pub fn reset_cost(&mut self, cost: f64) {
+    pub fn set_reset_cost(&mut self, cost: f64) {
         if (cost - self.planned_cost).abs() > RESET_COST_SLACK * self.planned_cost {
             self.leaving.clear();
         }
@@ -170,14 +170,14 @@ impl Touring {
             initial: INITIAL,
             reset_cost: self.reset_cost,
         };
-        let in_reach = in_reach(&edges);
+        let in_reach = reachable_after_reset(&edges);
         self.leaving = task.steps(|slot| graph.is_free(slot) && in_reach[slot.state.at()]);
     }
 }
 
 /// Whether each state can be reached after a reset, and so any number of times. Only one that was met by
 /// accident, or that lies behind such a state, cannot, and no tour is planned through it.
-fn in_reach(edges: &[Vec<u32>]) -> Vec<bool> {
+fn reachable_after_reset(edges: &[Vec<u32>]) -> Vec<bool> {
     let mut seen = vec![false; edges.len()];
     let mut waiting = vec![INITIAL.0];
     while let Some(state) = waiting.pop() {
