@@ -1,4 +1,5 @@
-//! Finds Chromium and checks its version. Reads no environment: the caller hands in what was set there.
+//! Finds Chromium and checks its version. Does not read the environment: the caller passes the
+//! values.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,58 +12,59 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The oldest major version that will do.
+/// The oldest major version that argiope supports.
 pub const OLDEST: u32 = 120;
-/// What to type where there is no browser.
-pub const INSTALL: &str = "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
-/// The names that are looked for, the cheapest browser first.
+/// How to install a browser.
+pub const INSTALL: &str = "apt-get install chromium-headless-shell \
+    (or apt-get install chromium; elsewhere any Chromium or Chrome)";
+/// The names to search for, the cheapest browser first.
 pub const NAMES: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"];
 
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// A browser that was found.
+/// The program of a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it calls itself, for example `156.0.8078.79`.
+    /// Its version, for example `156.0.8078.79`.
     pub version: String,
 }
 
 impl Executable {
-    /// Whether it is the headless shell, a browser without windows, by its name.
+    /// Whether its name says that it is the headless shell, a browser without windows.
     pub fn is_headless_shell(&self) -> bool {
         let name = self.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         name.contains("headless-shell") || name.contains("headless_shell")
     }
 }
 
-/// Why there is no browser to use.
+/// Why no browser can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// None on the path.
+    /// No directory of the search path has one.
     #[error("no Chromium found; install it with: {INSTALL}")]
     Missing,
-    /// The one that was asked for cannot be run.
+    /// The program is not a browser.
     #[error("{} cannot be run as a browser: {reason}; to install one: {INSTALL}", path.display())]
     Unusable {
-        /// The one that was asked for, or found.
+        /// The program that was given or found.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// Too old.
+    /// The version is too old.
     #[error("{} is version {version}; Chromium {OLDEST} or newer is needed", path.display())]
     TooOld {
-        /// Where it is.
+        /// The program.
         path: PathBuf,
         /// Its version.
         version: String,
     },
 }
 
-/// Finds the browser: the one given, else the one that `ARGIOPE_BROWSER` names (handed in), else the first of
+/// Finds the browser: the given one, else the value of `ARGIOPE_BROWSER`, else the first of
 /// [`NAMES`] in the directories of `search_path` (the value of `PATH`).
 pub fn find(
     given: Option<&Path>,
@@ -73,7 +75,7 @@ pub fn find(
     let asked = given.or(from_environment);
     let path = match asked {
         Some(path) if path.components().count() == 1 => {
-            // A bare name is meant as a shell would take it.
+            // A bare name is searched for, as in a shell.
             path.to_str()
                 .and_then(|name| on_path(name, search_path))
                 .unwrap_or_else(|| path.to_owned())
@@ -112,8 +114,8 @@ fn version_of(path: &Path) -> Result<String, FindError> {
     Ok(version.to_owned())
 }
 
-/// What the program says when asked for its version. Wrappers print noise on standard error: only standard
-/// output counts, and the exit code does not.
+/// What the program prints for `--version`. Only standard output counts: wrapper scripts write to
+/// standard error, and their exit code says nothing.
 fn ask_version(path: &Path) -> io::Result<String> {
     let child = Command::new(path)
         .arg("--version")
@@ -124,12 +126,12 @@ fn ask_version(path: &Path) -> io::Result<String> {
         .spawn()?;
     let group = Pid::from_child(&child);
     let (sender, answer) = mpsc::channel();
-    // A thread, since a program that is no browser may never answer.
+    // On a thread, because a program that is not a browser may never end.
     std::thread::spawn(move || sender.send(child.wait_with_output()));
     match answer.recv_timeout(ANSWER) {
         Ok(output) => Ok(String::from_utf8_lossy(&output?.stdout).into_owned()),
         Err(_) => {
-            // The thread has not seen its end, so the group is still the program's.
+            // The program has not ended, so the group is still its own.
             let _ = kill_process_group(group, Signal::KILL);
             Err(io::Error::other("asked for its version it does not answer"))
         }
