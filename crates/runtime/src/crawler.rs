@@ -11,7 +11,7 @@ use argiope_browser::tab::{Tab, TabError, TabPosition};
 use argiope_controller::job::{Job, Transition};
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::identity::differs_only_in_values;
+use argiope_explore::identity::learn_value_masks;
 use argiope_explore::page::{Kind, Page};
 
 use crate::page_index::{Known, PageActions, SharedPageIndex, Sight};
@@ -477,7 +477,7 @@ impl Crawler {
             None => knowledge.masks.clone(),
         };
         let differs = |page: &Page| {
-            differs_only_in_values(identity, &known, expected, &before, page)
+            learn_value_masks(identity, &known, expected, &before, page)
                 .filter(|masks| !masks.is_empty())
         };
         let Some(mut masks) = differs(&now.page) else { return Suspicion::None };

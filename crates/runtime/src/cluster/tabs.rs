@@ -8,9 +8,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use argiope_browser::agent::Raw;
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
-use argiope_controller::peer::atlas::{ContentId, Route};
+use argiope_controller::journal::ContentId;
+use argiope_controller::outcome::{JobFailure, Sighting};
 use argiope_controller::peer::message::{LeaseRef, Task, TaskReport, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_controller::star::{StarNode, ToNode};
@@ -330,11 +331,7 @@ async fn serve(
         session.report.number += 1;
         let archive = &attached.crawl.archive;
         let page = session.report.at.as_ref().and_then(|at| archive.name_of(at.key));
-        let blobs = page
-            .into_iter()
-            .chain(session.report.notes)
-            .filter_map(|content| archive.blob(content));
-        let blobs = blobs.collect();
+        let blobs = page.and_then(|content| archive.blob(content)).into_iter().collect();
         let spent = (std::mem::take(&mut session.spent), std::mem::take(&mut session.times));
         let said = Instant::now();
         office.outbox.report(attached.id, session.report.clone(), spent, blobs).await;
@@ -480,16 +477,8 @@ async fn perform(
             if learned {
                 tell_volatile(office, attached).await;
             }
-            let notes = match &outcome {
-                Outcome::Done { notes, .. } if !notes.is_empty() => {
-                    Some(contents::wrap_notes(notes))
-                }
-                Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
-            };
             let ended = (outcome, spent);
             report = TaskReport::of(attached.crawler, number, &task, ended, session.route.as_ref());
-            report.notes = notes.as_ref().map(|notes| notes.content);
-            notes.into_iter().for_each(|notes| attached.crawl.archive.keep(notes));
             found
         }
     };

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::Job;
+use argiope_controller::journal::ContentId;
 use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
-use argiope_controller::peer::atlas::ContentId;
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode};
@@ -203,12 +203,7 @@ impl Serving<'_> {
                 self.session.crawler = Some(crawler);
                 let outcome = Outcome::Failed { went_right: 0, reason: JobFailure::Lost };
                 let spent = Spent::default();
-                return NodeInput::Performed(Performed {
-                    outcome,
-                    spent,
-                    content: None,
-                    notes: None,
-                });
+                return NodeInput::Performed(Performed { outcome, spent, content: None });
             }
         }
         let JobReport { mut outcome, spent, found, learned } = crawler.perform(job).await;
@@ -219,12 +214,6 @@ impl Serving<'_> {
             tell_volatile(self.office, self.attached).await;
         }
         self.attached.crawl.take_in(&found);
-        let notes = match &outcome {
-            Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
-            Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
-        };
-        let named = notes.as_ref().map(|notes| notes.content);
-        notes.into_iter().for_each(|notes| self.attached.crawl.archive.keep(notes));
         let content = match &mut outcome {
             Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => {
                 let content = self.describe(at, &crawler);
@@ -234,7 +223,7 @@ impl Serving<'_> {
             // The next job has a new tab.
             Outcome::Failed { .. } => None,
         };
-        NodeInput::Performed(Performed { outcome, spent, content, notes: named })
+        NodeInput::Performed(Performed { outcome, spent, content })
     }
 
     /// Sees to it that the tab knows the states that it is to walk through.
