@@ -181,7 +181,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Asks for the version, and to be told of tabs that crash.
+    /// Asks for the version, and for the events of tabs that crash.
     async fn greet(&self, limit: Duration) -> Result<String, CallError> {
         let version = self.connection.call(None, &cdp::GetVersion {});
         let filter = [cdp::TargetFilter { kind: "page" }];

@@ -121,12 +121,12 @@ pub struct BrowserVersion {
 #[derive(Debug, Serialize)]
 pub struct CloseBrowser {}
 
-/// Asks to be told of targets as they come, crash and go.
+/// Asks for the events of targets that come, crash and go.
 #[derive(Debug, Serialize)]
 pub struct SetDiscoverTargets<'a> {
-    /// Whether to be told.
+    /// Whether to send them.
     pub discover: bool,
-    /// Of which.
+    /// Of which targets.
     pub filter: &'a [TargetFilter<'a>],
 }
 
@@ -447,7 +447,7 @@ pub struct ContinueRequest<'a> {
 pub struct FailRequest<'a> {
     /// Which one.
     pub request_id: &'a str,
-    /// What the page is told.
+    /// The error that the page gets.
     pub error_reason: &'a str,
 }
 

@@ -102,10 +102,10 @@ fn is_executable(path: &Path) -> bool {
 
 fn version_of(path: &Path) -> Result<String, FindError> {
     let unusable = |reason: String| FindError::Unusable { path: path.to_owned(), reason };
-    let said = ask_version(path).map_err(|error| unusable(sentence(&error)))?;
-    let version = parse_version(&said).ok_or_else(|| {
-        let first: String = said.lines().next().unwrap_or_default().chars().take(80).collect();
-        unusable(format!("asked for its version it said {first:?}"))
+    let printed = ask_version(path).map_err(|error| unusable(sentence(&error)))?;
+    let version = parse_version(&printed).ok_or_else(|| {
+        let first: String = printed.lines().next().unwrap_or_default().chars().take(80).collect();
+        unusable(format!("it answers --version with {first:?}"))
     })?;
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major < OLDEST) {
@@ -133,26 +133,26 @@ fn ask_version(path: &Path) -> io::Result<String> {
         Err(_) => {
             // The program has not ended, so the group is still its own.
             let _ = kill_process_group(group, Signal::KILL);
-            Err(io::Error::other("asked for its version it does not answer"))
+            Err(io::Error::other("it does not answer --version"))
         }
     }
 }
 
 fn sentence(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        io::ErrorKind::NotFound => "the file does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "the file is not executable".to_owned(),
         _ => error.to_string(),
     }
 }
 
-/// The first word that is made of digits and dots, in `Chromium 156.0.8078.79 built on Debian`.
-fn parse_version(said: &str) -> Option<&str> {
-    said.split_whitespace().find(|word| {
+/// The first word of digits and dots in `Chromium 156.0.8078.79 built on Debian`.
+fn parse_version(printed: &str) -> Option<&str> {
+    printed.split_whitespace().find(|word| {
         word.contains('.')
-            && word
-                .split('.')
-                .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+            && word.split('.').all(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
     })
 }
 
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_whatever_stands_around_them() {
-        for (said, version) in [
+        for (printed, version) in [
             (
                 "Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)\n",
                 Some("156.0.8078.79"),
@@ -172,12 +172,12 @@ mod tests {
             ("GNU bash, version five", None),
             ("", None),
         ] {
-            assert_eq!(parse_version(said), version, "{said}");
+            assert_eq!(parse_version(printed), version, "{printed}");
         }
     }
 
     #[test]
-    fn where_nothing_is_installed_the_sentence_says_what_to_install() {
+    fn without_a_browser_the_error_says_what_to_install() {
         let error = find(None, None, Some(OsStr::new("/nonexistent"))).unwrap_err();
         assert!(matches!(error, FindError::Missing));
         assert!(error.to_string().contains("apt-get install chromium"));

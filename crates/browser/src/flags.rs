@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_browser_with_windows_is_told_to_hide_them() {
+    fn only_a_browser_with_windows_gets_the_headless_flag() {
         assert!(!with(true, true, &[]).contains(&"--headless=new".to_owned()));
         assert!(with(true, false, &[]).contains(&"--headless=new".to_owned()));
     }

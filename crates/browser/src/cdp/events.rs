@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn session_events_are_told_from_all_others() {
+    fn only_events_about_sessions_are_session_events() {
         let attached = r#"{"sessionId":"S","targetInfo":{"targetId":"T"}}"#;
         let event = session_event("Target.attachedToTarget", attached).unwrap();
         assert!(matches!(event, Some(SessionEvent::Attached { session: "S", target: "T" })));

@@ -95,7 +95,7 @@ pub async fn click(tab: &mut Tab) -> PathStep {
 }
 
 #[tokio::test]
-async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
+async fn a_page_without_a_network_is_not_mistaken_for_the_application() {
     let place = Place::new("offline");
     let url = serve(ASKS);
     let (browser, opened, mut tab) = open(&place, &url).await;
@@ -157,7 +157,7 @@ async fn raws(tab: &mut Tab, url: &str, step: &PathStep, many: usize) -> Vec<Raw
 }
 
 #[tokio::test]
-async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_step() {
+async fn the_notes_of_a_first_time_step_belong_to_that_step() {
     let place = Place::new("counts");
     let url = serve(COUNTS);
     let (_browser, _, mut tab) = open(&place, &url).await;
@@ -172,7 +172,7 @@ async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_ste
     assert_eq!(
         (known.done, known.notes.len(), known.passed.len()),
         (2, 0, 0),
-        "what is known is not told"
+        "known steps have no notes"
     );
 
     tab.load(&url).await.unwrap();

@@ -78,7 +78,7 @@ fn the_browser_that_is_given_wins_then_the_environment_then_the_first_name_on_th
 }
 
 #[tokio::test]
-async fn a_browser_that_ends_at_once_is_an_error_with_its_last_words() {
+async fn a_browser_that_ends_at_once_is_an_error_with_its_standard_error() {
     let place = Place::new("exits");
     let path = script(&place, "chromium", "echo 'cannot open \\033display' >&2; exit 7");
     let error = Browser::launch(&launch_settings(&place, path)).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn a_browser_that_ends_at_once_is_an_error_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn a_browser_that_says_nothing_is_given_up_and_ended() {
+async fn a_browser_that_does_not_answer_is_killed() {
     let place = Place::new("mute");
     let path = script(&place, "chromium", "echo thinking >&2; while :; do sleep 1000; done");
     let mut settings = launch_settings(&place, path);
