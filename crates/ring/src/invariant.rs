@@ -9,7 +9,8 @@ use crate::member::RingMember;
 /// The live members of the ring, by key.
 pub type Members<'a> = BTreeMap<Key, &'a RingMember>;
 
-/// Describes the first violation of the invariant, if any. `length` is the length of successor lists.
+/// Describes the first violation of the invariant, if any. `length` is the length of successor
+/// lists.
 pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
     if members.len() < 2 {
         return None;

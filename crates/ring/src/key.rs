@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Key(pub u128);
 
 impl Key {
-    /// Whether it lies clockwise between two positions, excluding both. If both are the same position,
-    /// every other position lies between them.
+    /// Whether it lies clockwise between two positions, excluding both. If both are the same
+    /// position, every other position lies between them.
     pub fn is_between(self, from: Self, to: Self) -> bool {
         let span = from.distance(to);
         let here = from.distance(self);
@@ -25,9 +25,9 @@ impl Key {
         to.0.wrapping_sub(self.0)
     }
 
-    /// The position of a newcomer: random within the middle half of the widest gap between members, so
-    /// that two newcomers at once get different positions. After n members joined one by one, each
-    /// owns at least 1 / 4n of the circle.
+    /// The position of a newcomer: random within the middle half of the widest gap between members,
+    /// so that two newcomers at once get different positions. After n members joined one by one,
+    /// each owns at least 1 / 4n of the circle.
     pub fn in_widest_gap(members: &[Self], chance: u128) -> Self {
         let mut members = members.to_vec();
         members.sort_unstable();

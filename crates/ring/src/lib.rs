@@ -1,18 +1,18 @@
 //! The membership protocol of the ring: which controllers are members, in which order, and which of
 //! them owns a key.
 //!
-//! The protocol is corrected Chord (P. Zave, "How to make Chord correct"): each member keeps a list of
-//! successors of a fixed length, and adopts no pointer to a member that did not just answer. The crate
-//! is pure and knows only keys. What is stored under a key, and how messages travel, is not its
-//! concern.
+//! The protocol is corrected Chord (P. Zave, "How to make Chord correct"): each member keeps a list
+//! of successors of a fixed length, and adopts no pointer to a member that did not just answer. The
+//! crate is pure and knows only keys. What is stored under a key, and how messages travel, is not
+//! its concern.
 //!
 //! # The nouns
 //!
 //! | noun | meaning |
 //! | --- | --- |
-//! | [`Key`] | a position on a circle of 2^128 positions, of a member or of something that it owns |
+//! | [`Key`] | a position on the circle of 2^128 positions, of a member or of what it owns |
 //! | [`RingMember`] | one member: its successors, its predecessor and its pending requests |
-//! | successor | the next member clockwise; a member keeps a list of them, so that some may fail |
+//! | successor | the next member clockwise; a member keeps a list, so that some may fail |
 //! | predecessor | the previous member; a member owns the keys after it, up to its own key |
 //! | finger | a member at a doubling distance, which makes a lookup take few hops |
 //! | [`RingInput`] | what the driver tells a member: a message, a timeout, a timer, a command |
@@ -22,26 +22,26 @@
 //!
 //! 1. The first members are created with [`RingMember::founder`]. A later one is created with
 //!    [`RingMember::new`] and joins through any member ([`RingInput::Join`]).
-//! 2. Each member asks its successor for its neighbours on every [`RingTimer::Stabilise`], and adopts
-//!    a nearer successor once that one has answered. It then notifies its successor, which adopts it
-//!    as predecessor.
+//! 2. Each member asks its successor for its neighbours on every [`RingTimer::Stabilise`], and
+//!    adopts a nearer successor once that one has answered. It then notifies its successor, which
+//!    adopts it as predecessor.
 //! 3. A request without an answer ends in [`RingInput::Timeout`]. The member then uses the next
 //!    successor of its list and reports [`RingEffect::MemberGone`].
-//! 4. A lookup ([`RingInput::LookUp`]) is forwarded to the closest preceding member, until the owner
-//!    answers the requester directly.
+//! 4. A lookup ([`RingInput::LookUp`]) is forwarded to the closest preceding member, until the
+//!    owner answers the requester directly.
 //!
 //! # What always holds
 //!
-//! [`invariant::violation`] checks the inductive invariant of corrected Chord: every member has a live
-//! successor, every list is in the order of the circle, and enough members are skipped by no list.
-//! While fewer members fail together than a list is long, the members then form exactly one ring in
-//! the order of the circle.
+//! The function [`invariant::violation`] checks the inductive invariant of corrected Chord: every
+//! member has a live successor, every list is in the order of the circle, and enough members are
+//! skipped by no list. While fewer members fail together than a list is long, the members then form
+//! exactly one ring in the order of the circle.
 //!
 //! # How to drive a member
 //!
 //! A driver owns the clock and the network. It calls [`RingMember::handle`] for every input, and
-//! carries out the effects. This loop delivers messages at once, lets no request time out, and fires
-//! every timer once per round:
+//! carries out the effects. This loop delivers messages at once, lets no request time out, and
+//! fires every timer once per round:
 //!
 //! ```
 //! use std::collections::{BTreeMap, VecDeque};

@@ -143,7 +143,7 @@ impl RingMember {
             RingInput::Timeout(request) => self.on_timeout(request, effects),
             RingInput::Timer(timer) => self.on_timer(timer, effects),
             RingInput::LookUp(key, tag) => {
-                self.find_owner(key, LookupPurpose::ByCaller(tag), 1, effects)
+                self.find_owner(key, LookupPurpose::ByCaller(tag), 1, effects);
             }
             RingInput::Leave => self.leave(effects),
         }
@@ -178,7 +178,7 @@ impl RingMember {
                 self.on_join(request, newcomer, hops, effects);
             }
             RingMessage::JoinPosition { request, successors } => {
-                self.on_join_position(request, from, successors, effects)
+                self.on_join_position(request, from, successors, effects);
             }
             RingMessage::Leave { predecessor } => self.on_leave(from, predecessor, effects),
         }
@@ -213,7 +213,7 @@ impl RingMember {
                 }
             }
             PendingRequest::Welcome { before, successors } => {
-                self.enter(before, &successors, effects)
+                self.enter(before, &successors, effects);
             }
             // The member is alive, or is no longer the successor.
             PendingRequest::Predecessor { .. }
@@ -255,7 +255,7 @@ impl RingMember {
             None => self.predecessor = Some(claimant),
             Some(present) if claimant == present => {}
             Some(present) if claimant.is_between(present, self.me) => {
-                self.predecessor = Some(claimant)
+                self.predecessor = Some(claimant);
             }
             Some(present) => {
                 let is_checked = |pending: &PendingRequest| {
@@ -311,7 +311,7 @@ impl RingMember {
             }
             PendingRequest::Owner { purpose: LookupPurpose::ForFinger(_), .. } => {}
             PendingRequest::Owner { key, purpose, tries } => {
-                self.find_owner(key, purpose, tries + 1, effects)
+                self.find_owner(key, purpose, tries + 1, effects);
             }
         }
     }

@@ -108,7 +108,7 @@ impl World {
                     self.schedule(delay, to, RingInput::Message(from, message));
                 }
                 RingEffect::StartTimeout(request) => {
-                    self.schedule(DEADLINE, from, RingInput::Timeout(request))
+                    self.schedule(DEADLINE, from, RingInput::Timeout(request));
                 }
                 RingEffect::StartTimer(timer) => {
                     let period = if timer == RingTimer::Stabilise { PERIOD } else { PERIOD / 4 };

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-/// The expected result of a crawl of a fixture. The identity is `content` unless `crawl` names another.
+/// The expected result of a crawl of a fixture. The identity is `content` unless `crawl` names
+/// another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {

@@ -1,5 +1,6 @@
-//! The fixture applications: small pages that each stand for one difficulty of crawling, what a crawl
-//! of each must find, and a server for them on loopback. Knows nothing of crawlers or browsers.
+//! The fixture applications: small pages that each stand for one difficulty of crawling, what a
+//! crawl of each must find, and a server for them on loopback. Knows nothing of crawlers or
+//! browsers.
 //!
 //! [`Site`] is a fixture with its [`Expected`] counts, and [`Server`] serves one.
 

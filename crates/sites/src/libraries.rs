@@ -1,5 +1,5 @@
-//! React and Vue for the fixtures that need them. They come from npm and are not shipped with argiope,
-//! so they are read from disk on request.
+//! React and Vue for the fixtures that need them. They come from npm and are not shipped with
+//! argiope, so they are read from disk on request.
 
 use std::path::{Path, PathBuf};
 

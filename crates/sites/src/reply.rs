@@ -1,5 +1,5 @@
-//! A request as the routes of a fixture see it, and their reply. Knows nothing of the server, so that
-//! a route can be tested without one.
+//! A request as the routes of a fixture see it, and their reply. Knows nothing of the server, so
+//! that a route can be tested without one.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};

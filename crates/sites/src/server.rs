@@ -1,5 +1,5 @@
-//! Serves one fixture on loopback, on a thread of its own, so that it does not disturb the measurement
-//! of a crawler.
+//! Serves one fixture on loopback, on a thread of its own, so that it does not disturb the
+//! measurement of a crawler.
 
 use std::io;
 use std::net::SocketAddr;

@@ -103,8 +103,9 @@ pub fn init(directory: &Path) -> Result<(), AuthorityError> {
     write_new(&certificate_file, &pem("CERTIFICATE", certificate.der()), PUBLIC)
 }
 
-/// Issues a certificate for a process: `node.pem`, `node.key` and a copy of the authority's `ca.pem`
-/// in `out`. Replaces existing files. A running process uses the new ones for its next connection.
+/// Issues a certificate for a process: `node.pem`, `node.key` and a copy of the authority's
+/// `ca.pem` in `out`. Replaces existing files. A running process uses the new ones for its next
+/// connection.
 pub fn issue(
     authority: &Path,
     name: &str,

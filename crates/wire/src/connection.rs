@@ -1,8 +1,8 @@
 //! A connection that both sides have accepted: a queue of frames to send, and a stream of frames to
 //! receive.
 //!
-//! A task of its own (`writer`) writes, so a sender never waits for the network. Knows nothing of the
-//! transport or of the content of frames.
+//! A task of its own (`writer`) writes, so a sender never waits for the network. Knows nothing of
+//! the transport or of the content of frames.
 
 use std::io;
 use std::sync::Arc;
@@ -79,8 +79,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The number of permits that a frame takes. A frame larger than the capacity takes all of them,
-    /// otherwise it could never be sent.
+    /// The number of permits that a frame takes. A frame larger than the capacity takes all of
+    /// them, otherwise it could never be sent.
     pub(crate) fn charge_for(&self, frame: &Bytes) -> usize {
         frame.len().min(self.capacity)
     }
@@ -132,8 +132,8 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Sends frames. Clones send on the same connection. When the last clone is dropped, the queued frames
-/// are written and the direction ends orderly.
+/// Sends frames. Clones send on the same connection. When the last clone is dropped, the queued
+/// frames are written and the direction ends orderly.
 #[derive(Clone)]
 pub struct Sender {
     queue: mpsc::Sender<Bytes>,
@@ -185,8 +185,8 @@ impl Sender {
         self.queue.closed().await;
     }
 
-    /// Drops this sender, and waits until all clones are dropped and all queued frames are written to
-    /// the network. Call it before the process ends.
+    /// Drops this sender, and waits until all clones are dropped and all queued frames are written
+    /// to the network. Call it before the process ends.
     pub async fn finish(self) -> Result<(), SendError> {
         let Self { queue, shared } = self;
         drop(queue);

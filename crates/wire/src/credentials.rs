@@ -1,7 +1,7 @@
 //! The certificates of this process, and the TLS settings made from them.
 //!
-//! Every new connection checks the files and reads them again if they changed, so certificates can be
-//! renewed without a restart. Knows nothing of sockets or of how the files were issued.
+//! Every new connection checks the files and reads them again if they changed, so certificates can
+//! be renewed without a restart. Knows nothing of sockets or of how the files were issued.
 
 use std::fs;
 use std::io;
@@ -24,8 +24,8 @@ pub const KEY_FILE: &str = "node.key";
 const FILES: [&str; 3] = [AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE];
 
 /// The host name in every certificate of a cluster, which dialers ask for. A certificate of the
-/// authority makes a process a member of the cluster, not its address: machines move and have several
-/// names.
+/// authority makes a process a member of the cluster, not its address: machines move and have
+/// several names.
 pub const COMMON_HOST: &str = "argiope";
 
 /// Why certificates cannot be used.
@@ -109,8 +109,8 @@ impl Credentials {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The settings of a new connection. Invalid new files leave the old ones in use, because the three
-    /// files are not replaced in one step.
+    /// The settings of a new connection. Invalid new files leave the old ones in use, because the
+    /// three files are not replaced in one step.
     pub(crate) fn current(&self) -> Configs {
         let stamps = stamps(&self.directory);
         let mut state = self.state();

@@ -1,7 +1,7 @@
 //! Frames on a stream of bytes: a length of four bytes (big-endian), then the content.
 //!
-//! The length [`GOODBYE`] has no content. It marks an orderly end, because to TCP a process that dies
-//! between two frames looks the same. Knows nothing of the content of a frame.
+//! The length [`GOODBYE`] has no content. It marks an orderly end, because to TCP a process that
+//! dies between two frames looks the same. Knows nothing of the content of a frame.
 
 use std::io;
 
@@ -88,8 +88,8 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         self.buffer.reserve(self.read_size);
         let read = match self.reader.read_buf(&mut (&mut self.buffer).limit(self.read_size)).await {
             Ok(read) => read,
-            // TLS reports the first for a truncated stream, TCP the second for a process that died with
-            // unread bytes.
+            // TLS reports the first for a truncated stream, TCP the second for a process that died
+            // with unread bytes.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -217,7 +217,11 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 128,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn arbitrary_bytes_never_panic(

@@ -1,8 +1,8 @@
 //! The handshake of a connection: both sides send a hello, each checks the other's, and both send a
 //! verdict.
 //!
-//! Both sides always send and read both messages, so both know the reason of a refusal. Knows nothing
-//! of addresses, and of certificates only how to recognise that one side has none.
+//! Both sides always send and read both messages, so both know the reason of a refusal. Knows
+//! nothing of addresses, and of certificates only how to recognise that one side has none.
 
 use std::fmt;
 use std::io;

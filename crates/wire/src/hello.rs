@@ -1,7 +1,8 @@
 //! The hello by which two processes introduce themselves, and the check that they match.
 //!
-//! Later versions must be able to read these bytes: a hello begins with the protocol version in four
-//! bytes (big-endian), a verdict with one byte. Everything after the version may change with it.
+//! Later versions must be able to read these bytes: a hello begins with the protocol version in
+//! four bytes (big-endian), a verdict with one byte. Everything after the version may change with
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -148,8 +149,8 @@ impl HelloVerdict {
         }
     }
 
-    /// Decodes a verdict, or returns `None` if it is unreadable. A reason is untrusted and may be cut
-    /// inside a character, so it is made safe to print.
+    /// Decodes a verdict, or returns `None` if it is unreadable. A reason is untrusted and may be
+    /// cut inside a character, so it is made safe to print.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         match bytes.split_first()? {
             (&ACCEPTED, _) => Some(Self::Accepted),
@@ -232,7 +233,10 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn arbitrary_bytes_are_not_a_valid_hello(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {

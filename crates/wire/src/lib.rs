@@ -1,9 +1,9 @@
 //! Moves opaque frames of bytes between the authenticated processes of a cluster.
 //!
-//! [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process. Every
-//! [`Connection`] begins with a [`Hello`] from both sides and then carries frames in both directions.
-//! [`authority`] issues the certificates. Knows nothing of the content of frames: not of controllers,
-//! crawls or states.
+//! A [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process. Every
+//! [`Connection`] begins with a [`Hello`] from both sides, and then carries frames in both
+//! directions. The module [`authority`] issues the certificates. Knows nothing of the content of
+//! frames: not of controllers, crawls or states.
 
 pub mod authority;
 pub mod connection;

@@ -1,6 +1,7 @@
 //! Connections within one process, for tests and for a ring whose members share a process.
 //!
-//! The bytes go through bounded pipes, so framing, handshake and limits are the same as on a network.
+//! The bytes go through bounded pipes, so framing, handshake and limits are the same as on a
+//! network.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

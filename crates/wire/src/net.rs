@@ -15,8 +15,8 @@ use crate::credentials::{self, Credentials};
 use crate::handshake::HandshakeError;
 use crate::stream::Stream;
 
-/// The maximum number of bytes that are read from a dialer after a TLS error, so that it can read the
-/// reason.
+/// The maximum number of bytes that are read from a dialer after a TLS error, so that it can read
+/// the reason.
 const LINGERED: usize = 64 << 10;
 
 /// A transport over TCP. Clones share their credentials.

@@ -215,7 +215,8 @@ impl IncomingConnection {
         &self.from
     }
 
-    /// Performs the handshake. Succeeds if both sides accept and `check` finds no reason against it.
+    /// Performs the handshake. Succeeds if both sides accept and `check` finds no reason against
+    /// it.
     ///
     /// The dialer decides how long it takes, up to the limit. Run it concurrently with `accept`.
     pub async fn handshake(

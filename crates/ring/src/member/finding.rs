@@ -11,8 +11,8 @@ impl RingMember {
         self.range_start().is_some_and(|before| key.belongs_to(before, self.me))
     }
 
-    /// The exclusive start of the range that this member owns, as far as it knows. The range ends at
-    /// its own key.
+    /// The exclusive start of the range that this member owns, as far as it knows. The range ends
+    /// at its own key.
     pub fn range_start(&self) -> Option<Key> {
         match self.predecessor {
             _ if !self.is_inside() => None,

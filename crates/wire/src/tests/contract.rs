@@ -1,4 +1,5 @@
-//! The contract of every transport for processes that behave. Each claim is tested over all of them.
+//! The contract of every transport for processes that behave. Each claim is tested over all of
+//! them.
 
 use std::time::Duration;
 
