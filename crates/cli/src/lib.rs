@@ -1,5 +1,5 @@
-//! What the commands of `argiope` share with those of the lab: command lines, failures and exit
-//! codes, output, progress, applications, processes of a cluster. It must not know any command.
+//! What the commands of `argiope` and the benches of `argiope-lab` share: command lines, exit
+//! codes, output, logging, progress, applications, processes of a cluster. It knows no command.
 
 pub mod arguments;
 pub mod browser;

@@ -59,7 +59,7 @@ impl Contest {
         mut turn: impl FnMut(&Path) -> Result<TurnSpeeds, CommandFailure>,
     ) -> Result<Vec<PairedSpeeds>, CommandFailure> {
         let progress = WorkProgress::new(2 * u64::from(self.rounds));
-        progress.doing(name);
+        progress.set_step(name);
         let mut pairs: Vec<PairedSpeeds> = Vec::new();
         for _ in 0..self.rounds {
             let this = turn(&self.this)?;

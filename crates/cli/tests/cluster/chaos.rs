@@ -1,5 +1,6 @@
-//! Chaos by seed: whatever may happen to machines, in any order. The seed decides what happens and when; what the machines
-//! make of it is their affair, so that a seed that failed may pass the next time. Its log is in the folder that is named.
+//! Chaos by seed: whatever may happen to machines, in any order. The seed decides what happens and
+//! when; what the machines make of it is their affair, so that a seed that failed may pass the next
+//! time. Its log is in the folder that is named.
 
 use std::time::Duration;
 

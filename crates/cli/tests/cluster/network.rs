@@ -1,4 +1,5 @@
-//! A real network between machines: namespaces with an address each, certificates, and a cable that is pulled.
+//! A real network between machines: namespaces with an address each, certificates, and a cable that
+//! is pulled.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -80,8 +81,8 @@ impl Drop for Net {
 fn a_cut_network_heals_and_the_model_is_the_same() {
     let Some(mut net) = Net::new() else {
         // Not by a macro, which would be kept from people if the test passes.
-        let why = "SKIPPED: a cut network: namespaces are not to be had here (they need root and iproute2)\n";
-        std::io::stderr().write_all(why.as_bytes()).expect("somebody reads it");
+        let why = "SKIPPED: a partitioned network needs namespaces (root and iproute2)\n";
+        std::io::stderr().write_all(why.as_bytes()).expect("standard error is open");
         return;
     };
     let folder = folder("network");
@@ -157,7 +158,7 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
         controllers
             .is_some_and(|all| all.len() == 3 && all.iter().filter_map(tabs).sum::<u64>() == 2)
     });
-    // Whoever has no certificate of this authority is not let in.
+    // A client without a certificate of this authority is refused.
     certs(&["init", &at("other-authority")]);
     certs(&["issue", "stranger", "--authority", &at("other-authority"), "--out", &at("stranger")]);
     let stranger =

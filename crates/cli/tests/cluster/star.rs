@@ -41,7 +41,7 @@ fn a_crawler_is_lost_and_the_coordinator_comes_back_and_the_model_is_the_same() 
     ring.wait_until(150);
     ring.crawlers.remove(1).kill();
     ring.wait_until(400);
-    // Whoever was dialled first coordinates.
+    // The controller that was dialled coordinates.
     let coordinator = ring.controllers.remove(0);
     let (number, address) = (coordinator.number, coordinator.address.clone());
     coordinator.kill();

@@ -23,7 +23,8 @@ fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
     let mut ring = Ring::new("machines", 3, 3, "?switches=7&wait=20");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--recovery", "redundancy"]);
-    // By then all three know each other; whoever only one knows of is passed over if that one is lost (decision 20).
+    // By then all three know each other. A member that only one controller knows is lost with it
+    // (decision 20).
     ring.wait_until(200);
     ring.controllers.remove(1).kill();
     ring.wait_until(350);
@@ -71,7 +72,8 @@ fn a_controller_says_whom_it_cannot_reach() {
     });
 }
 
-/// How long a controller stands still: as long as it takes to be taken for dead, or half a minute with `ARGIOPE_LONG=1`.
+/// How long a controller stands still: as long as it takes to be taken for dead, or half a minute
+/// with `ARGIOPE_LONG=1`.
 fn a_while() -> Duration {
     Duration::from_secs(if std::env::var_os("ARGIOPE_LONG").is_some() { 30 } else { 5 })
 }
@@ -90,7 +92,7 @@ fn a_controller_that_stood_still_comes_back_and_the_model_is_the_same() {
 }
 
 #[test]
-fn everybody_is_killed_at_once_and_the_crawl_goes_on_where_it_was() {
+fn all_are_killed_at_once_and_the_crawl_resumes() {
     let mut ring = Ring::new("blackout", 3, 2, "?switches=7");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--recovery", "redundancy"]);

@@ -88,9 +88,9 @@ Examples:
   argiope bench browser --rounds 1 --actions 100 --out bench-browser.json
   argiope bench browser --rounds 1 --actions 100 --baseline ../before/argiope
 
-With --baseline the bench compares this program with another one, such as an earlier build. Both run \
-`PROGRAM crawl URL --json` in turns, with one tab and with two, on the larger sites. The table has \
-the actions per second that they print, the start of the browser included. The ratio \
+With --baseline the bench compares this program with another one, such as an earlier build. Both \
+run `PROGRAM crawl URL --json` in turns, with one tab and with two, on the larger sites. The table \
+has the actions per second that they print, the start of the browser included. The ratio \
 this/baseline is the median over the rounds, followed by the lowest and the highest one.";
 
 /// The arguments as typed.
@@ -199,7 +199,7 @@ pub fn run(args: &BrowserBenchArgs) -> Result<(), CommandFailure> {
 fn write(path: &Path, figures: &impl Serialize) -> Result<(), CommandFailure> {
     let json = serde_json::to_string_pretty(figures).expect("plain figures are JSON") + "\n";
     if let Some(parent) = path.parent() {
-        output::folder(parent)?;
+        output::directory(parent)?;
     }
     output::file(path, json)
 }
@@ -215,7 +215,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     async fn measure(&self) -> Result<Measured, CommandFailure> {
         let mut measured = Measured { site: self.site.name, ..Measured::default() };
-        self.progress.doing(self.site.name);
+        self.progress.set_step(self.site.name);
         for _ in 0..self.args.rounds {
             let one = self.crawl(1).await?;
             measured.bare.push(self.bare(1, one.actions_each)?);

@@ -10,7 +10,7 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
 use argiope_sim::crawler::World;
 
-use argiope::cluster::{block_on, chance};
+use argiope::cluster::{block_on, random_number};
 use argiope::failure::CommandFailure;
 use argiope::processes::{self, ClusterOptions, ClusterProcesses, TempDir, client};
 use argiope::{output, source};
@@ -33,19 +33,19 @@ Examples:
   argiope bench cluster --quick --only speed-up --baseline ../before/argiope --rounds 1
 
 It measures processes on this machine:
-  capacity  the jobs per second that one controller on one core assigns over the network; simulated \
-crawlers report at once
+    capacity  the jobs per second that one controller on one core assigns over the network; \
+simulated crawlers report at once
   same      whether one tab, eight tabs, a cluster, and a cluster that loses a controller find the \
 same states
   loss      the time from the loss of a controller to the first job in one of its states
-  speed-up  the gain of more crawlers with Chromium, on servers that answer after 50 ms and 300 ms; \
-also what as many browsers do without a crawler
+    speed-up  the gain of more crawlers with Chromium, on servers that answer after 50 ms and 300 \
+ms; also what as many browsers do without a crawler
 
 With --baseline it compares this program with another one, such as an earlier build, in turns. For \
-capacity both run `PROGRAM bench cluster --only capacity`: each is loaded by its own crawlers, since \
-the protocols may differ. For speed-up both run `PROGRAM local-cluster -- crawl URL --json`; the \
-speed is transitions over wall_s. The ratio this/baseline is the median over the rounds, followed \
-by the lowest and the highest one.";
+capacity both run `PROGRAM bench cluster --only capacity`: each is loaded by its own crawlers, \
+since the protocols may differ. For speed-up both run `PROGRAM local-cluster -- crawl URL --json`; \
+the speed is transitions over wall_s. The ratio this/baseline is the median over the rounds, \
+followed by the lowest and the highest one.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]
@@ -191,7 +191,7 @@ async fn crawl_with(
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let mut client = Client::dial(switch, &cluster.addresses[0]).await.map_err(failed)?;
-    let id = CrawlId(chance()? as u64);
+    let id = CrawlId(random_number()? as u64);
     let order = Order::new("http://simulated.invalid/".to_owned());
     let started = Instant::now();
     client.start(id, order).await.map_err(failed)?;

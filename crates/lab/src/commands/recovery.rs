@@ -18,9 +18,10 @@ Examples:
   argiope bench recovery --quick --out results
 
 With --out the directory gets recovery.csv and recovery.svg. `more time` is relative to the same \
-crawl without failures and replicas. `more work` is counted as in the thesis: the share of crawlers' \
-time spent on repeated actions, and the share of controllers' time until replicas are acknowledged. \
-`computed` is the result of the formulas of the thesis. The results do not depend on --jobs.";
+crawl without failures and replicas. `more work` is counted as in the thesis: the share of \
+crawlers' time spent on repeated actions, and the share of controllers' time until replicas are \
+acknowledged. `computed` is the result of the formulas of the thesis. The results do not depend on \
+--jobs.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]

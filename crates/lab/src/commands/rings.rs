@@ -36,7 +36,7 @@ pub struct RingBenchArgs {
 impl RingBenchArgs {
     /// Makes the output directory, so that a bad path fails before the work.
     pub fn prepare(&self) -> Result<(), CommandFailure> {
-        self.out.as_deref().map_or(Ok(()), output::folder)
+        self.out.as_deref().map_or(Ok(()), output::directory)
     }
 
     /// Writes a file, if there is an output directory.
@@ -50,7 +50,7 @@ impl RingBenchArgs {
         let size = |crawl: &MeasuredCrawl| models.get(&crawl.testbed).transitions() as u64;
         let progress = WorkProgress::new(crawls.iter().map(size).sum());
         parallel::do_all(crawls, threads, |crawl| {
-            progress.doing(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
+            progress.set_step(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
             let world = World::new(models.get(&crawl.testbed));
             let measured = rings::measure(&crawl.testbed, &world, &crawl.scenario);
             progress.advance(size(crawl));

@@ -1,4 +1,5 @@
-//! `argiope bench scale`: a simulated ring of up to a hundred controllers with twenty crawlers each.
+//! `argiope bench scale`: a simulated ring of up to a hundred controllers with twenty crawlers
+//! each.
 
 use argiope_controller::peer::schemes;
 use argiope_lab::report::{lines, rings as report};

@@ -1,6 +1,6 @@
-//! `argiope bench schemes`: every knowledge scheme on the applications of the thesis (its figures 4.1
-//! to 4.3, tables 4.1 to 4.4, and figure 5 of the preceding paper), and the static division of work
-//! (figures 3 and 4 of the paper on Dist-RIA).
+//! `argiope bench schemes`: every knowledge scheme on the applications of the thesis (its figures
+//! 4.1 to 4.3, tables 4.1 to 4.4, and figure 5 of the preceding paper), and the static division of
+//! work (figures 3 and 4 of the paper on Dist-RIA).
 
 use argiope_controller::peer::schemes;
 use argiope_controller::star::division;
@@ -18,12 +18,12 @@ Examples:
   argiope bench schemes --quick
   argiope bench schemes --quick --out results
 
-With --out the directory gets schemes.csv (one row per crawl and per published row) and schemes.svg \
-(simulated time over the number of controllers). All schemes are also measured on smaller \
-applications of the same kind, in separate tables. The scheme forward would take hours on the large \
-ones, since each search visits state after state: it is measured up to 20,000 transitions. The \
-whole bench takes twenty minutes on two cores. Columns and rows called `published` are from the \
-thesis; all others are measured. The results do not depend on --jobs.";
+With --out the directory gets schemes.csv (one row per crawl and per published row) and \
+schemes.svg (simulated time over the number of controllers). All schemes are also measured on \
+smaller applications of the same kind, in separate tables. The scheme forward would take hours on \
+the large ones, since each search visits state after state: it is measured up to 20,000 \
+transitions. The whole bench takes twenty minutes on two cores. Columns and rows called \
+`published` are from the thesis; all others are measured. The results do not depend on --jobs.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]

@@ -100,7 +100,7 @@ fn timed(model: &Model, described: &'static NamedStrategy) -> (f64, u64) {
     let started = Instant::now();
     let mut crawl = SimulatedCrawl::new(model, described, settings);
     let progress = WorkProgress::new(model.transitions() as u64);
-    progress.doing(described.name);
+    progress.set_step(described.name);
     let mut decisions = 0;
     while crawl.step() {
         decisions += 1;

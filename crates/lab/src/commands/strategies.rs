@@ -24,8 +24,8 @@ Examples:
   argiope bench strategies --testbed hypercube:5 --testbed hypercube:6 --seeds 3
   argiope bench strategies --testbed hypercube:5 --seeds 3 --out results
 
-With --out the directory gets strategies.csv (one row per run), strategies-summary.csv (one row per \
-strategy and per published figure) and strategies.svg (the cost until shares of the states are \
+With --out the directory gets strategies.csv (one row per run), strategies-summary.csv (one row \
+per strategy and per published figure) and strategies.svg (the cost until shares of the states are \
 found). Columns and rows called `published` are from papers; all others are measured. The results \
 do not depend on --jobs. docs/strategies.svg is made by `argiope bench strategies --out DIR`.";
 
@@ -64,7 +64,7 @@ struct Testbed {
 pub fn run(args: StrategiesBenchArgs) -> Result<(), CommandFailure> {
     let plan = check(args)?;
     if let Some(directory) = &plan.out {
-        output::folder(directory)?;
+        output::directory(directory)?;
     }
     let bench = measure(&plan);
     if let Some(directory) = &plan.out {
@@ -128,7 +128,7 @@ fn measure(plan: &Plan) -> Vec<TestbedMeasurement> {
 /// Computes the bounds that the runs on each test-bed are compared with.
 fn bounds(plan: &Plan) -> Vec<(Bound, AllStates)> {
     let progress = WorkProgress::new(plan.testbeds.len() as u64);
-    progress.doing("bounds");
+    progress.set_step("bounds");
     parallel::do_all(&plan.testbeds, plan.threads, |testbed| {
         let CheckedModel { model, reset_cost } = &testbed.app;
         let found = (bound::complete(model, *reset_cost), tour::all_states(model, *reset_cost));
@@ -147,7 +147,7 @@ fn runs(plan: &Plan) -> Vec<Run> {
     }
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
     let progress = WorkProgress::new(work.sum());
-    progress.doing("crawls");
+    progress.set_step("crawls");
     parallel::do_all(&pieces, plan.threads, |&(app, described, seed)| {
         crawl(app, described, seed, &progress)
     })

@@ -1,5 +1,5 @@
-//! Browsers without a crawler: a script in each page clicks its own switches. No crawler with such a
-//! browser can be faster.
+//! Browsers without a crawler: a script in each page clicks its own switches. No crawler with such
+//! a browser can be faster.
 
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,7 @@ use argiope_runtime::cluster::protocol::{CrawlId, CrawlTally, Order};
 use argiope_sites::Server;
 
 use super::bare;
-use argiope::cluster::{block_on, chance};
+use argiope::cluster::{block_on, random_number};
 use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, client};
@@ -90,7 +90,7 @@ fn crawl(
     }
     cluster.wait_for_crawlers(crawlers)?;
     let switch = client()?;
-    let id = CrawlId(chance()? as u64);
+    let id = CrawlId(random_number()? as u64);
     let order = Order::new(url.to_owned());
     let crawled = block_on(async {
         let mut client = Client::dial(&switch, &cluster.addresses[0]).await?;
