@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use argiope_runtime::cluster::Switch;
-use argiope_wire::{ConnectionLimits, Credentials, Hello, Net, Role, Transport};
+use argiope_wire::{ConnectionLimits, Credentials, Hello, Role, TcpTransport, Transport};
 
 use crate::failure::CommandFailure;
 
@@ -39,13 +39,13 @@ impl Security {
             Some(directory) => {
                 let credentials = Credentials::load(directory)
                     .map_err(|error| CommandFailure::Input(error.to_string()))?;
-                Net::secured(credentials)
+                TcpTransport::secured(credentials)
             }
-            None => Net::plain(),
+            None => TcpTransport::plain(),
         };
         let hello = Hello::new(&self.cluster_name, role, name);
         let hello = match address {
-            Some(address) => hello.at(address),
+            Some(address) => hello.with_address(address),
             None => hello,
         };
         Ok(Switch {

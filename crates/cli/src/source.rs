@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use argiope_explore::model::{Model, Reading};
+use argiope_explore::model::{Model, ModelReadOptions};
 use argiope_explore::strategy::RESET_COSTS;
 use argiope_sim::testbeds::{self, TestbedError, TestbedSpec, filetree};
 
@@ -96,7 +96,7 @@ fn shape(path: &Path) -> Result<Model, CommandFailure> {
 
 /// Reads a model file. Unreachable states, if allowed, are reported on standard error.
 fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
-    let reading = Reading { allow_unreachable, ..Reading::default() };
+    let reading = ModelReadOptions { allow_unreachable, ..ModelReadOptions::default() };
     let model = Model::from_json(&bytes_of(path)?, reading)
         .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     let unreachable = model.unreachable();
@@ -120,7 +120,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
         return Err(unreadable(&"it is a directory"));
     }
     // A limit, so that a wrong file does not fill the memory.
-    let limit = Reading::default().limit as u64;
+    let limit = ModelReadOptions::default().limit as u64;
     let too_large = format!("it is larger than {} GiB", limit >> 30);
     if metadata.len() > limit {
         return Err(unreadable(&too_large));

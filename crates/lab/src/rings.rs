@@ -6,7 +6,7 @@ use argiope_controller::peer::settings::Recovery;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::cluster::{Cluster, Counts, checks};
 use argiope_sim::crawler::World;
-use argiope_sim::star::{Breakdown, Star};
+use argiope_sim::star::{Star, TimeBreakdown};
 
 pub mod formulas;
 pub mod published;
@@ -69,7 +69,7 @@ pub struct RingMeasurement {
     /// The counts of the simulator.
     pub counts: Counts,
     /// How each crawler spent its time, if the work was divided in advance.
-    pub times: Vec<Breakdown>,
+    pub times: Vec<TimeBreakdown>,
     /// Why the result is invalid, if it is: the crawl did not end, or the model is incomplete.
     pub wrong: Option<String>,
 }
@@ -90,11 +90,11 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMea
     let (counts, wrong, times) = if scenario.division.is_some() {
         let mut star = Star::new(world, scenario.clone());
         star.run();
-        (star.counts().clone(), star.wrong(), star.times())
+        (star.counts().clone(), star.violation(), star.crawler_times())
     } else {
         let mut cluster = Cluster::new(world, scenario.clone());
         cluster.run();
-        (cluster.counts().clone(), checks::in_the_end(&cluster), Vec::new())
+        (cluster.counts().clone(), checks::check_end(&cluster), Vec::new())
     };
     RingMeasurement {
         testbed: testbed.to_owned(),
@@ -104,7 +104,7 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMea
         recovery: scenario.recovery,
         controllers: scenario.controllers,
         crawlers: scenario.crawlers,
-        action: scenario.action,
+        action: scenario.action_time,
         counts,
         times,
         wrong,
@@ -119,17 +119,17 @@ impl RingMeasurement {
 
     /// Simulated seconds from the first load to the end.
     pub fn seconds(&self) -> f64 {
-        self.counts.ended as f64 / 1e6
+        self.counts.ended_at as f64 / 1e6
     }
 
     /// Simulated time in actions, which compares crawls with other durations of an action.
     pub fn actions_long(&self) -> f64 {
-        self.counts.ended as f64 / self.action as f64
+        self.counts.ended_at as f64 / self.action as f64
     }
 
     /// Messages for each transition, without those that maintain the ring.
     pub fn messages_per_transition(&self) -> f64 {
-        self.counts.total() as f64 / self.transitions as f64
+        self.counts.total_messages() as f64 / self.transitions as f64
     }
 
     /// Messages of a kind.
@@ -139,12 +139,12 @@ impl RingMeasurement {
 
     /// The share of time that crawlers are idle.
     pub fn idle(&self) -> f64 {
-        self.counts.idle as f64 / (self.counts.ended as f64 * self.crawlers as f64)
+        self.counts.idle_time as f64 / (self.counts.ended_at as f64 * self.crawlers as f64)
     }
 
     /// How many times faster than another crawl.
     pub fn speed_up(&self, against: &Self) -> f64 {
-        against.counts.ended as f64 / self.counts.ended as f64
+        against.counts.ended_at as f64 / self.counts.ended_at as f64
     }
 }
 

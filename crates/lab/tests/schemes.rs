@@ -6,7 +6,7 @@ use argiope_controller::peer::settings::Recovery;
 use argiope_explore::model::Model;
 use argiope_lab::rings::recovery::{Overhead, best_period};
 use argiope_lab::rings::{RingMeasurement, formulas, measure};
-use argiope_sim::cluster::scenario::{Happening, Scenario};
+use argiope_sim::cluster::scenario::{FaultEvent, Scenario};
 use argiope_sim::crawler::World;
 use argiope_sim::testbeds::{self, TestbedSpec, random};
 
@@ -68,13 +68,14 @@ fn the_best_time_between_copies_is_about_what_the_thesis_computes() {
         scenario.recovery = recovery;
         let shift = (seed as f64 * 0.618).fract();
         let share = |at: usize| (at as f64 + shift) / failures as f64;
-        scenario.happenings = (0..failures).map(|at| (share(at), Happening::Fail(1))).collect();
+        scenario.scheduled_faults =
+            (0..failures).map(|at| (share(at), FaultEvent::Fail(1))).collect();
         let measured = measure("random:300:20", &world, &scenario);
         assert_eq!(measured.wrong, None, "seed {seed}");
         measured
     };
     let calm: Vec<RingMeasurement> = (0..seeds).map(|seed| run(Recovery::Retry, 0, seed)).collect();
-    let time = calm.iter().map(|run| run.counts.ended as f64).sum::<f64>() / seeds as f64;
+    let time = calm.iter().map(|run| run.counts.ended_at as f64).sum::<f64>() / seeds as f64;
     // Messages take a millisecond.
     let computed = formulas::best_period(1_000.0, failures as f64 / controllers as f64 / time);
     let points: Vec<Overhead> = [0.25, 0.5, 1.0, 2.0, 4.0]

@@ -3,8 +3,11 @@
 //! ([`fleet`], [`cluster`], [`star`]). [`summary`] condenses runs to medians.
 
 pub mod cluster;
+mod counts;
 pub mod crawl;
 pub mod crawler;
+mod environment;
+mod event_loop;
 pub mod fleet;
 pub mod star;
 pub mod summary;

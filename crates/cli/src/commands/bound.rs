@@ -28,7 +28,7 @@ pub struct BoundArgs {
 /// Prints the bounds.
 pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     let app = args.source.load()?;
-    let complete = bound::complete(&app.model, app.reset_cost);
+    let complete = bound::lower_bound(&app.model, app.reset_cost);
     let all_states = tour::all_states(&app.model, app.reset_cost);
     if args.json {
         return output::print(&line(&app, &complete, &all_states));

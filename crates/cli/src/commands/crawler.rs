@@ -58,9 +58,12 @@ pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
         secret: format!("a{:032x}", random_number()?),
         leave,
     };
-    let ended = block_on(worker::run(plan, &mut |what| tracing::info!("{what}")))?;
+    let ended = block_on(worker::run(plan))?;
     ended.map_err(|error| match error {
         WorkerError::Refused(_) => CommandFailure::Input(error.to_string()),
-        WorkerError::Launch(_) | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
+        WorkerError::Launch(_)
+        | WorkerError::NoThread(_)
+        | WorkerError::Panicked
+        | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
     })
 }

@@ -87,7 +87,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     if args.ring.is_wanted() {
         return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
     }
-    let bound = bound::complete(&plan.app.model, plan.app.reset_cost);
+    let bound = bound::lower_bound(&plan.app.model, plan.app.reset_cost);
     let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
     let progress = WorkProgress::new(work);
     let mut runs = Vec::new();

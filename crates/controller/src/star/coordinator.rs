@@ -1,4 +1,4 @@
-//! The coordinator of a star: hears of everything, and passes it on to those who ask.
+//! The coordinator of a star: collects what nodes report, and sends each node what it lacks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -6,72 +6,71 @@ use argiope_explore::id::{ActionSignature, StateKey};
 
 use super::division::DivisionPlan;
 use super::{ActionShare, Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
-use crate::job::{CrawlerId, Transition};
-use crate::outcome::JobFailure;
-use crate::peer::atlas::{ContentId, Remarks, Route, StateRecord};
-use crate::peer::message::ReplicaPiece;
+use crate::job::{CrawlerId, Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::{JobFailure, Note, Offered};
 
-/// What the coordinator is told.
+/// An input of the coordinator.
 #[derive(Clone, Debug)]
 pub enum CoordinatorInput {
-    /// Begin, or go on.
+    /// Begin or resume.
     Start,
-    /// A crawler tells something.
+    /// A node reports.
     Told(NodeReport),
-    /// A crawler is gone.
+    /// A node is lost.
     Lost(CrawlerId),
-    /// It is time.
+    /// A timer fired.
     Woken(CoordinatorTimer),
 }
 
-/// What it is time for.
+/// A timer of the coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CoordinatorTimer {
-    /// To begin with those who are there.
+    /// Begin with the nodes that have reported.
     Gather,
-    /// To look for crawlers that fell silent.
+    /// Look for silent nodes.
     Silence,
 }
 
-/// What the coordinator asks for.
+/// An effect that the coordinator asks its driver for.
 #[derive(Clone, Debug)]
 pub enum CoordinatorEffect {
-    /// This must be kept before anybody is answered.
-    Keep(ReplicaPiece),
-    /// Answer a crawler.
+    /// Make this durable before any answer leaves.
+    Keep(Fact),
+    /// Answer a node.
     Answer(CrawlerId, ToNode),
-    /// Say `Woken` after so many microseconds.
+    /// Start a timer of this many microseconds.
     Wake(CoordinatorTimer, u64),
     /// The crawl is over.
     Finished,
 }
 
-/// How long things take, in microseconds.
+/// Timeouts, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CoordinatorTimeouts {
-    /// A task, before any was measured.
+    /// A task, before the first measurement.
     pub task: u64,
-    /// So long it waits for crawlers that should be there.
+    /// The longest wait for the expected nodes.
     pub gather: u64,
 }
 
-/// A crawler is taken for lost when it was silent so many times as long as any ever was.
+/// A node is lost when it is silent for this multiple of the longest silence so far.
 const SILENCE: u64 = 2;
 
-/// At first crawlers are expected to be silent for so many tasks.
+/// The longest silence expected at first, in tasks.
 const EXPECTED: u64 = 8;
 
-/// So many states are told at once: whoever has much to hear hears it in parts.
+/// One answer carries at most this many states; the next answers carry the rest.
 const STATES_AT_ONCE: usize = 4096;
 
-/// A crawler, as the coordinator knows it.
+/// A node, as the coordinator knows it.
 struct Known {
-    /// The number of what it said last.
+    /// The number of its last report.
     number: u64,
     shares: Vec<usize>,
-    /// The shares that it had when it said something last, as far as it knew.
+    /// The shares that its last report listed.
     has: Vec<usize>,
-    /// What it was told.
+    /// How much it has learned.
     told: HeardUpTo,
     heard: u64,
     /// It waits for an answer.
@@ -80,15 +79,15 @@ struct Known {
     done: bool,
 }
 
-/// A second attempt at an action that a crawler did not get to.
+/// A second attempt at an action that a node could not reach.
 struct Retry {
-    /// By anybody but this one.
+    /// The node that failed.
     not_by: Option<CrawlerId>,
-    /// Who was asked.
+    /// The node that was asked to try.
     by: Option<CrawlerId>,
 }
 
-/// Where an action of a state is: in which state, which action.
+/// An action of a state.
 type Of = (StateKey, ActionSignature);
 
 /// The coordinator.
@@ -96,31 +95,31 @@ pub struct Coordinator {
     plan: DivisionPlan,
     times: CoordinatorTimeouts,
     crawlers: BTreeMap<CrawlerId, Known>,
-    /// Shares that are nobody's.
+    /// Shares that no node holds.
     free: BTreeSet<usize>,
     begun: bool,
-    /// The states in the order in which they were heard of.
+    /// The states in the order in which they were reported.
     states: Vec<FoundState>,
     places: BTreeMap<StateKey, usize>,
     executed: BTreeMap<Of, StateKey>,
-    notes: BTreeMap<Of, ContentId>,
+    notes: BTreeMap<Of, Vec<Note>>,
     strays: BTreeSet<(Of, StateKey)>,
     closed: BTreeMap<Of, JobFailure>,
-    /// Of those that were given up because they were not reached: what somebody else is to try.
+    /// Actions that one node could not reach and another is to try.
     retries: BTreeMap<Of, Retry>,
-    /// Actions that turned out to be plain links, in the order in which they were heard of.
+    /// Actions that turned out to be plain links, in the order in which they were reported.
     plain: Vec<ActionSignature>,
-    /// Plain links that are offered somewhere.
+    /// Plain links that a state offers.
     links: BTreeSet<ActionSignature>,
-    /// How many actions there are to execute, those that were executed included.
+    /// The number of actions to execute, executed ones included.
     offered: usize,
-    /// The longest that a crawler with work was silent.
+    /// The longest silence of a node with work.
     longest: u64,
     finished: bool,
 }
 
 impl Coordinator {
-    /// Waits for as many crawlers as there are shares.
+    /// Waits for as many nodes as there are shares.
     pub fn new(plan: DivisionPlan, times: CoordinatorTimeouts) -> Self {
         Self {
             plan,
@@ -143,23 +142,35 @@ impl Coordinator {
         }
     }
 
-    /// One that goes on with what was kept, in the order in which it was. Who works on what is heard from the crawlers.
+    /// Resumes from durable facts, in their order. The nodes report which shares they hold.
     pub fn restored<'a>(
         plan: DivisionPlan,
         times: CoordinatorTimeouts,
-        parts: impl IntoIterator<Item = &'a ReplicaPiece>,
+        facts: impl IntoIterator<Item = &'a Fact>,
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
         let mut kept = Vec::new();
-        for part in parts {
-            match part {
-                ReplicaPiece::State(record) => coordinator.learn_state(found(record), &mut kept),
-                &ReplicaPiece::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
-                &ReplicaPiece::Closed(state, action, why) => {
-                    coordinator.learn_closed((state, action), why, None, &mut kept);
+        for fact in facts {
+            match fact {
+                Fact::State { key, offers, route, content } => {
+                    let by = route.as_ref().and_then(|route| route.last().copied());
+                    let found = FoundState::of(*key, offers, by, *content);
+                    coordinator.learn_state(found, &mut kept);
                 }
-                &ReplicaPiece::Strayed(step) => coordinator.learn_stray(step, &mut kept),
-                &ReplicaPiece::Plain(action) => coordinator.learn_plain(action, &mut kept),
+                Fact::Transition { from, action, to, notes } => {
+                    let step = Transition { from: *from, action: *action, to: *to };
+                    coordinator.learn_step(step, notes.clone(), &mut kept);
+                }
+                Fact::GivenUp { from, action, reason } => {
+                    coordinator.learn_closed((*from, *action), *reason, None, &mut kept);
+                }
+                Fact::Stray { from, action, to } => {
+                    let step = Transition { from: *from, action: *action, to: *to };
+                    coordinator.learn_stray(step, &mut kept);
+                }
+                Fact::PlainLink { action } => coordinator.learn_plain(*action, &mut kept),
+                // Shares decide who follows a link; the others are not a coordinator's.
+                Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
         }
         coordinator
@@ -170,38 +181,38 @@ impl Coordinator {
         &self.states
     }
 
-    /// Where an action of a state leads, if it was executed.
+    /// The destination of an action of a state, if it was executed.
     pub fn target(&self, state: StateKey, action: ActionSignature) -> Option<StateKey> {
         self.executed.get(&(state, action)).copied()
     }
 
-    /// How many transitions were executed.
+    /// The number of executed transitions.
     pub fn transitions(&self) -> usize {
         self.executed.len()
     }
 
-    /// How many actions are left to execute, as far as that is known.
+    /// The number of known actions that are left to execute.
     pub fn left(&self) -> usize {
         let given_up = self.closed.keys().filter(|of| !self.executed.contains_key(of)).count();
         self.offered.saturating_sub(self.executed.len() + given_up)
     }
 
-    /// How many crawlers have something to do.
+    /// The number of nodes with work.
     pub fn at_work(&self) -> usize {
         self.crawlers.values().filter(|known| !known.done).count()
     }
 
-    /// Those who have said something and are not known to be gone.
+    /// The crawlers of the nodes that are not known to be lost.
     pub fn crawlers(&self) -> impl Iterator<Item = CrawlerId> + '_ {
         self.crawlers.keys().copied()
     }
 
-    /// What a state's page is like.
+    /// The content of a state's page.
     pub fn content(&self, state: StateKey) -> Option<ContentId> {
         self.places.get(&state).and_then(|&place| self.states[place].content)
     }
 
-    /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
+    /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
             CoordinatorInput::Start => {
@@ -251,7 +262,7 @@ impl Coordinator {
             asks: true,
             done: true,
         });
-        // Said before, and overtaken by what was said since.
+        // An older report, overtaken by a newer one.
         if tell.number <= known.number {
             return;
         }
@@ -260,7 +271,7 @@ impl Coordinator {
         }
         (known.number, known.heard, known.asks, known.told) = (tell.number, now, true, tell.heard);
         known.done = tell.done || (!self.begun && tell.shares.is_empty());
-        // What it takes for its own is, unless somebody else was given it.
+        // It keeps the shares that it lists, unless another node holds them.
         known.shares.extend(tell.shares.iter().copied().filter(|share| self.free.remove(share)));
         known.has = tell.shares;
         for found in tell.found {
@@ -295,12 +306,13 @@ impl Coordinator {
         self.offered += found.actions.iter().filter(counts).count();
         self.links.extend(&found.links);
         self.places.insert(found.key, self.states.len());
-        let record = Self::record(&found, self.route_by(found.by));
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::State(record)));
+        let fact = found.fact(self.route_by(found.by), &[]);
+        out.push(CoordinatorEffect::Keep(fact));
         self.states.push(found);
     }
 
-    /// Whether a state is known to offer an action: one who has seen it otherwise is not believed.
+    /// Whether a state offers an action, by the first report of the state. Later reports do not
+    /// count.
     fn offers(&self, (state, action): Of) -> bool {
         let place = self.places.get(&state);
         place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())
@@ -311,19 +323,17 @@ impl Coordinator {
         place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
     }
 
-    fn learn_step(
-        &mut self,
-        step: Transition,
-        notes: Option<ContentId>,
-        out: &mut Vec<CoordinatorEffect>,
-    ) {
+    fn learn_step(&mut self, step: Transition, notes: Vec<Note>, out: &mut Vec<CoordinatorEffect>) {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
         {
             self.executed.insert(of, step.to);
             self.retries.remove(&of);
-            notes.map(|notes| self.notes.insert(of, notes));
-            out.push(CoordinatorEffect::Keep(ReplicaPiece::Step(step, notes)));
+            if !notes.is_empty() {
+                self.notes.insert(of, notes.clone());
+            }
+            let Transition { from, action, to } = step;
+            out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
         }
     }
 
@@ -331,7 +341,8 @@ impl Coordinator {
         let of = (step.from, step.action);
         let known = self.offers(of) && self.places.contains_key(&step.to);
         if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
-            out.push(CoordinatorEffect::Keep(ReplicaPiece::Strayed(step)));
+            let Transition { from, action, to } = step;
+            out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
         }
     }
 
@@ -349,21 +360,22 @@ impl Coordinator {
             return;
         }
         self.closed.insert(of, why);
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::Closed(of.0, of.1, why)));
-        // Of a plain link its crawler tries other states.
+        let (from, action) = of;
+        out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
+        // The node of a plain link tries other states itself.
         if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
         }
     }
 
-    /// A crawler is gone: what it was to try once more somebody else is.
+    /// Frees the second attempts of a lost node for other nodes.
     fn ask_others(&mut self, gone: CrawlerId) {
         for retry in self.retries.values_mut().filter(|retry| retry.by == Some(gone)) {
             retry.by = None;
         }
     }
 
-    /// What a crawler is to try though another one did not get there.
+    /// The second attempts for a node.
     fn unreached_for(&mut self, crawler: CrawlerId) -> Vec<Of> {
         let free = |retry: &Retry| retry.by.is_none() && retry.not_by != Some(crawler);
         for retry in self.retries.values_mut().filter(|retry| free(retry)) {
@@ -384,17 +396,17 @@ impl Coordinator {
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
         self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::Plain(action)));
+        out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
     }
 
-    /// The shares of crawlers that fell silent at work are free again.
+    /// Frees the shares of silent nodes.
     fn look_for_lost(&mut self, now: u64) {
         let silence = SILENCE * self.longest;
         let lost = |known: &Known| !known.asks && now - known.heard > silence;
         let mut silent = Vec::new();
         for (&crawler, known) in self.crawlers.iter_mut().filter(|(_, known)| lost(known)) {
             self.free.extend(std::mem::take(&mut known.shares));
-            // If it was only slow it will ask again. Nobody waits for it until then.
+            // A slow node reports again. The end of the crawl does not wait for it until then.
             known.done = true;
             silent.push(crawler);
         }
@@ -403,7 +415,7 @@ impl Coordinator {
         }
     }
 
-    /// Answers everybody for whom there is something.
+    /// Answers each waiting node that lacks something.
     fn answer(&mut self, now: u64, out: &mut Vec<CoordinatorEffect>) {
         if !self.begun || self.finished {
             return;
@@ -430,16 +442,16 @@ impl Coordinator {
 
     fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<CoordinatorEffect>) {
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
-        // One without a share comes first; otherwise whoever is out of work takes what is free.
+        // A node without a share, or without work, takes a free share.
         if known.shares.is_empty() || known.done {
             known.shares.extend(self.free.pop_first());
         }
-        // What it was given and does not know of was lost on the way.
+        // Shares that it holds and did not list: the answer was lost.
         let missing = known.shares.iter().copied().filter(|share| !known.has.contains(share));
         let missing: Vec<usize> = missing.collect();
         let gone: Vec<usize> =
             known.has.iter().copied().filter(|share| !known.shares.contains(share)).collect();
-        // Somebody who was told more than is known here was told by another coordinator.
+        // A node that knows more than this coordinator learned it from another one.
         let after = HeardUpTo {
             states: known.told.states.min(self.states.len()),
             plain: known.told.plain.min(self.plain.len()),
@@ -455,7 +467,7 @@ impl Coordinator {
         let number = known.number;
         let states: Vec<FoundState> =
             self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
-        // What is done of a share, or is to be tried, can be taken in only by somebody who knows all states.
+        // Shares and second attempts refer to states: they follow once the node knows all states.
         let all = after.states + states.len() == self.states.len();
         let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
         let unreached = unreached.into_iter().filter(|_| all).collect();
@@ -489,7 +501,7 @@ impl Coordinator {
         }
     }
 
-    /// How one gets to where a transition leads, by the ways in which states were found.
+    /// The route to the destination of a transition, over the transitions that found states.
     fn route_by(&self, by: Option<Transition>) -> Route {
         let mut route = Vec::new();
         let mut by = by;
@@ -501,43 +513,30 @@ impl Coordinator {
         route.into()
     }
 
-    fn record(found: &FoundState, route: Route) -> StateRecord {
-        let remarks =
-            Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
-        StateRecord {
-            key: found.key,
-            actions: found.actions.clone(),
-            route,
-            executed: Vec::new(),
-            remarks,
-            content: found.content,
-        }
-    }
-
-    /// Everything that is known of the application, each state with a shortest known way.
-    pub fn records(&self) -> Vec<StateRecord> {
+    /// The facts about all states that a known path reaches.
+    pub fn facts(&self) -> Vec<Fact> {
         let routes = self.routes();
         let reached = self.states.iter().filter_map(|found| Some((found, routes.get(&found.key)?)));
-        let mut records: BTreeMap<StateKey, StateRecord> =
-            reached.map(|(found, route)| (found.key, Self::record(found, route.clone()))).collect();
-        for record in records.values_mut() {
-            let plain =
-                self.plain.iter().filter(|action| record.actions.binary_search(action).is_ok());
-            record.remarks.links.extend(plain);
-        }
-        for (&(from, action), &to) in &self.executed {
-            records.entry(from).and_modify(|record| record.executed.push((action, to)));
-        }
-        for (&(from, action), &notes) in &self.notes {
-            records.entry(from).and_modify(|record| _ = record.remarks.notes.insert(action, notes));
-        }
-        for &((from, action), to) in &self.strays {
-            records.entry(from).and_modify(|record| _ = record.remarks.strays.insert((action, to)));
-        }
-        for (&(from, action), &why) in &self.closed {
-            records.entry(from).and_modify(|record| _ = record.remarks.reasons.insert(action, why));
-        }
-        records.into_values().collect()
+        let mut facts: Vec<Fact> =
+            reached.map(|(found, route)| found.fact(route.clone(), &self.plain)).collect();
+        facts.extend(self.executed.iter().map(|(&(from, action), &to)| {
+            let notes = self.notes.get(&(from, action)).cloned().unwrap_or_default();
+            Fact::Transition { from, action, to, notes }
+        }));
+        let followed = self.executed.keys().filter(|of| self.is_plain(of));
+        facts.extend(followed.map(|&(state, link)| Fact::LinkFollower { link, state }));
+        let strays = self.strays.iter();
+        facts.extend(strays.map(|&((from, action), to)| Fact::Stray { from, action, to }));
+        let closed = self.closed.iter();
+        let closed =
+            closed.map(|(&(from, action), &reason)| Fact::GivenUp { from, action, reason });
+        facts.extend(closed);
+        facts.retain(|fact| fact.state().is_some_and(|state| routes.contains_key(&state)));
+        facts
+    }
+
+    fn is_plain(&self, &(state, action): &Of) -> bool {
+        self.is_link(state, action) || self.plain.contains(&action)
     }
 
     fn routes(&self) -> BTreeMap<StateKey, Route> {
@@ -564,13 +563,30 @@ impl Coordinator {
     }
 }
 
-/// A state as it was kept.
-fn found(record: &StateRecord) -> FoundState {
-    FoundState {
-        key: record.key,
-        actions: record.actions.clone(),
-        links: record.remarks.links.iter().copied().collect(),
-        by: record.route.last().copied(),
-        content: record.content,
+impl FoundState {
+    fn of(
+        key: StateKey,
+        offers: &[Offered],
+        by: Option<Transition>,
+        content: Option<ContentId>,
+    ) -> Self {
+        let links = offers.iter().filter(|offered| offered.once);
+        Self {
+            key,
+            actions: offers.iter().map(|offered| offered.action).collect(),
+            links: links.map(|offered| offered.action).collect(),
+            by,
+            content,
+        }
+    }
+
+    /// The fact that it exists, if these actions turned out to be plain links.
+    fn fact(&self, route: Route, plain: &[ActionSignature]) -> Fact {
+        let is_link = |action: &ActionSignature| {
+            self.links.binary_search(action).is_ok() || plain.contains(action)
+        };
+        let offered = |action: &ActionSignature| Offered { action: *action, once: is_link(action) };
+        let offers = self.actions.iter().map(offered).collect();
+        Fact::State { key: self.key, offers, route: Some(route), content: self.content }
     }
 }

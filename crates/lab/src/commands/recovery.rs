@@ -5,7 +5,7 @@ use argiope_controller::peer::settings::Recovery;
 use argiope_lab::report::{lines, recovery as report};
 use argiope_lab::rings::recovery::{Overhead, best_period};
 use argiope_lab::rings::{RingMeasurement, formulas};
-use argiope_sim::cluster::scenario::{Happening, Latency, Scenario};
+use argiope_sim::cluster::scenario::{FaultEvent, Latency, Scenario};
 use argiope_sim::cluster::spec;
 
 use super::rings::{MeasuredCrawl, Models, RingBenchArgs, check_all};
@@ -95,7 +95,7 @@ pub fn run(args: &RecoveryBenchArgs) -> Result<(), CommandFailure> {
 
 /// The mean time of crawls, in microseconds.
 fn time_of(runs: &[RingMeasurement]) -> f64 {
-    runs.iter().map(|run| run.counts.ended as f64).sum::<f64>() / runs.len() as f64
+    runs.iter().map(|run| run.counts.ended_at as f64).sum::<f64>() / runs.len() as f64
 }
 
 impl Plan<'_> {
@@ -114,11 +114,12 @@ impl Plan<'_> {
         );
         scenario.latency = Latency::Constant(LATENCY);
         scenario.recovery = recovery;
-        scenario.processing = processing;
+        scenario.processing_time = processing;
         // Evenly spread, with a shift that depends on the seed.
         let shift = (seed as f64 * 0.618).fract();
         let share = |at: usize| (at as f64 + shift) / failures as f64;
-        scenario.happenings = (0..failures).map(|at| (share(at), Happening::Fail(1))).collect();
+        scenario.scheduled_faults =
+            (0..failures).map(|at| (share(at), FaultEvent::Fail(1))).collect();
         MeasuredCrawl { testbed: self.testbed.to_owned(), scenario }
     }
 
@@ -144,7 +145,7 @@ impl Plan<'_> {
         Ok(runs
             .map(|(point, runs)| {
                 Overhead::new(
-                    spec::name_of(point.recovery),
+                    spec::recovery_name(point.recovery),
                     point.at,
                     point.computed,
                     runs,
@@ -262,7 +263,7 @@ fn over_load(plan: &Plan<'_>) -> Result<report::ThesisFigure, CommandFailure> {
             let all = |run: &RingMeasurement| run.counts.messages.values().sum::<u64>() as f64;
             let messages = calm.iter().map(all).sum::<f64>() / calm.len() as f64;
             let load = (messages * copying / (plan.controllers as f64 * time_of(calm))).min(0.999);
-            let recovery = match spec::recovery(name).expect("it is in the list") {
+            let recovery = match spec::parse_recovery(name).expect("it is in the list") {
                 Recovery::Combined { .. } => {
                     Recovery::Combined { period: Some(formulas::best_period(delay, rate) as u64) }
                 }

@@ -52,7 +52,7 @@ pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
     let testbed = args.testbed.as_deref().unwrap_or(usual);
     let mut models = Models::default();
     let reset_cost = models.add(testbed)?.reset_cost;
-    let action = spec::microseconds(&args.action_time).filter(|&time| time > 0);
+    let action = spec::parse_time(&args.action_time).filter(|&time| time > 0);
     let action = action.ok_or_else(|| {
         CommandFailure::Input(format!(
             "--action-time {:?} is no duration; write for example 10ms or 250us",
@@ -65,7 +65,7 @@ pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
         crawls.extend(controllers.iter().map(|&many| {
             let mut scenario = Scenario::new(many, many * CRAWLERS, reset_cost, common.seed);
             scenario.scheme = scheme;
-            scenario.pace(Some(action), None);
+            scenario.set_pace(Some(action), None);
             MeasuredCrawl { testbed: testbed.to_owned(), scenario }
         }));
     }

@@ -106,7 +106,7 @@ fn measure_divided(
                     let mut scenario = Scenario::new(1, crawlers, reset_cost, common.seed);
                     scenario.strategy = strategies::find(strategy).expect("it is there");
                     scenario.division = Some(how);
-                    scenario.processing = COORDINATOR;
+                    scenario.processing_time = COORDINATOR;
                     crawls.push(MeasuredCrawl { testbed: (*testbed).to_owned(), scenario });
                     names.push((strategy, division));
                 }

@@ -131,7 +131,7 @@ fn bounds(plan: &Plan) -> Vec<(Bound, AllStates)> {
     progress.set_step("bounds");
     parallel::do_all(&plan.testbeds, plan.threads, |testbed| {
         let CheckedModel { model, reset_cost } = &testbed.app;
-        let found = (bound::complete(model, *reset_cost), tour::all_states(model, *reset_cost));
+        let found = (bound::lower_bound(model, *reset_cost), tour::all_states(model, *reset_cost));
         progress.advance(1);
         found
     })

@@ -86,7 +86,7 @@ pub fn of_schemes(bed: &Testbed, runs: &[&RingMeasurement]) -> String {
             run.scheme.to_owned(),
             format!("{:.0}{}", run.cost(), mark(run)),
             run.messages("search").to_string(),
-            run.counts.total().to_string(),
+            run.counts.total_messages().to_string(),
             format!("{:.2}", run.messages_per_transition()),
             format!("{:.1} %", 100.0 * run.idle()),
             format!("{:.0}", run.actions_long() * action),
@@ -250,9 +250,9 @@ pub fn csv(runs: &[&RingMeasurement], printed: &[Row]) -> String {
         row.extend([run.controllers, run.crawlers, run.transitions].map(|count| count.to_string()));
         row.extend([run.reset_cost.to_string(), run.action.to_string(), run.cost().to_string()]);
         row.extend([counts.spent.actions, counts.spent.resets].map(|count| count.to_string()));
-        row.extend([format!("{:.3}", counts.ended as f64 / 1e3), format!("{:.5}", run.idle())]);
+        row.extend([format!("{:.3}", counts.ended_at as f64 / 1e3), format!("{:.5}", run.idle())]);
         row.extend(
-            [counts.by_reset, counts.reexecuted, counts.failures, counts.total()]
+            [counts.by_reset, counts.reexecuted, counts.failures, counts.total_messages()]
                 .map(|count| count.to_string()),
         );
         row.extend(kinds.iter().map(|kind| run.messages(kind).to_string()));

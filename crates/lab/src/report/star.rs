@@ -5,11 +5,11 @@ use crate::rings::published::{self, Static};
 use crate::rings::{Divided, RingMeasurement};
 use argiope::format::name;
 use argiope::table::Table;
-use argiope_sim::star::Breakdown;
+use argiope_sim::star::TimeBreakdown;
 
 /// The sum over all crawlers.
-fn sum(times: &[Breakdown]) -> Breakdown {
-    times.iter().fold(Breakdown::default(), |sum, time| Breakdown {
+fn sum(times: &[TimeBreakdown]) -> TimeBreakdown {
+    times.iter().fold(TimeBreakdown::default(), |sum, time| TimeBreakdown {
         acting: sum.acting + time.acting,
         network: sum.network + time.network,
         coordinator: sum.coordinator + time.coordinator,
@@ -84,8 +84,8 @@ pub fn idle_times(runs: &[&Divided]) -> String {
     let crawlers = (0..first.run.times.len()).map(|number| number.to_string());
     let mut table = Table::new(["idle in %".to_owned()].into_iter().chain(crawlers));
     for divided in runs {
-        let whole = divided.run.counts.ended.max(1) as f64;
-        let idle = |time: &Breakdown| format!("{:.1}", 100.0 * time.idle as f64 / whole);
+        let whole = divided.run.counts.ended_at.max(1) as f64;
+        let idle = |time: &TimeBreakdown| format!("{:.1}", 100.0 * time.idle as f64 / whole);
         table.row([title(divided)].into_iter().chain(divided.run.times.iter().map(idle)));
     }
     table.to_string()
@@ -154,7 +154,7 @@ mod tests {
             assert!((whole - 100.0).abs() < 1e-9, "{whole}");
             for time in &divided.run.times {
                 let all = time.acting + time.network + time.coordinator + time.idle;
-                assert!(all <= divided.run.counts.ended, "{time:?}");
+                assert!(all <= divided.run.counts.ended_at, "{time:?}");
             }
         }
         let runs: Vec<&Divided> = runs.iter().collect();

@@ -42,9 +42,9 @@ impl Overhead {
             again: mean(&|run, _| run.counts.reexecuted as f64 / run.transitions as f64),
             time: mean(&|run, calm| calm.speed_up(run)) - 1.0,
             work: mean(&|run, calm| {
-                let time = calm.counts.ended as f64;
-                let again = run.counts.again as f64 / (time * run.crawlers as f64);
-                again + run.counts.copying as f64 / (time * run.controllers as f64)
+                let time = calm.counts.ended_at as f64;
+                let again = run.counts.reexecution_time as f64 / (time * run.crawlers as f64);
+                again + run.counts.replication_time as f64 / (time * run.controllers as f64)
             }),
             computed,
         }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::CrawlerId;
+use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::ContentId;
-use argiope_controller::peer::message::{LeaseRef, PeerInput, PeerTimer, ReplicaPiece, TaskReport};
+use argiope_controller::peer::message::{LeaseRef, PeerInput, PeerTimer, TaskReport};
 use argiope_controller::star::coordinator::{CoordinatorInput, CoordinatorTimer as StarTimer};
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, ListenError, Role};
@@ -20,7 +20,6 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 use super::connections::{ConnectionEvent, Link, LinkId, Switch};
 use super::crawl_state::{CrawlShare, Duty, PendingCrawl};
 use super::protocol::{CrawlId, CrawlSpec, CrawlTally, KnownMember, decode};
-use crate::store::packed;
 use crate::store::{Batch, Store, StoreError, StoreWriter, WriterEvent};
 
 mod clients;
@@ -169,7 +168,7 @@ pub async fn run(
     let mut listener = switch.transport.listen(listen).await?;
     let store = open(&data).map_err(ControllerError::Open)?;
     if switch.me.address.is_none() {
-        switch.me = Arc::new((*switch.me).clone().at(listener.address()));
+        switch.me = Arc::new((*switch.me).clone().with_address(listener.address()));
     }
     let (arrivals, mut arriving) = mpsc::channel(WAITING);
     // What happens beside frames is little, and each of it was begun here.
@@ -226,7 +225,7 @@ pub async fn run(
             tokio::task::spawn_local(async move {
                 let _door = door;
                 let from = incoming.from().to_owned();
-                let _ = match incoming.welcome(&switch.me, &switch.limits, &|_| Ok(())).await {
+                let _ = match incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await {
                     Ok(connection) => happenings.send(Happening::Welcomed(connection)),
                     Err(error) => happenings.send(Happening::Refused(from, error.to_string())),
                 };
@@ -281,13 +280,8 @@ impl Node<'_> {
         let unknown = |what: &str| {
             ControllerError::Kept(format!("{what} was kept by another version of argiope"))
         };
-        let mut kept: BTreeMap<CrawlId, Vec<ReplicaPiece>> = BTreeMap::new();
-        self.store.kept(|bytes| {
-            let (crawl, part) =
-                packed::decode::<(CrawlId, ReplicaPiece)>(bytes, &"what a controller kept")?;
-            kept.entry(crawl).or_default().push(part);
-            Ok(())
-        })?;
+        let mut kept: BTreeMap<CrawlId, Vec<Fact>> = BTreeMap::new();
+        self.store.kept(|crawl, fact| kept.entry(CrawlId(crawl)).or_default().push(fact))?;
         for (name, bytes) in self.store.named_from("crawl/")? {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
             let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
@@ -300,18 +294,18 @@ impl Node<'_> {
             if let Some(masks) = self.store.named(&format!("volatile/{id}"))? {
                 share.volatile = decode(&masks).ok_or_else(|| unknown("what is volatile"))?;
             }
-            let parts = kept.remove(&id).unwrap_or_default();
+            let facts = kept.remove(&id).unwrap_or_default();
             if share.is_star() {
-                share.duty = self.recall_star(id, &parts)?;
+                share.duty = self.recall_star(id, &facts)?;
             } else if share.finished || share.stopped {
                 share.duty = Duty::Peer(Peer::reviving(
                     super::crawl_state::settings(&share.spec.order)
                         .map_err(ControllerError::Kept)?,
                     self.me,
-                    &parts,
+                    &facts,
                 ));
             } else {
-                share.pending = Some(PendingCrawl { parts, ..PendingCrawl::default() });
+                share.pending = Some(PendingCrawl { facts, ..PendingCrawl::default() });
             }
             self.shares.insert(id, share);
         }

@@ -48,13 +48,13 @@ pub struct ClusterOutcome {
 impl ClusterOutcome {
     /// The outcome of a ring.
     pub fn of(cluster: &Cluster<'_>, wall_ms: f64) -> Self {
-        let wrong = checks::in_the_end(cluster);
+        let wrong = checks::check_end(cluster);
         Self::new(cluster.scenario(), cluster.world(), cluster.counts(), wrong, wall_ms)
     }
 
     /// The outcome of a star.
     pub fn of_star(star: &Star<'_>, wall_ms: f64) -> Self {
-        Self::new(star.scenario(), star.world(), star.counts(), star.wrong(), wall_ms)
+        Self::new(star.scenario(), star.world(), star.counts(), star.violation(), wall_ms)
     }
 
     fn new(
@@ -66,7 +66,7 @@ impl ClusterOutcome {
     ) -> Self {
         let Scenario { controllers, crawlers, strategy, recovery, reset_cost, seed, .. } =
             *scenario;
-        let time = counts.ended as f64 * crawlers as f64;
+        let time = counts.ended_at as f64 * crawlers as f64;
         Self {
             strategy: strategy.name,
             seed,
@@ -75,14 +75,15 @@ impl ClusterOutcome {
             controllers,
             crawlers,
             scheme: scenario.scheme_name(),
-            recovery: spec::name_of(recovery),
+            recovery: spec::recovery_name(recovery),
             cost: counts.spent.cost(reset_cost),
-            simulated_ms: counts.ended as f64 / 1e3,
+            simulated_ms: counts.ended_at as f64 / 1e3,
             messages: counts.messages.clone(),
-            messages_total: counts.total(),
-            messages_per_transition: counts.total() as f64 / world.transitions().max(1) as f64,
+            messages_total: counts.total_messages(),
+            messages_per_transition: counts.total_messages() as f64
+                / world.transitions().max(1) as f64,
             depths: counts.depths.clone(),
-            idle_share: if time > 0.0 { counts.idle as f64 / time } else { 0.0 },
+            idle_share: if time > 0.0 { counts.idle_time as f64 / time } else { 0.0 },
             failures: counts.failures,
             reexecuted: counts.reexecuted,
             model_equal: wrong.is_none(),

@@ -48,7 +48,7 @@ pub fn write(
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let header = serde_json::to_string(header).expect("a header is plain data");
     writeln!(file, "{header}").map_err(failed)?;
-    while let Some(words) = cluster.step_in_words() {
+    while let Some(words) = cluster.step_traced() {
         for line in words {
             writeln!(file, "{line}").map_err(failed)?;
         }
@@ -81,7 +81,7 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
     let mut cluster = Cluster::new(&world, scenario(&header.scenario, app, strategy, header.seed)?);
     let mut waits = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut number = 1;
-    while let Some(words) = cluster.step_in_words() {
+    while let Some(words) = cluster.step_traced() {
         for line in words {
             number += 1;
             output::print(&format!("{line}\n"))?;

@@ -1,7 +1,7 @@
 //! What clients wish for: crawls to begin or to stop, how everything stands, and what was found.
 
-use argiope_controller::peer::atlas::StateRecord;
-use argiope_controller::peer::message::ReplicaPiece;
+use argiope_controller::journal::Fact;
+use argiope_controller::spent::{Spent, WriterId};
 
 use super::super::connections::LinkId;
 use super::super::contents;
@@ -10,8 +10,8 @@ use super::super::protocol::{CrawlId, CrawlStatus, FromClient, MemberStatus, Sta
 use super::Node;
 use super::crawlers::Asker;
 
-/// So many states go into one frame.
-const STATES_AT_ONCE: usize = 64;
+/// The facts in one frame.
+const FACTS_AT_ONCE: usize = 256;
 
 impl Node<'_> {
     pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
@@ -97,28 +97,20 @@ impl Node<'_> {
     fn hand_out(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
         let spec = ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone());
-        let mut answers = vec![spec, ToClient::Spent(self.me, share.spent)];
-        let records: Vec<StateRecord> = match &share.pending {
-            Some(pending) => pending.parts.iter().filter_map(state).collect(),
-            None => share.records(),
+        let mut answers = vec![spec];
+        let mut facts = match &share.pending {
+            Some(pending) => pending.facts.clone(),
+            None => share.facts(),
         };
-        let contents = records.iter().flat_map(StateRecord::contents);
+        let Spent { actions, resets } = share.spent;
+        facts.push(Fact::Spent { writer: WriterId(self.me.0), actions, resets });
+        let contents = facts.iter().filter_map(Fact::content);
         let blobs = contents::in_frames(contents.filter_map(|content| self.blob(content)));
         answers.extend(blobs.into_iter().map(ToClient::Blobs));
-        answers.extend(records.chunks(STATES_AT_ONCE).map(|some| ToClient::States(some.to_vec())));
+        answers.extend(facts.chunks(FACTS_AT_ONCE).map(|some| ToClient::Facts(some.to_vec())));
         answers.push(ToClient::End);
         if let Some(link) = self.links.get(&link) {
             link.send_all(answers);
         }
-    }
-}
-
-fn state(part: &ReplicaPiece) -> Option<StateRecord> {
-    match part {
-        ReplicaPiece::State(record) => Some(record.clone()),
-        ReplicaPiece::Step(..)
-        | ReplicaPiece::Closed(..)
-        | ReplicaPiece::Strayed(_)
-        | ReplicaPiece::Plain(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
 };
@@ -17,7 +17,6 @@ use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty};
 use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
 use super::{Alarm, Node, short};
-use crate::store::packed::encode;
 use crate::store::{Batch, ContentHash};
 
 /// What waits for the disk.
@@ -46,8 +45,8 @@ impl Node<'_> {
         peer.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         effects.retain(|effect| match effect {
-            PeerEffect::Keep(part) => {
-                kept.push(encode(&(crawl, part)));
+            PeerEffect::Keep(fact) => {
+                kept.push((crawl.0, fact.clone()));
                 false
             }
             _ => true,
@@ -74,7 +73,7 @@ impl Node<'_> {
                     self.send_envelope(crawl, to, envelope);
                 }
             }
-            PeerEffect::Broadcast(facts) => {
+            PeerEffect::Broadcast(hints) => {
                 let share = self.shares.get(&crawl);
                 let initial =
                     share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
@@ -90,7 +89,7 @@ impl Node<'_> {
                 for other in others {
                     let envelope = Envelope {
                         initial,
-                        facts: facts.clone(),
+                        hints: hints.clone(),
                         ..Envelope::new(None, PeerMessage::Learned)
                     };
                     self.send_envelope(crawl, other, envelope);

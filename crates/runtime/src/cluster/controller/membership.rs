@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use argiope_controller::journal::Fact;
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::{PeerInput, ReplicaPiece};
+use argiope_controller::peer::message::PeerInput;
 use argiope_controller::peer::settings::PeerSettings;
 use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
@@ -25,7 +26,7 @@ const APART: Duration = Duration::from_secs(5);
 /// So long it may take until others have taken over from a controller.
 const TAKING_OVER: Duration = Duration::from_secs(5);
 /// So many things that were kept go into one frame.
-const PARTS_AT_ONCE: usize = 256;
+const FACTS_AT_ONCE: usize = 256;
 /// Nobody knows more controllers than this.
 const MOST_MEMBERS: usize = 10_000;
 
@@ -222,10 +223,10 @@ impl Node<'_> {
         let pending = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut());
         let Some(pending) = pending.filter(|pending| pending.sent_to != Some(to)) else { return };
         pending.sent_to = Some(to);
-        let parts = pending.parts.clone();
+        let facts = pending.facts.clone();
         let mut messages: Vec<Between> = Vec::new();
-        for some in parts.chunks(PARTS_AT_ONCE) {
-            let contents = some.iter().flat_map(ReplicaPiece::contents);
+        for some in facts.chunks(FACTS_AT_ONCE) {
+            let contents = some.iter().filter_map(Fact::content);
             let blobs = contents.filter_map(|content| self.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }
@@ -236,7 +237,7 @@ impl Node<'_> {
     }
 
     /// Somebody has sent what it kept of a crawl that nobody goes on with.
-    fn take_kept(&mut self, from: Key, id: CrawlId, parts: &[ReplicaPiece], last: bool) {
+    fn take_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, last: bool) {
         let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
         else {
             return;
@@ -244,20 +245,20 @@ impl Node<'_> {
         if last {
             pending.have_sent.insert(from);
         }
-        pending.parts.extend(parts.iter().cloned());
-        let kept = parts.iter().map(|part| crate::store::packed::encode(&(id, part))).collect();
+        pending.facts.extend(facts.iter().cloned());
+        let kept = facts.into_iter().map(|fact| (id.0, fact)).collect();
         self.append(crate::store::Batch { kept, ..Default::default() });
     }
 
     /// Goes on with what was kept, as a member of the ring that others have formed meanwhile.
     fn come_back(&mut self, id: CrawlId, through: Key) {
         let me = self.me;
-        let Some(parts) = self.take_up(id, |settings, parts| Peer::returning(settings, me, parts))
+        let Some(facts) = self.take_up(id, |settings, facts| Peer::returning(settings, me, facts))
         else {
             return;
         };
         (self.say)(&format!(
-            "crawl {id}: joining through {}, with {parts} things kept",
+            "crawl {id}: joining through {}, with {facts} facts kept",
             short(through)
         ));
         self.join(id, through);
@@ -266,11 +267,11 @@ impl Node<'_> {
 
     fn revive(&mut self, id: CrawlId) {
         let me = self.me;
-        let Some(parts) = self.take_up(id, |settings, parts| Peer::reviving(settings, me, parts))
+        let Some(facts) = self.take_up(id, |settings, facts| Peer::reviving(settings, me, facts))
         else {
             return;
         };
-        (self.say)(&format!("crawl {id}: going on with {parts} things kept"));
+        (self.say)(&format!("crawl {id}: going on with {facts} facts kept"));
         self.tell(id, PeerInput::Start);
         self.assign_tabs();
     }
@@ -279,14 +280,14 @@ impl Node<'_> {
     fn take_up(
         &mut self,
         id: CrawlId,
-        make: impl FnOnce(PeerSettings, &[ReplicaPiece]) -> Peer,
+        make: impl FnOnce(PeerSettings, &[Fact]) -> Peer,
     ) -> Option<usize> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
         // It was checked when the crawl was introduced.
         share.duty =
-            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.parts));
-        Some(pending.parts.len())
+            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.facts));
+        Some(pending.facts.len())
     }
 
     fn join(&mut self, id: CrawlId, through: Key) {
@@ -355,9 +356,9 @@ impl Node<'_> {
                 self.take_blobs(blobs);
                 self.tell_crawler(id, crawler, told);
             }
-            Between::Kept(id, parts, blobs, last) => {
+            Between::Kept(id, facts, blobs, last) => {
                 self.take_blobs(blobs);
-                self.take_kept(from, id, &parts, last);
+                self.take_kept(from, id, facts, last);
             }
             Between::Returned(id, answer) => self.tell(id, PeerInput::Returned(answer)),
             Between::Probe(number, order) => {

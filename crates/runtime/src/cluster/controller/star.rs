@@ -2,8 +2,8 @@
 //! get lost on the way: whoever is not answered says again what it said.
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::ContentId;
-use argiope_controller::peer::message::{ReplicaPiece, ToCrawler};
+use argiope_controller::journal::{ContentId, Fact};
+use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
 use argiope_controller::star::division::{Division, DivisionPlan};
@@ -16,7 +16,7 @@ use super::super::crawl_state::{CrawlShare, Duty, STAR_TIMES};
 use super::super::protocol::{Between, Blob, CrawlId, TabTimes, ToTabs, decode, encode};
 use super::effects::{Outgoing, home, short_number};
 use super::{Alarm, ControllerError, Node};
-use crate::store::{Batch, packed};
+use crate::store::Batch;
 
 /// Who coordinates a crawl.
 enum Who {
@@ -35,11 +35,7 @@ impl Node<'_> {
     }
 
     /// What this controller did for a crawl in an earlier life, if its work is divided in advance.
-    pub(super) fn recall_star(
-        &self,
-        id: CrawlId,
-        parts: &[ReplicaPiece],
-    ) -> Result<Duty, ControllerError> {
+    pub(super) fn recall_star(&self, id: CrawlId, facts: &[Fact]) -> Result<Duty, ControllerError> {
         let Some(bytes) = self.store.named(&format!("coordinates/{id}"))? else {
             return Ok(Duty::PassOn);
         };
@@ -47,7 +43,7 @@ impl Node<'_> {
             || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
         let plan: DivisionPlan =
             decode(&bytes).filter(|plan: &DivisionPlan| plan.shares > 0).ok_or_else(unknown)?;
-        Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, parts)))
+        Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, facts)))
     }
 
     /// Goes on with the crawls that it coordinates.
@@ -75,10 +71,10 @@ impl Node<'_> {
         coordinator.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         for effect in &effects {
-            if let CoordinatorEffect::Keep(part) = effect {
-                kept.push(packed::encode(&(crawl, part)));
-                if let ReplicaPiece::Step(step, _) = part {
-                    self.trace("executed", step.from, step.action);
+            if let CoordinatorEffect::Keep(fact) = effect {
+                kept.push((crawl.0, fact.clone()));
+                if let Fact::Transition { from, action, .. } = fact {
+                    self.trace("executed", *from, *action);
                 }
             }
         }

@@ -5,16 +5,18 @@ use std::collections::BTreeSet;
 use crate::cluster::Cluster;
 
 /// What is wrong with what was found.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
-    let world = cluster.world;
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
+    let world = cluster.env.world;
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
         // Also what was own until just now counts, and copies: whoever wants the model gets all of it.
         for (key, state) in peer.atlas().all() {
             // One that awaits a state may have taken its owner for dead just now: what the owner knows counts.
-            let Some(record) = peer.atlas().record(state) else { continue };
-            let leads =
-                record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
+            if !peer.atlas().is_full(key) {
+                continue;
+            }
+            let leads = peer.atlas().leads(state);
+            let leads = leads.map(|(action, to)| (world.action(action), world.state(to)));
             found[world.state(key) as usize].get_or_insert_default().extend(leads);
         }
     }
