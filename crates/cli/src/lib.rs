@@ -1,5 +1,4 @@
-//! What the commands of `argiope` and the benches of `argiope-lab` share: command lines, exit
-//! codes, output, logging, progress, applications, processes of a cluster. It knows no command.
+#![doc = include_str!("../README.md")]
 
 pub mod arguments;
 pub mod browser;
