@@ -492,7 +492,7 @@ impl<'a> Cluster<'a> {
                     .collect();
                 for other in others {
                     self.count("learned");
-                    let initial = self.nodes[at].peer.atlas().initial();
+                    let initial = self.nodes[at].peer.known().graph().initial();
                     let hints = hints.clone();
                     let envelope =
                         Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_controller::Controller;
 use argiope_controller::journal::Fact;
 use argiope_controller::knowledge::CrawlKnowledge;
+use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
+use argiope_controller::peer::{Peer, schemes};
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_explore::chance::Chance;
@@ -13,6 +15,7 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::StrategySettings;
+use argiope_ring::Key;
 use argiope_sim::crawler::{Faults, World};
 use argiope_sim::fleet::{Fleet, crawl_together};
 use proptest::prelude::{any, prop, prop_assert_eq, proptest};
@@ -82,6 +85,22 @@ fn found(controller: &Controller) -> Found {
     }
 }
 
+/// What a member of a ring makes of the facts that it kept.
+fn facts_of_member(facts: &[Fact]) -> BTreeSet<Fact> {
+    let settings = PeerSettings {
+        scheme: &schemes::ALL[0],
+        strategy: &ALL[0],
+        exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
+        recovery: Recovery::Redundancy,
+        backups: 1,
+        successors: 2,
+        times: PeerTimeouts::default(),
+    };
+    let peer = Peer::returning(settings, Key(7), facts);
+    let known = peer.known();
+    known.graph().all().flat_map(|(_, state)| known.facts(state)).collect()
+}
+
 /// The facts in another order, some of them twice.
 fn shuffled(facts: &[Fact], seed: u64) -> Vec<Fact> {
     let mut chance = Chance::new(&[seed]);
@@ -110,6 +129,16 @@ proptest! {
             let restored = Controller::restore(settings, facts).unwrap();
             prop_assert_eq!(&found(&restored), &expected);
         }
+    }
+
+    #[test]
+    fn a_member_of_a_ring_makes_the_same_graph_of_facts_in_any_order(
+        app in any_application(24), seed in any::<u64>(), strays in 0usize..300, losses in 0usize..200
+    ) {
+        let world = World::with_faults(&app, faults(strays, losses, 0));
+        let fleet = crawl_together(&world, settings(&app, 0, seed), 2, seed);
+        let expected = facts_of_member(fleet.records());
+        prop_assert_eq!(facts_of_member(&shuffled(fleet.records(), seed)), expected);
     }
 
     #[test]

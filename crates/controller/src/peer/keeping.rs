@@ -8,6 +8,7 @@ use argiope_ring::Key;
 use super::Peer;
 use super::message::{Done, PeerEffect, PeerMessage, PeerTimer};
 use super::ranges::Handover;
+use super::replicas::route_of;
 use super::settings::Recovery;
 use crate::job::Route;
 use crate::journal::Fact;
@@ -71,32 +72,6 @@ const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
 fn best_period(delay: u64, failure_rate: f64) -> u64 {
     let period = 2.0 * (delay.max(1) as f64 / failure_rate).sqrt();
     (period as u64).clamp(*PERIODS.start(), *PERIODS.end())
-}
-
-/// Facts, state by state: each group begins with a state.
-pub(super) fn by_state(facts: &[Fact]) -> impl Iterator<Item = &[Fact]> {
-    let same = |one: &Fact, next: &Fact| {
-        one.state() == next.state() && !matches!(next, Fact::State { .. })
-    };
-    facts.chunk_by(same)
-}
-
-/// Where the actions of a state led, by the facts about it.
-pub(super) fn executed(facts: &[Fact]) -> Vec<(ActionSignature, StateKey)> {
-    let executed = facts.iter().filter_map(|fact| match fact {
-        Fact::Transition { action, to, .. } => Some((*action, *to)),
-        _ => None,
-    });
-    executed.collect()
-}
-
-/// The route to a state, by the facts about it.
-pub(super) fn route_of(facts: &[Fact]) -> Route {
-    let route = facts.iter().find_map(|fact| match fact {
-        Fact::State { route, .. } => route.clone(),
-        _ => None,
-    });
-    route.unwrap_or_default()
 }
 
 impl Peer {
@@ -209,8 +184,8 @@ impl Peer {
     pub(super) fn look_at_backups(&mut self, out: &mut Vec<PeerEffect>) {
         let taken_over = std::mem::take(&mut self.keeping.taken_over);
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
-            let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
-            let facts: Vec<Fact> = states.flat_map(|state| self.atlas.facts(state)).collect();
+            let states = taken_over.iter().filter_map(|&key| self.known.graph().find(key));
+            let facts: Vec<Fact> = states.flat_map(|state| self.known.facts(state)).collect();
             self.copy(&facts, None, out);
         }
         let wanted = self.backups();
@@ -218,7 +193,7 @@ impl Peer {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
-        let facts = self.atlas.own_facts();
+        let facts = self.known.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !facts.is_empty() {
                 self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts.clone()), out);
@@ -248,20 +223,6 @@ impl Peer {
         }
     }
 
-    /// Takes in facts that other controllers found, or that this one kept in an earlier life.
-    pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
-        for group in by_state(facts) {
-            for fact in group {
-                self.atlas.learn(fact);
-            }
-            if let Some(Fact::State { key, .. }) = group.first()
-                && self.atlas.initial().is_some()
-            {
-                self.own_or_not(*key);
-            }
-        }
-    }
-
     /// Hands over to another controller what lies after a place.
     pub(super) fn hand_over(
         &mut self,
@@ -271,7 +232,7 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         let Handover { settled, facts, awaited, links } = given;
-        let plain = self.atlas.plain().iter().copied().collect();
+        let plain = self.known.graph().plain().iter().copied().collect();
         let message = |number| PeerMessage::HandOff { number, after, settled, facts, links, plain };
         self.owe(To::Member(to), message, out);
         self.owe_existences(awaited, out);
@@ -280,7 +241,7 @@ impl Peer {
     /// Leaves everything to another controller; then is gone.
     pub(super) fn bequeath(&mut self, heir: Key, given: Handover, out: &mut Vec<PeerEffect>) {
         let Handover { facts, awaited, links, .. } = given;
-        let plain = self.atlas.plain().iter().copied().collect();
+        let plain = self.known.graph().plain().iter().copied().collect();
         let message = |number| PeerMessage::Bequest { number, facts, links, plain };
         let number = self.owe(To::Member(heir), message, out);
         let group = self.number();
@@ -383,9 +344,9 @@ impl Peer {
             Then::Acknowledge(done) => self.acknowledge(done, out),
             Then::Executed(done) => self.executed(done, out),
             Then::GivenUp(state, action, reason) => {
-                if let Some(slot) = self.atlas.slot(state, action) {
-                    self.atlas.close(slot, reason);
-                    if self.atlas.links(slot.state).contains(&action) {
+                if let Some(slot) = self.known.graph().slot(state, action) {
+                    self.known.close(slot, reason);
+                    if self.known.graph().links(slot.state).contains(&action) {
                         self.gave_up_link(state, action, out);
                     }
                 }

@@ -1,12 +1,13 @@
 //! What controllers of a ring say to each other and to crawlers, and what a controller is told and asks for. Beside
 //! each message the word of the thesis for it (paper 002, sections 3.4, 3.5 and 5.3).
 
+use std::sync::Arc;
+
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::RouteHint;
 use super::search::Search;
 use crate::job::{CrawlerId, Job, JobId, Route, Transition};
 use crate::journal::{ContentId, Fact};
@@ -175,6 +176,17 @@ pub enum PeerMessage {
     Want(StateKey, CrawlerId, Key),
     /// What a state is like, for a crawler of yours.
     Like(StateKey, CrawlerId, Option<ContentId>),
+}
+
+/// What a controller tells of its states beside its messages; it helps others to find ways.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RouteHint {
+    /// A state has nothing left to assign; where its executed actions lead.
+    Drained(StateKey, Arc<[(ActionSignature, StateKey)]>),
+    /// A state has something to assign again.
+    Open(StateKey),
+    /// A transition.
+    Leads(Transition),
 }
 
 /// A plain link that was followed.

@@ -4,8 +4,8 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
-use super::keeping::{by_state, executed, route_of};
 use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
+use super::replicas::{by_state, executed, route_of};
 use super::{Peer, place};
 use crate::job::{Route, Transition};
 use crate::journal::Fact;
@@ -45,8 +45,8 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match peer.atlas.route(state) {
-            _ if peer.atlas.is_full(key) => self.facts.extend(peer.atlas.facts(state)),
+        match peer.known.graph().route(state) {
+            _ if peer.known.graph().is_full(key) => self.facts.extend(peer.known.facts(state)),
             Some(route) => self.awaited.push((key, route.clone())),
             None => self.settled = false,
         }
@@ -118,9 +118,9 @@ impl Peer {
         }
         let mut given =
             Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) && !self.owns(key) {
+            if self.known.ownership().is_own(state) && !self.owns(key) {
                 given.add(self, key, state);
             }
             self.own_or_not(key);
@@ -152,9 +152,10 @@ impl Peer {
     /// A state is own or not, by its place.
     pub(super) fn own_or_not(&mut self, key: StateKey) {
         let own = self.owns(key);
-        let was = self.atlas.find(key).is_some_and(|state| self.atlas.is_own(state));
-        self.atlas.own_it(key, own);
-        if own && !was && self.atlas.is_full(key) {
+        let was =
+            self.known.graph().find(key).is_some_and(|state| self.known.ownership().is_own(state));
+        self.known.set_owned(key, own);
+        if own && !was && self.known.graph().is_full(key) {
             self.came_to_own(key);
         }
     }
@@ -166,7 +167,7 @@ impl Peer {
         self.keep_copies(facts);
         // What it leads to may be own as well, and lost.
         for (action, to) in executed(facts) {
-            if self.owns(to) && !self.atlas.is_full(to) {
+            if self.owns(to) && !self.known.graph().is_full(to) {
                 let step = Transition { from: key, action, to };
                 let route: Route = route_of(facts).iter().copied().chain([step]).collect();
                 self.exists(to, &route);
@@ -215,7 +216,7 @@ impl Peer {
         if let Some(after) = incomplete {
             self.doubt(after, self.me);
         }
-        let states: Vec<StateKey> = self.atlas.all().map(|(key, _)| key).collect();
+        let states: Vec<StateKey> = self.known.graph().all().map(|(key, _)| key).collect();
         for key in states {
             self.own_or_not(key);
         }
@@ -256,9 +257,9 @@ impl Peer {
     /// Somebody else may know of more that was done after one place, up to another: nothing there is handed out until
     /// everybody was asked, or it would be done again.
     fn doubt(&mut self, after: Key, upto: Key) {
-        let before = self.atlas.doubted().map_or(upto, |(_, before)| before);
+        let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
-        self.atlas.doubt(Some((after, upto)));
+        self.known.set_unreconciled(Some((after, upto)));
     }
 
     /// It stood still, or another one does not know of it: others may have stood in for it.
@@ -279,8 +280,9 @@ impl Peer {
 
     /// What the one before had when it was lost may have been its predecessor's, for whom it stood in: it is told.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
-        let copies = self.atlas.all().filter(|&(_, state)| !self.atlas.is_own(state));
-        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.atlas.facts(state)).collect();
+        let copies =
+            self.known.graph().all().filter(|&(_, state)| !self.known.ownership().is_own(state));
+        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.known.facts(state)).collect();
         for facts in copies {
             self.pass_on(&facts, out);
         }
@@ -321,7 +323,7 @@ impl Peer {
             .heard
             .iter()
             .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != by);
-        let state = if moved { self.atlas.find(step.from) } else { None };
+        let state = if moved { self.known.graph().find(step.from) } else { None };
         if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
             self.owe_existence(step.to, route, out);
         }
@@ -334,7 +336,7 @@ impl Peer {
         route: &Route,
         out: &mut Vec<PeerEffect>,
     ) {
-        let known = !route.is_empty() || self.atlas.initial() == Some(state);
+        let known = !route.is_empty() || self.known.graph().initial() == Some(state);
         if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
         {
             self.owe_existence(state, route.clone(), out);
@@ -356,9 +358,9 @@ impl Peer {
         recorded: &[(ActionSignature, StateKey)],
         out: &mut Vec<PeerEffect>,
     ) {
-        let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
+        let Some(state) = self.known.graph().find(key).filter(|_| self.owns(key)) else { return };
         let heard: Vec<_> =
-            self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
+            self.known.graph().leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
             if let Some(route) = self.route_over(state, Transition { from: key, action, to }) {
                 self.owe_existence(to, route, out);
@@ -368,7 +370,7 @@ impl Peer {
 
     /// Somebody must know how to get to a state that is awaited here.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
+        if self.ranges.collecting.is_none() && !self.known.awaited_without_route().is_empty() {
             self.collect_own(out);
         }
     }
@@ -393,16 +395,21 @@ impl Peer {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
         let mut seen: std::collections::BTreeMap<StateKey, Route> =
             collect.seen.drain(..).collect();
-        let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
-        for (key, state) in self.atlas.all() {
+        let ways = if self.known.graph().initial().is_some() {
+            self.known.graph().ways()
+        } else {
+            Vec::new()
+        };
+        for (key, state) in self.known.graph().all() {
             if wanted(key) {
-                collect.facts.extend(self.atlas.facts(state));
+                collect.facts.extend(self.known.facts(state));
             }
-            let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
+            let leads: Vec<_> =
+                self.known.graph().leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
                 continue;
             }
-            let Some(route) = self.atlas.route_by(state, &ways) else { continue };
+            let Some(route) = self.known.graph().route_by(state, &ways) else { continue };
             for (action, to) in leads {
                 if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
                     let step = Transition { from: key, action, to };
@@ -457,38 +464,38 @@ impl Peer {
         if collect.gaps {
             return;
         }
-        self.atlas.doubt(None);
+        self.known.set_unreconciled(None);
         self.try_held();
         // If nothing that was executed leads to a state, it is found again by what will be.
-        for state in self.atlas.awaited_without_route() {
-            self.atlas.own_it(self.atlas.key(state), false);
+        for state in self.known.awaited_without_route() {
+            self.known.set_owned(self.known.graph().key(state), false);
         }
         // The initial state has to be somebody's, even if nothing leads there.
-        if let Some(initial) = self.atlas.initial().filter(|&initial| self.owns(initial)) {
-            self.atlas.own_it(initial, true);
+        if let Some(initial) = self.known.graph().initial().filter(|&initial| self.owns(initial)) {
+            self.known.set_owned(initial, true);
         }
     }
 
     /// There is an own state, which may have been lost.
     pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
-        self.atlas.begin(route.first().map_or(key, |step| step.from));
-        let state = self.atlas.own_it(key, self.owns(key));
-        self.atlas.learn_route(state, route);
+        self.known.begin(route.first().map_or(key, |step| step.from));
+        let state = self.known.set_owned(key, self.owns(key));
+        self.known.learn_route(state, route);
         for step in route.iter() {
-            self.atlas.hear(*step);
+            self.known.hear(*step);
         }
     }
 
     /// How one gets to where a step leads.
     pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
-        let route = self.atlas.route(from)?;
+        let route = self.known.graph().route(from)?;
         Some(route.iter().copied().chain([step]).collect())
     }
 
     /// A member is gone.
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
-        self.atlas.forget_owner(member);
+        self.known.forget_owner(member);
         self.told_to.remove(&member);
         // Copies are made by somebody else then, and if its heir is gone there is another.
         let leaving = self.ranges.leaving;
@@ -522,13 +529,13 @@ impl Peer {
         let mut given = Handover::default();
         self.ranges.leaving = true;
         let after = self.ranges.after.take().unwrap_or(self.me);
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) {
+            if self.known.ownership().is_own(state) {
                 given.add(self, key, state);
-                self.atlas.own_it(key, false);
+                self.known.set_owned(key, false);
             } else {
-                given.facts.extend(self.atlas.facts(state));
+                given.facts.extend(self.known.facts(state));
             }
         }
         given.links = self.links_between(after, self.me);
