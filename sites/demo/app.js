@@ -1,5 +1,5 @@
-// A mail application with two messages and two folders. What is on the screen is all there is to know:
-// nothing is remembered that cannot be seen, so every state can be told by its looks.
+// A mail application with two messages and two folders. The screen shows all of its memory, so
+// every state can be recognised by its looks.
 const messages = [
   {
     from: 'Ada', subject: 'A web in the garden', folder: 'Inbox', sent: 'Monday, 9:12',

@@ -1,24 +1,70 @@
-// The page agent, part 10: what is called from outside. One call performs a whole path and says where it
-// ended; it stops at the first step that does not lead where it should.
+// @ts-check
+// What argiope calls. One call performs a whole path and says where it ended; it stops at the
+// first step that does not lead to the expected page.
+import { shared } from "./context.js";
+import { look } from "./look.js";
+import { defineProperty, native } from "./natives.js";
+import { boxOf } from "./operable.js";
+import { perform } from "./perform.js";
+import { elementAt } from "./place.js";
+import { rawHash } from "./raw.js";
+import { countOpen, settle } from "./settle.js";
+import { traffic } from "./traffic.js";
+import { holdsNavigation, releaseNavigations, stayOnPage } from "./world.js";
 
-// Steps that are done for the first time share a call for so long, in milliseconds: whoever asked wants to hear of them.
-const TURN = 500;
+// How long first-time steps share one call, in milliseconds: argiope waits for news of them.
+const FIRST_TIME_BATCH = 500;
+
+/**
+ * The one constructor of results.
+ * @param {Partial<RunResult>} known
+ * @returns {RunResult}
+ */
+function newResult(known) {
+  return {
+    done: 0,
+    missing: false,
+    raw: "",
+    settled: true,
+    notes: [],
+    passed: [],
+    link: null,
+    leaving: false,
+    held: holdsNavigation(),
+    unframed: false,
+    endless: [],
+    ...known,
+  };
+}
+
+function beginStep() {
+  shared.opened = countOpen();
+  shared.notes = [];
+  shared.linked = null;
+  shared.leftAt = undefined;
+  stayOnPage();
+}
 
 const agent = {
   shared,
 
-  // Performs steps; after each but the last the page must be the expected one. What happens in a step that is done for the
-  // first time is told, also if others come after it.
+  /**
+   * Performs steps; after each but the last the page must be the expected one. Notes of first-time
+   * steps are reported, also of those that further steps follow.
+   * @param {StepRequest[]} steps
+   */
   async run(steps) {
-    const result = { done: 0, missing: false, raw: "", settled: true, notes: [], passed: [], link: null, leaving: false, held: held.length > 0, unframed: false, endless: [] };
+    const result = newResult({});
     const began = native.clock();
     let first = false;
-    // The page wants to go elsewhere by itself.
-    if (result.held) return { ...result, missing: true };
+    if (result.held) {
+      // The page wants to leave by itself, before any step.
+      result.missing = true;
+      return result;
+    }
     for (const step of steps) {
       beginStep();
-      const found = await perform(step);
-      if (!found) {
+      if (!(await perform(step))) {
         result.missing = true;
         break;
       }
@@ -30,33 +76,44 @@ const agent = {
       result.link = shared.linked;
       result.notes = shared.notes;
       result.leaving = shared.leaving;
-      result.held = held.length > 0;
+      result.held = holdsNavigation();
       result.done++;
       if (result.leaving) break;
-      result.raw = raw();
+      result.raw = rawHash();
       if (!result.settled) result.endless = [...traffic.endless];
       if (step.expect !== undefined && step.expect !== result.raw) break;
-      if (first && (result.link !== null || !result.settled || native.clock() - began > TURN)) break;
+      const isLate = native.clock() - began > FIRST_TIME_BATCH;
+      if (first && (result.link !== null || !result.settled || isLate)) break;
     }
-    if (result.done === 0) result.raw = raw();
+    if (result.done === 0) result.raw = rawHash();
     return result;
   },
 
-  // Waits until the page has settled; after a load, or after input from outside.
+  /** Waits until the page has settled: after a load, or after the browser's input. */
   async settle() {
     const settled = await settle(native.clock() + settings.cap, true);
-    return { done: 0, missing: false, raw: raw(), settled, notes: shared.notes, passed: [], link: shared.linked, leaving: false, held: held.length > 0, unframed: shared.unframed, endless: settled ? [] : [...traffic.endless] };
+    return newResult({
+      raw: rawHash(),
+      settled,
+      notes: shared.notes,
+      link: shared.linked,
+      unframed: shared.unframed,
+      endless: settled ? [] : [...traffic.endless],
+    });
   },
 
   look,
 
-  // Where the middle of an element is in the window, after scrolling it into view.
-  aim(where) {
+  /**
+   * Scrolls an element into view and says where its middle is in the window.
+   * @param {string} place
+   */
+  aim(place) {
     beginStep();
-    const element = at(where.split(">")[0]);
+    const element = elementAt(place.split(">")[0]);
     if (!element) return null;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-    const box = [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
+    const box = boxOf(element);
     if (!box) return null;
     let [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     for (let view = element.ownerDocument.defaultView; view !== window; view = view.parent) {
@@ -68,39 +125,28 @@ const agent = {
     return { x, y };
   },
 
-  // Somebody watches over navigations from now on: those that were held go on.
+  /** Argiope watches navigations from now on. */
   guard() {
-    settings.guarded = true;
-    shared.released = held.length > 0;
-    shared.leaving = shared.released;
-    for (const go of held.splice(0)) go();
+    releaseNavigations();
     return true;
   },
 
-  // The document that was being left stays: the answer was a download, or was refused.
-  stayed() {
-    shared.leaving = false;
-    shared.released = false;
-  },
+  stayed: stayOnPage,
 
-  // Before the page is left for good: nothing of it may be there the next time. What is cleared from outside reaches the
-  // process of the page some time later.
+  /**
+   * Before the page is left for good: nothing of it may be there the next time. What argiope
+   * clears from outside reaches the page's process later.
+   */
   clear() {
-    for (const name of ["sessionStorage", "localStorage"]) {
+    for (const name of /** @type {const} */ (["sessionStorage", "localStorage"])) {
       try {
         window[name].clear();
-      } catch {}
+      } catch {
+        // A document without an origin has no storage.
+      }
     }
     return true;
   },
 };
-
-function beginStep() {
-  shared.opened = opened();
-  shared.notes = [];
-  shared.linked = null;
-  shared.leftAt = undefined;
-  agent.stayed();
-}
 
 defineProperty(window, settings.secret, { value: agent });

@@ -1,190 +1,124 @@
-// The page agent, part 8: what can be done on the page. Found by listeners (hooked, handler attributes,
-// frameworks' own keys, delegated), native controls and looks. What is invisible, covered or disabled is
-// not offered.
-const FAMILY = {
-  click: ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"],
-  "double-click": ["dblclick"],
-  "context-menu": ["contextmenu"],
-  hover: ["mouseover", "mouseenter", "mousemove", "pointerenter", "pointerover", "pointermove"],
-  focus: ["focus", "focusin"],
-  key: ["keydown", "keyup", "keypress"],
-};
-const PRESS = ["pointerdown", "mousedown", "touchstart"];
-const LET_GO = ["pointerup", "mouseup", "touchend", "pointercancel", "pointerleave", "mouseleave"];
-const OPERABLE = "button,a,input,select,textarea,summary,[role=button],[role=link],[role=tab],[role=menuitem],[role=option],[role=checkbox],[role=switch],[role=radio],[role=treeitem],[role=menuitemcheckbox],[role=menuitemradio],[tabindex],[onclick],[contenteditable]";
-const TEXTUAL = new Set(["text", "search", "email", "url", "tel", "password", "number", "date", "time", "month", "week", "datetime-local", "color", "range"]);
-const KEYS = { Enter: 13, Escape: 27, ArrowUp: 38, ArrowDown: 40, ArrowLeft: 37, ArrowRight: 39 };
+// @ts-check
+// What can be done on the page: native controls, and elements that listen or look as if they did.
+// What is invisible, covered or disabled is not offered.
+import { currentValue, isField, TEXTUAL, valueFor } from "./fields.js";
+import { hooked, listenersOf } from "./listeners.js";
+import { FAMILY, handlerOf, isReactRoot, isTop, Listening } from "./listening.js";
+import { apply, native, ownNames, wellFormed } from "./natives.js";
+import { coverOfViewport, isOperable } from "./operable.js";
+import { placeOf } from "./place.js";
+import { isVisible } from "./tree.js";
 
-function findOffers(elements, numbers) {
+const MOST_OFFERS = 5000;
+const MOST_DRAGS = 64;
+const MOST_OPTIONS = 32;
+const PRESS = ["pointerdown", "mousedown", "touchstart"];
+const RELEASE = [
+  ...["pointerup", "mouseup", "touchend"],
+  ...["pointercancel", "pointerleave", "mouseleave"],
+];
+/**
+ * The keys that are offered, with their codes.
+ * @type {Record<string, number>}
+ */
+export const KEYS = {
+  Enter: 13,
+  Escape: 27,
+  ArrowUp: 38,
+  ArrowDown: 40,
+  ArrowLeft: 37,
+  ArrowRight: 39,
+};
+
+/**
+ * @param {CollectedTree} tree
+ */
+export function findOffers({ elements, numbers }) {
   const found = new Listening(elements);
+  /** @type {Offer[]} */
   const offers = [];
-  const offer = (kind, element, argument = "", onto = null) =>
+  /** @type {(kind: string, element: Element, argument?: string | number, onto?: Element) => void} */
+  const offer = (kind, element, argument = "", onto) => {
     offers.push({
       kind,
-      node: numbers.get(element),
-      onto: onto && numbers.get(onto),
+      node: /** @type {number} */ (numbers.get(element)),
+      onto: onto ? /** @type {number} */ (numbers.get(onto)) : null,
       argument: wellFormed(String(argument)),
-      place: place(element) + (onto ? ">" + place(onto) : ""),
+      place: placeOf(element) + (onto ? `>${placeOf(onto)}` : ""),
     });
-  let over;
-  const cover = () => (over === undefined ? (over = coverOfViewport()) : over);
-  const drags = [];
+  };
+  /** @type {Element | null | undefined} */
+  let covering;
+  const cover = () => {
+    if (covering === undefined) covering = coverOfViewport();
+    return covering;
+  };
+  const sources = [];
   for (const element of elements) {
     const wants = wantsOf(element, found);
-    if (wants.length === 0 || !operable(element, cover)) continue;
+    if (wants.length === 0 || !isOperable(element, cover)) continue;
     for (const [kind, argument] of wants) {
-      if (kind === "drag") drags.push(element);
+      if (kind === "drag") sources.push(element);
       else offer(kind, element, argument);
     }
   }
-  const targets = drags.length ? elements.filter((element) => found.hears(element, ["drop"]) && operable(element, cover)) : [];
-  const pairs = drags.flatMap((source) => targets.filter((target) => target !== source).map((target) => [source, target]));
-  for (const [source, target] of pairs.slice(0, 64)) offer("drag", source, "", target);
-  for (const key of pageKeys(found)) offer("key", document.body ?? document.documentElement, key);
-  return offers.sort((one, other) => one.node - other.node);
+  const takesDrops = (/** @type {Element} */ element) =>
+    found.hears(element, ["drop"]) && isOperable(element, cover);
+  const targets = sources.length ? elements.filter(takesDrops) : [];
+  const pairs = sources.flatMap((source) => {
+    return targets.filter((target) => target !== source).map((target) => [source, target]);
+  });
+  for (const [source, target] of pairs.slice(0, MOST_DRAGS)) offer("drag", source, "", target);
+  for (const key of pageKeys()) offer("key", document.body ?? document.documentElement, key);
+  return offers.sort((one, other) => one.node - other.node).slice(0, MOST_OFFERS);
 }
 
-// What each element listens for, by whichever way it was said.
-class Listening {
-  constructor(elements) {
-    this.types = new Map();
-    this.delegates = [];
-    for (const root of heard.roots) this.root(root);
-    for (const element of elements) this.element(element);
-    this.underDelegates();
-  }
-
-  hears(element, types) {
-    const own = this.types.get(element);
-    return own !== undefined && types.some((type) => own.has(type));
-  }
-
-  add(element, type, listener) {
-    let types = this.types.get(element);
-    if (!types) this.types.set(element, (types = new Map()));
-    const all = types.get(type);
-    if (all) all.push(listener);
-    else types.set(type, [listener]);
-  }
-
-  root(root) {
-    const types = heard.targets.get(root);
-    const reacts = ownNames(root).some((name) => name.startsWith("_reactListening"));
-    const query = this.jQuery(root);
-    if (types && !reacts && !query?.delegated.has("click") && FAMILY.click.some((type) => types.has(type))) this.delegates.push(root);
-  }
-
-  element(element) {
-    const names = ownNames(element);
-    const query = names.length ? this.jQuery(element, names) : null;
-    const reacts = names.some((name) => name.startsWith("_reactListening"));
-    const hooked = heard.targets.get(element);
-    if (hooked && !reacts) {
-      for (const [type, all] of hooked) {
-        if (query?.types.has(type)) continue;
-        for (const { listener } of all) this.add(element, type, listener?.value ?? listener);
-      }
-    }
-    for (const name of names) {
-      if (name.startsWith("__reactProps$")) this.react(element, element[name]);
-    }
-    for (const { name } of element.attributes) {
-      if (name.startsWith("on") && EVENTS.has(name.slice(2))) this.add(element, name.slice(2), element.getAttribute(name));
-    }
-  }
-
-  react(element, properties) {
-    for (const name of Object.keys(properties ?? {})) {
-      if (!/^on[A-Z]/.test(name) || typeof properties[name] !== "function") continue;
-      const type = name.slice(2).replace(/Capture$/, "").toLowerCase();
-      this.add(element, type === "doubleclick" ? "dblclick" : type === "change" ? "input" : type, properties[name]);
-    }
-  }
-
-  // jQuery keeps its own list, with the selectors of delegated handlers.
-  jQuery(target, names = ownNames(target)) {
-    const key = names.find((name) => /^jQuery\d+$/.test(name));
-    const events = key && target[key]?.events;
-    if (!events || typeof events !== "object") return null;
-    const types = new Set();
-    const delegated = new Set();
-    for (const type of Object.keys(events)) {
-      for (const { selector, handler, origType } of Object.values(events[type] ?? [])) {
-        types.add(type);
-        if (!selector) {
-          if (target.nodeType === 1) this.add(target, origType || type, handler);
-          continue;
-        }
-        delegated.add(type);
-        try {
-          for (const element of (target.nodeType ? target : document).querySelectorAll(selector)) this.add(element, origType || type, handler);
-        } catch {}
-      }
-    }
-    return { types, delegated };
-  }
-
-  // Hand-written delegation shows only the container: what looks operable inside is offered instead.
-  underDelegates() {
-    for (const [element, types] of this.types) {
-      if (!FAMILY.click.some((type) => types.has(type))) continue;
-      if (isTop(element)) this.delegates.push(element);
-      else if (!element.matches(OPERABLE) && this.operableInside(element).length > 0) this.delegates.push(element);
-    }
-    this.delegated = new Set();
-    for (const container of this.delegates) {
-      for (const element of this.operableInside(container)) this.delegated.add(element);
-      if (container.nodeType === 1) this.types.get(container).delegates = true;
-    }
-  }
-
-  operableInside(container) {
-    const inside = container.nodeType === 1 || container.nodeType === 11 ? container : (container.document ?? container);
-    const found = [...inside.querySelectorAll(OPERABLE)];
-    for (const element of inside.querySelectorAll("*")) {
-      if (!found.includes(element) && pointer(element) && !pointer(element.parentElement)) found.push(element);
-    }
-    return found.filter((element) => element !== container);
-  }
-}
-
-function pointer(element) {
-  return element !== null && getComputedStyle(element).cursor === "pointer";
-}
-
-function isTop(element) {
-  return element.localName === "html" || element.localName === "body";
-}
-
-// The kinds of action that an element would answer to.
+/**
+ * The kinds of action that an element would answer to.
+ * @param {Element} element
+ * @param {Listening} found
+ */
 function wantsOf(element, found) {
+  /** @type {Want[]} */
   const wants = [];
-  const native = nativeWants(element, found, wants);
-  const hears = (types) => found.hears(element, types);
-  if (!isTop(element)) {
-    const own = found.types.get(element);
-    const clicks = hears(FAMILY.click) && !own.delegates;
-    const drags = element.draggable && element.localName !== "a" && element.localName !== "img" ? true : hears(["dragstart"]);
-    if (!native && (clicks || found.delegated.has(element)) && !field(element)) wants.push(["click", ""]);
-    if (hears(FAMILY["double-click"])) wants.push(["double-click", ""]);
-    if (hears(FAMILY["context-menu"])) wants.push(["context-menu", ""]);
-    if (hears(PRESS) && hears(LET_GO) && !drags) wants.push(["long-press", ""]);
-    if (hears(FAMILY.hover) || hoverRule(element)) wants.push(["hover", ""]);
-    if (drags) wants.push(["drag", ""]);
-    if (hears(FAMILY.focus) && element.tabIndex >= 0) wants.push(["focus", ""]);
-    for (const key of keysOf(own)) wants.push(["key", key]);
-  }
-  if (scrolls(element, found)) wants.push(["scroll", ""]);
+  const isControl = addNative(element, found, wants);
+  if (!isTop(element)) addHeard(element, found, isControl, wants);
+  if (isScrollable(element, found)) wants.push(["scroll", ""]);
   return wants;
 }
 
-// Fields are typed into, not clicked.
-function field(element) {
-  return element.localName === "textarea" || element.localName === "select" || (element.localName === "input" && TEXTUAL.has(element.type)) || element.localName === "option";
+/**
+ * Adds what an element listens for.
+ * @param {Element} element
+ * @param {Listening} found
+ * @param {boolean} isControl
+ * @param {Want[]} wants
+ */
+function addHeard(element, found, isControl, wants) {
+  const hears = (/** @type {string[]} */ types) => found.hears(element, types);
+  const { draggable, tabIndex } = /** @type {HTMLElement} */ (element);
+  const isDragged = draggable && element.localName !== "a" && element.localName !== "img";
+  const drags = isDragged || hears(["dragstart"]);
+  const clicks = hears(FAMILY.click) && !found.delegating.has(element);
+  if (!isControl && (clicks || found.delegated.has(element)) && !isField(element)) {
+    wants.push(["click", ""]);
+  }
+  if (hears(FAMILY["double-click"])) wants.push(["double-click", ""]);
+  if (hears(FAMILY["context-menu"])) wants.push(["context-menu", ""]);
+  if (hears(PRESS) && hears(RELEASE) && !drags) wants.push(["long-press", ""]);
+  if (hears(FAMILY.hover) || hasHoverRule(element)) wants.push(["hover", ""]);
+  if (drags) wants.push(["drag", ""]);
+  if (hears(FAMILY.focus) && tabIndex >= 0) wants.push(["focus", ""]);
+  for (const key of keysOf(found.types.get(element))) wants.push(["key", key]);
 }
 
-// Controls of the browser itself; true if a click is settled by this.
-function nativeWants(element, found, wants) {
+/**
+ * Adds what the browser's own controls do; true if that covers a click.
+ * @param {any} element
+ * @param {Listening} found
+ * @param {Want[]} wants
+ */
+function addNative(element, found, wants) {
   switch (element.localName) {
     case "button":
       wants.push(["click", ""]);
@@ -194,78 +128,77 @@ function nativeWants(element, found, wants) {
       return element.parentElement?.localName === "details";
     case "a":
     case "area":
-      return link(element, found, wants);
+      return addLink(element, found, wants);
     case "select":
-      for (const option of [...element.options].filter((one) => !one.selected && !one.disabled).slice(0, 32)) wants.push(["choose", option.index]);
+      addOptions(element, wants);
       return true;
     case "textarea":
-      return type(element, wants);
+      return addTyping(element, wants);
     case "form":
-      if (!submitButton(element) && [...element.elements].some((one) => field(one) && seen(one))) wants.push(["submit", ""]);
+      if (sendsByKeyOnly(element)) wants.push(["submit", ""]);
       return false;
     case "input":
-      return input(element, wants);
+      return addInput(element, wants);
   }
-  if (element.isContentEditable && !element.parentElement?.isContentEditable) return type(element, wants);
+  if (element.isContentEditable && !element.parentElement?.isContentEditable) {
+    return addTyping(element, wants);
+  }
   return false;
 }
 
-function input(element, wants) {
-  if (["button", "submit", "reset", "image"].includes(element.type)) wants.push(["click", ""]);
-  else if (element.type === "checkbox" || (element.type === "radio" && !element.checked)) wants.push(["check", ""]);
-  else if (TEXTUAL.has(element.type)) return type(element, wants);
+/**
+ * @param {HTMLSelectElement} select
+ * @param {Want[]} wants
+ */
+function addOptions(select, wants) {
+  const options = [...select.options].filter((one) => !one.selected && !one.disabled);
+  for (const option of options.slice(0, MOST_OPTIONS)) wants.push(["choose", option.index]);
+}
+
+/**
+ * @param {HTMLInputElement} element
+ * @param {Want[]} wants
+ */
+function addInput(element, wants) {
+  const { type } = element;
+  if (["button", "submit", "reset", "image"].includes(type)) wants.push(["click", ""]);
+  else if (type === "checkbox" || (type === "radio" && !element.checked)) wants.push(["check", ""]);
+  else if (TEXTUAL.has(type)) return addTyping(element, wants);
   return true;
 }
 
-function type(element, wants) {
+/**
+ * @param {any} element
+ * @param {Want[]} wants
+ */
+function addTyping(element, wants) {
   const value = valueFor(element);
   if (!element.readOnly && currentValue(element) !== value) wants.push(["input", value]);
   return true;
 }
 
-function currentValue(element) {
-  return "value" in element ? element.value : element.textContent;
+/**
+ * Whether a form has fields to send but no button to send them.
+ * @param {HTMLFormElement} form
+ */
+function sendsByKeyOnly(form) {
+  /** @type {any[]} */
+  const elements = [...form.elements];
+  const isButton = (/** @type {any} */ one) => one.type === "submit" || one.type === "image";
+  if (elements.some((one) => isButton(one) && isVisible(one))) return false;
+  return elements.some((one) => isField(one) && isVisible(one));
 }
 
-// One fixed valid value per kind of field.
-function valueFor(element) {
-  switch (element.localName === "input" ? element.type : "text") {
-    case "email": return "argiope@example.com";
-    case "url": return "https://example.com/";
-    case "tel": return "5550100";
-    case "password": return "Argiope-1";
-    case "date": return "2024-01-15";
-    case "time": return "10:30";
-    case "month": return "2024-01";
-    case "week": return "2024-W03";
-    case "datetime-local": return "2024-01-15T10:30";
-    case "color": return "#336699";
-    case "range": return element.value === (element.max || "100") ? element.min || "0" : element.max || "100";
-    case "number": return numberFor(element);
-  }
-  let text = "argiope";
-  if (element.minLength > text.length) text = text.padEnd(Math.min(element.minLength, 1000), "e");
-  return element.maxLength >= 0 ? text.slice(0, element.maxLength) : text;
-}
-
-function numberFor({ min, max, step }) {
-  let number = 7;
-  if (max !== "" && number > Number(max)) number = Number(max);
-  if (min !== "" && number < Number(min)) number = Number(min);
-  const stride = Number(step);
-  if (stride > 0) number = Number(min || 0) + Math.round((number - Number(min || 0)) / stride) * stride;
-  return String(number);
-}
-
-function submitButton(form) {
-  return [...form.elements].some((one) => (one.type === "submit" || one.type === "image") && seen(one));
-}
-
-// A link is an address of its own unless something handles the click on it.
-function link(element, found, wants) {
+/**
+ * A link is an address of its own unless something handles the click on it.
+ * @param {any} element
+ * @param {Listening} found
+ * @param {Want[]} wants
+ */
+function addLink(element, found, wants) {
   if (!element.hasAttribute("href")) return false;
   const address = element.href?.baseVal ?? element.href;
-  if (handled(element, found) || /^javascript:/i.test(address)) {
+  if (isClickHandled(element, found) || /^javascript:/i.test(address)) {
     wants.push(["click", ""]);
     return true;
   }
@@ -277,165 +210,161 @@ function link(element, found, wants) {
   }
   if (url.origin !== settings.origin || !/^https?:$/.test(url.protocol)) return true;
   const here = new URL(location.href);
-  const fragment = url.hash !== "" || /#$/.test(address);
-  if (fragment && url.pathname === here.pathname && url.search === here.search) {
-    if (routed()) wants.push(["click", ""]);
+  const hasFragment = url.hash !== "" || /#$/.test(address);
+  if (hasFragment && url.pathname === here.pathname && url.search === here.search) {
+    if (routesByFragment()) wants.push(["click", ""]);
     return true;
   }
   wants.push(["link", url.href]);
   return true;
 }
 
-function routed() {
-  return ["hashchange", "popstate"].some((type) => listeners(window, type).length > 0) || !!window.onhashchange || !!document.body?.hasAttribute("onhashchange");
+function routesByFragment() {
+  const types = ["hashchange", "popstate"];
+  if (types.some((type) => listenersOf(window, type).length > 0)) return true;
+  return !!window.onhashchange || !!document.body?.hasAttribute("onhashchange");
 }
 
-// Whether anything on the way up listens for clicks.
-function handled(element, found) {
+/**
+ * Whether an element or one above it listens for clicks.
+ * @param {Element} element
+ * @param {Listening} found
+ */
+function isClickHandled(element, found) {
   if (found.delegated.has(element)) return true;
-  for (let node = element; node; node = node.parentElement ?? node.getRootNode?.().host) {
+  /** @type {any} */
+  let node = element;
+  for (; node; node = node.parentElement ?? node.getRootNode?.().host) {
     if (found.hears(node, FAMILY.click)) return true;
   }
   return false;
 }
 
-// The keys that a handler speaks of; the usual ones if it speaks of none.
+/**
+ * The keys that an element's own handlers listen for.
+ * @param {Map<string, unknown[]> | undefined} types
+ */
 function keysOf(types) {
-  if (!types) return [];
-  const handlers = FAMILY.key.flatMap((type) => types.get(type) ?? []);
-  return handlers.length ? keysIn(handlers) : [];
+  return types ? keysIn(FAMILY.key.flatMap((type) => types.get(type) ?? [])) : [];
 }
 
-function keysIn(handlers) {
-  const text = handlers.map((handler) => (typeof handler === "function" ? apply(native.text, handler, []) : typeof handler?.handleEvent === "function" ? apply(native.text, handler.handleEvent, []) : String(handler))).join("\n").slice(0, 200000);
-  const said = Object.keys(KEYS).filter((key) => text.includes(key) || new RegExp(`(keyCode|which|code)\\D{0,12}\\b${KEYS[key]}\\b`).test(text));
-  return said.length ? said : Object.keys(KEYS);
-}
-
-// Keys that the page as a whole listens for.
-function pageKeys(found) {
+/** The keys that the page as a whole listens for. */
+function pageKeys() {
   const handlers = [];
   for (const root of [window, document, document.documentElement, document.body]) {
-    const own = FAMILY.key.flatMap((type) => listeners(root, type)).map(({ listener }) => listener?.value ?? listener);
-    // The names of a window are many: they are read only where they matter.
-    if (own.length && !ownNames(root).some((name) => name.startsWith("_reactListening"))) handlers.push(...own);
+    const own = FAMILY.key.flatMap((type) => listenersOf(root, type));
+    // A window has many names: they are read only where they matter.
+    if (own.length && !isReactRoot(ownNames(root))) {
+      handlers.push(...own.map(({ listener }) => handlerOf(listener)));
+    }
   }
-  return handlers.length ? keysIn(handlers) : [];
+  return keysIn(handlers);
 }
 
-function scrolls(element, found) {
-  const top = element === element.ownerDocument.scrollingElement;
-  const listens = top
-    ? [window, document, document.body].some((root) => root && listeners(root, "scroll").length > 0)
+// The most that is read of the handlers' sources.
+const LONGEST_SOURCE = 200000;
+
+/**
+ * The keys that handlers name in their source; all keys if they name none.
+ * @param {unknown[]} handlers
+ */
+function keysIn(handlers) {
+  if (handlers.length === 0) return [];
+  const text = handlers.map(sourceOf).join("\n").slice(0, LONGEST_SOURCE);
+  const all = Object.keys(KEYS);
+  const named = all.filter((key) => {
+    if (text.includes(key)) return true;
+    return new RegExp(`(keyCode|which|code)\\D{0,12}\\b${KEYS[key]}\\b`).test(text);
+  });
+  return named.length ? named : all;
+}
+
+/**
+ * @param {any} handler
+ * @returns {string}
+ */
+function sourceOf(handler) {
+  if (typeof handler === "function") return apply(native.text, handler, []);
+  if (typeof handler?.handleEvent === "function") {
+    return apply(native.text, handler.handleEvent, []);
+  }
+  return String(handler);
+}
+
+/**
+ * @param {Element} element
+ * @param {Listening} found
+ */
+function isScrollable(element, found) {
+  const page = element.ownerDocument;
+  const isPage = element === page.scrollingElement;
+  const hears = (/** @type {EventTarget | null} */ root) =>
+    root !== null && listenersOf(root, "scroll").length > 0;
+  const listens = isPage
+    ? [window, document, document.body].some(hears)
     : found.hears(element, ["scroll"]);
-  if (!listens && !heard.intersects) return false;
-  const room = element.scrollHeight - (top ? element.ownerDocument.defaultView.innerHeight : element.clientHeight);
+  if (!listens && !hooked.intersects) return false;
+  const view = /** @type {PageWindow} */ (page.defaultView);
+  const room = element.scrollHeight - (isPage ? view.innerHeight : element.clientHeight);
   if (room <= 1) return false;
-  return top || /auto|scroll/.test(getComputedStyle(element).overflowY);
+  return isPage || /auto|scroll/.test(getComputedStyle(element).overflowY);
 }
 
-// Whether a style rule shows or hides something while the pointer is on this element.
-function hoverRule(element) {
+/**
+ * Whether a style rule shows or hides something while the pointer is on this element.
+ * @param {Element} element
+ */
+function hasHoverRule(element) {
   for (const selector of hoverSelectors(element.ownerDocument)) {
     try {
       if (element.matches(selector)) return true;
-    } catch {}
+    } catch {
+      // What stands before `:hover` need not be a selector by itself.
+    }
   }
   return false;
 }
 
-const hovering = new WeakMap();
+/** @type {WeakMap<Document, { sheets: number, selectors: Set<string> }>} */
+const knownHovers = new WeakMap();
+
+/**
+ * @param {Document} page
+ * @returns {Set<string>}
+ */
 function hoverSelectors(page) {
   const sheets = page.styleSheets.length;
-  const known = hovering.get(page);
+  const known = knownHovers.get(page);
   if (known?.sheets === sheets) return known.selectors;
+  /** @type {Set<string>} */
   const selectors = new Set();
   for (const sheet of page.styleSheets) {
     try {
       collectHover(sheet.cssRules, selectors);
-    } catch {}
+    } catch {
+      // A style sheet of another origin cannot be read.
+    }
   }
-  hovering.set(page, { sheets, selectors });
+  knownHovers.set(page, { sheets, selectors });
   return selectors;
 }
 
+/**
+ * @param {CSSRuleList} rules
+ * @param {Set<string>} selectors
+ */
 function collectHover(rules, selectors) {
-  for (const rule of rules) {
+  for (const each of rules) {
+    const rule = /** @type {any} */ (each);
     if (rule.cssRules?.length) collectHover(rule.cssRules, selectors);
     if (!rule.selectorText?.includes(":hover") || !rule.style) continue;
     if (!rule.style.display && !rule.style.visibility && !rule.style.opacity) continue;
     for (const selector of rule.selectorText.split(",")) {
       const end = selector.indexOf(":hover");
-      // What appears must be another element: a rule on the hovered element itself shows nothing new.
-      if (end > 0 && /[\s>+~]/.test(selector.slice(end))) selectors.add(selector.slice(0, end).trim());
+      // Another element must appear: a rule on the hovered element itself shows nothing new.
+      if (end > 0 && /[\s>+~]/.test(selector.slice(end))) {
+        selectors.add(selector.slice(0, end).trim());
+      }
     }
   }
-}
-
-// Visible, enabled, and not under something else.
-function operable(element, cover) {
-  if (!present(element) || disabled(element)) return false;
-  if (isTop(element) || element.localName === "form") return true;
-  return uncovered(element, cover);
-}
-
-// Like `seen`, but what is only transparent can still be clicked.
-function present(element) {
-  if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
-  const frame = element.ownerDocument === document ? null : element.ownerDocument.defaultView?.frameElement;
-  return !frame || present(frame);
-}
-
-function disabled(element) {
-  if (element.matches(":disabled") || element.closest("[inert]") || element.closest("[aria-disabled=true]")) return true;
-  const modal = element.ownerDocument.querySelector("dialog:modal");
-  return modal !== null && !modal.contains(element);
-}
-
-function uncovered(element, cover) {
-  const view = element.ownerDocument.defaultView;
-  const box = [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
-  if (!box) return [...element.children].some((child) => child.getClientRects().length > 0 && uncovered(child, cover));
-  const points = [[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]];
-  let tried = 0;
-  for (const [x, y] of points) {
-    const [left, top] = [box.left + box.width * x, box.top + box.height * y];
-    if (left < 0 || top < 0 || left >= view.innerWidth || top >= view.innerHeight) continue;
-    tried++;
-    if (hits(element, left, top)) return true;
-  }
-  // Out of view: it can be scrolled to, unless something covers the whole view.
-  return tried === 0 && reachable(element, box, view) && (cover()?.contains(element) ?? true);
-}
-
-// Whether scrolling can bring it into view.
-function reachable(element, box, view) {
-  const scroller = element.ownerDocument.scrollingElement;
-  return box.right + (scroller?.scrollLeft ?? 0) > 0 && box.bottom + (scroller?.scrollTop ?? 0) > 0;
-}
-
-function hits(element, x, y) {
-  let hit = (element.getRootNode().elementFromPoint ? element.getRootNode() : element.ownerDocument).elementFromPoint(x, y);
-  for (; hit; hit = hit.parentElement ?? hit.getRootNode().host) {
-    if (hit === element) return true;
-    if (hit.localName === "label" && hit.control === element) return true;
-  }
-  return false;
-}
-
-// The fixed element that covers the whole view, if there is one: a dialog made by hand.
-function coverOfViewport() {
-  const [width, height] = [innerWidth, innerHeight];
-  let cover = null;
-  for (const [x, y] of [[0.5, 0.5], [0.02, 0.02], [0.98, 0.02], [0.02, 0.98], [0.98, 0.98]]) {
-    let fixed = null;
-    for (let hit = document.elementFromPoint(width * x, height * y); hit; hit = hit.parentElement) {
-      if (getComputedStyle(hit).position === "fixed") fixed = hit;
-    }
-    if (!fixed) return null;
-    cover ??= fixed;
-    if (!cover.contains(fixed) && !fixed.contains(cover) && cover.parentElement !== fixed.parentElement) return null;
-    if (fixed.contains(cover)) cover = fixed;
-  }
-  return cover;
 }

@@ -1,54 +1,160 @@
-// The page agent, part 9: doing what a user does, by events of our own making. What a page does not
-// believe (because it asks whether the event is trusted, or because the style rules must see the pointer)
-// is done from outside by the browser's input, with `aim` to tell where.
-async function perform({ kind, place: where, argument }) {
-  const [first, second] = where.split(">");
-  const element = at(first);
-  const onto = second === undefined ? null : at(second);
+// @ts-check
+// Does what a user does, by events of the agent's own making. Where a page asks whether an event
+// is trusted, or its style rules must see the pointer, argiope uses the browser's input instead.
+import { passTime } from "./clock.js";
+import { shared } from "./context.js";
+import { isField, TEXTUAL } from "./fields.js";
+import { hooked, listenersOf } from "./listeners.js";
+import { isTop } from "./listening.js";
+import { apply, defineProperty, getOwnPropertyDescriptor, native } from "./natives.js";
+import { KEYS } from "./offers.js";
+import { elementAt } from "./place.js";
+import { paint } from "./rendering.js";
+import { note } from "./world.js";
+
+// How long a long press lasts, in virtual milliseconds.
+const LONG_PRESS = 1500;
+
+/**
+ * Performs one step; false if the element is not there.
+ * @param {StepRequest} step
+ */
+export async function perform({ kind, place, argument }) {
+  const [first, second] = place.split(">");
+  const element = elementAt(first);
+  const onto = second === undefined ? null : elementAt(second);
   if (!element || (second !== undefined && !onto)) return false;
   switch (kind) {
-    case "click": case "check": click(element, 1); break;
-    case "double-click": click(element, 1); click(element, 2); mouse(element, "dblclick", { detail: 2 }); break;
-    case "context-menu": contextMenu(element); break;
-    case "long-press": await longPress(element); break;
-    case "hover": hover(element); break;
-    case "focus": focus(element); break;
-    case "drag": drag(element, onto); break;
-    case "key": key(element, argument); break;
-    case "input": enter(element, argument); break;
-    case "choose": choose(element, Number(argument)); break;
-    case "submit": element.requestSubmit(); break;
-    case "scroll": await scroll(element); break;
-    case "link": location.assign(argument); break;
-    default: return false;
+    case "click":
+    case "check":
+      click(element, 1);
+      break;
+    case "double-click":
+      click(element, 1);
+      click(element, 2);
+      sendMouse(element, "dblclick", { detail: 2 });
+      break;
+    case "context-menu":
+      openContextMenu(element);
+      break;
+    case "long-press":
+      await pressLong(element);
+      break;
+    case "hover":
+      hover(element);
+      break;
+    case "focus":
+      focusAnew(element);
+      break;
+    case "drag":
+      drag(element, onto);
+      break;
+    case "key":
+      pressKey(element, argument);
+      break;
+    case "input":
+      typeInto(element, argument);
+      break;
+    case "choose":
+      choose(element, Number(argument));
+      break;
+    case "submit":
+      element.requestSubmit();
+      break;
+    case "scroll":
+      await scrollDown(element);
+      break;
+    case "link":
+      location.assign(argument);
+      break;
+    default:
+      return false;
   }
   return true;
 }
 
-function send(element, event) {
-  return apply(native.dispatch, element, [event]);
+/**
+ * @param {Element} element
+ * @returns {PageWindow}
+ */
+function viewOf(element) {
+  return /** @type {PageWindow} */ (element.ownerDocument.defaultView);
 }
 
-// Sends an event if anybody listens for it at all.
-function mouse(element, type, more = {}) {
-  if (!heard.types.has(type) && !BY_ATTRIBUTE.has(type)) return true;
-  return send(element, mouseEvent(element, type, more));
+/**
+ * Sends an event; false if the page has prevented its default.
+ * @param {EventTarget} target
+ * @param {Event} event
+ * @returns {boolean}
+ */
+function send(target, event) {
+  return apply(native.dispatch, target, [event]);
 }
+
+// Handlers in attributes are not hooked: these events are always sent.
 const BY_ATTRIBUTE = new Set(["dblclick", "contextmenu", "mouseover", "mousedown", "mouseup"]);
 
+/**
+ * Sends a mouse or pointer event if the page listens for its type at all.
+ * @param {Element} element
+ * @param {string} type
+ * @param {object} more
+ */
+function sendMouse(element, type, more = {}) {
+  if (!hooked.types.has(type) && !BY_ATTRIBUTE.has(type)) return true;
+  return send(element, mouseEvent(element, type, more));
+}
+
+/**
+ * @param {Element} element
+ * @param {string} type
+ * @param {object} more
+ */
 function mouseEvent(element, type, more) {
-  const view = element.ownerDocument.defaultView;
-  const quiet = type.endsWith("enter") || type.endsWith("leave");
+  const view = viewOf(element);
+  const isQuiet = type.endsWith("enter") || type.endsWith("leave");
   const details = {
-    bubbles: !quiet, cancelable: !quiet, composed: true, view, detail: 1,
-    button: 0, buttons: 0, pointerId: 1, pointerType: "mouse", isPrimary: true, ...more,
+    bubbles: !isQuiet,
+    cancelable: !isQuiet,
+    composed: true,
+    view,
+    detail: 1,
+    button: 0,
+    buttons: 0,
+    pointerId: 1,
+    pointerType: "mouse",
+    isPrimary: true,
+    ...more,
   };
-  const Event = type.startsWith("pointer") || type === "click" ? view.PointerEvent : view.MouseEvent;
-  const event = new Event(type, details);
-  // Where it happened costs a layout, and hardly anybody asks.
-  let box = null;
-  const lazily = (name, of) => defineProperty(event, name, { configurable: true, get: () => of((box ??= element.getBoundingClientRect())) });
+  const isPointer = type.startsWith("pointer") || type === "click";
+  const event = isPointer
+    ? new view.PointerEvent(type, details)
+    : new view.MouseEvent(type, details);
+  locate(event, element, view);
+  return event;
+}
+
+/**
+ * Says where an event happened, the middle of its element. That costs a layout and few pages ask,
+ * so it is computed only then.
+ * @param {Event} event
+ * @param {Element} element
+ * @param {PageWindow} view
+ */
+function locate(event, element, view) {
+  /** @type {DOMRect | null} */
+  let known = null;
+  /** @type {(name: string, of: (box: DOMRect) => number) => void} */
+  const lazily = (name, of) => {
+    const get = () => {
+      known ??= element.getBoundingClientRect();
+      return of(known);
+    };
+    defineProperty(event, name, { configurable: true, get });
+  };
+  /** @param {DOMRect} box */
   const x = (box) => box.left + box.width / 2;
+  /** @param {DOMRect} box */
   const y = (box) => box.top + box.height / 2;
   for (const name of ["clientX", "x", "screenX"]) lazily(name, x);
   for (const name of ["clientY", "y", "screenY"]) lazily(name, y);
@@ -56,145 +162,246 @@ function mouseEvent(element, type, more) {
   lazily("pageY", (box) => y(box) + view.scrollY);
   lazily("offsetX", (box) => box.width / 2);
   lazily("offsetY", (box) => box.height / 2);
-  return event;
 }
 
-function touch(element, type) {
-  if (!heard.types.has(type)) return;
-  const view = element.ownerDocument.defaultView;
-  const box = element.getBoundingClientRect();
-  const point = new view.Touch({ identifier: 1, target: element, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 });
+/**
+ * The middle of an element, as the details of an event.
+ * @param {Element} element
+ */
+function middleOf(element) {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return { clientX: left + width / 2, clientY: top + height / 2 };
+}
+
+/**
+ * @param {Element} element
+ * @param {string} type
+ */
+function sendTouch(element, type) {
+  if (!hooked.types.has(type)) return;
+  const view = viewOf(element);
+  const point = new view.Touch({ identifier: 1, target: element, ...middleOf(element) });
   const touches = type === "touchend" ? [] : [point];
-  send(element, new view.TouchEvent(type, { bubbles: true, cancelable: true, composed: true, touches, targetTouches: touches, changedTouches: [point] }));
+  const event = new view.TouchEvent(type, {
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    touches,
+    targetTouches: touches,
+    changedTouches: [point],
+  });
+  send(element, event);
 }
 
-// The pointer goes from where it was to an element.
+/**
+ * Moves the pointer from where it was to an element.
+ * @param {Element} element
+ */
 function moveTo(element) {
   const before = shared.hovered;
   if (!before || before === element || before.contains(element)) return;
   shared.hovered = null;
   if (!before.isConnected) return;
-  for (const type of ["pointerout", "mouseout"]) mouse(before, type, { relatedTarget: element });
-  for (let node = before; node && !node.contains(element); node = node.parentElement) {
-    for (const type of ["pointerleave", "mouseleave"]) mouse(node, type, { relatedTarget: element });
+  const details = { relatedTarget: element };
+  for (const type of ["pointerout", "mouseout"]) sendMouse(before, type, details);
+  /** @type {Element | null} */
+  let node = before;
+  for (; node && !node.contains(element); node = node.parentElement) {
+    for (const type of ["pointerleave", "mouseleave"]) sendMouse(node, type, details);
   }
 }
 
-function press(element, buttons = { button: 0, buttons: 1 }) {
+/**
+ * @param {Element} element
+ */
+function pressOn(element, buttons = { button: 0, buttons: 1 }) {
   moveTo(element);
-  touch(element, "touchstart");
-  mouse(element, "pointerdown", buttons);
-  if (mouse(element, "mousedown", buttons)) focusFor(element);
+  sendTouch(element, "touchstart");
+  sendMouse(element, "pointerdown", buttons);
+  if (sendMouse(element, "mousedown", buttons)) focusByPress(element);
 }
 
+/**
+ * @param {Element} element
+ */
 function letGo(element, button = 0) {
-  touch(element, "touchend");
-  mouse(element, "pointerup", { button });
-  mouse(element, "mouseup", { button });
+  sendTouch(element, "touchend");
+  sendMouse(element, "pointerup", { button });
+  sendMouse(element, "mouseup", { button });
 }
 
+/**
+ * @param {Element} element
+ * @param {number} count
+ */
 function click(element, count) {
-  press(element);
+  pressOn(element);
   letGo(element);
   const proceeds = send(element, mouseEvent(element, "click", { detail: count }));
+  /** @type {HTMLAnchorElement | null} */
   const link = element.closest("a[target],area[target]");
-  if (proceeds && link?.href && !/^(|_self|_top|_parent)$/.test(link.target)) note("window", link.href);
+  if (!proceeds || !link?.href) return;
+  if (!/^(|_self|_top|_parent)$/.test(link.target)) note("window", link.href);
 }
 
-// A mouse press moves the focus, as the browser would; that costs a layout, so only where it can matter.
-const FOCUS = ["focus", "focusin", "blur", "focusout", "change", "keydown", "keyup", "keypress"];
-function focusFor(element) {
-  if (!field(element) && !FOCUS.some((type) => heard.types.has(type))) return;
-  const target = element.closest("input,select,textarea,button,a[href],summary,[tabindex],[contenteditable]");
+// Types that tell whether the page cares where the focus is.
+const FOCUS_TYPES = [
+  ...["focus", "focusin", "blur", "focusout", "change"],
+  ...["keydown", "keyup", "keypress"],
+];
+const FOCUSABLE = "input,select,textarea,button,a[href],summary,[tabindex],[contenteditable]";
+
+/**
+ * Moves the focus as a mouse press does. That costs a layout, so only where it can matter.
+ * @param {Element} element
+ */
+function focusByPress(element) {
+  if (!isField(element) && !FOCUS_TYPES.some((type) => hooked.types.has(type))) return;
+  /** @type {HTMLElement | null} */
+  const target = element.closest(FOCUSABLE);
+  /** @type {any} */
+  const active = element.ownerDocument.activeElement;
   if (target) target.focus({ preventScroll: true });
-  else element.ownerDocument.activeElement?.blur?.();
+  else active?.blur?.();
 }
 
-function contextMenu(element) {
-  press(element, { button: 2, buttons: 2 });
+/**
+ * @param {Element} element
+ */
+function openContextMenu(element) {
+  pressOn(element, { button: 2, buttons: 2 });
   letGo(element, 2);
-  mouse(element, "contextmenu", { button: 2 });
+  sendMouse(element, "contextmenu", { button: 2 });
 }
 
-async function longPress(element) {
-  press(element);
-  await pass(1500);
+/**
+ * @param {Element} element
+ */
+async function pressLong(element) {
+  pressOn(element);
+  await passTime(LONG_PRESS);
   letGo(element);
 }
 
+/**
+ * @param {Element} element
+ */
 function hover(element) {
   moveTo(element);
   shared.hovered = element;
+  /** @type {Element[]} */
   const entered = [];
-  for (let node = element; node; node = node.parentElement) entered.unshift(node);
+  for (let node = /** @type {Element | null} */ (element); node; node = node.parentElement) {
+    entered.unshift(node);
+  }
   for (const kind of ["pointer", "mouse"]) {
-    mouse(element, kind + "over");
-    for (const node of entered) if (listeners(node, kind + "enter").length || node === element) mouse(node, kind + "enter");
-    mouse(element, kind + "move");
+    const enter = `${kind}enter`;
+    sendMouse(element, `${kind}over`);
+    for (const node of entered) {
+      if (listenersOf(node, enter).length || node === element) sendMouse(node, enter);
+    }
+    sendMouse(element, `${kind}move`);
   }
 }
 
-function focus(element) {
+/**
+ * @param {HTMLElement} element
+ */
+function focusAnew(element) {
   if (element.ownerDocument.activeElement === element) element.blur();
   element.focus({ preventScroll: true });
 }
 
+/**
+ * @param {Element} element
+ * @param {Element} onto
+ */
 function drag(element, onto) {
-  const view = element.ownerDocument.defaultView;
+  const view = viewOf(element);
   const dataTransfer = new view.DataTransfer();
-  const fire = (target, type) => {
-    const box = target.getBoundingClientRect();
-    const details = { bubbles: true, cancelable: true, composed: true, view, dataTransfer, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 };
-    return send(target, new view.DragEvent(type, details));
-  };
+  const details = { bubbles: true, cancelable: true, composed: true, view, dataTransfer };
+  /** @type {(target: Element, type: string) => boolean} */
+  const sendDrag = (target, type) =>
+    send(target, new view.DragEvent(type, { ...details, ...middleOf(target) }));
   moveTo(element);
-  if (!fire(element, "dragstart")) return;
-  fire(element, "drag");
-  fire(onto, "dragenter");
-  const accepted = !fire(onto, "dragover");
-  if (accepted) fire(onto, "drop");
-  fire(element, "dragend");
+  if (!sendDrag(element, "dragstart")) return;
+  sendDrag(element, "drag");
+  sendDrag(onto, "dragenter");
+  const isAccepted = !sendDrag(onto, "dragover");
+  if (isAccepted) sendDrag(onto, "drop");
+  sendDrag(element, "dragend");
 }
 
-function key(element, name) {
-  const view = element.ownerDocument.defaultView;
-  const code = KEYS[name] ?? 0;
-  const details = { key: name, code: name, keyCode: code, which: code, bubbles: true, cancelable: true, composed: true, view };
+/**
+ * @param {HTMLElement} element
+ * @param {string} key
+ */
+function pressKey(element, key) {
+  const view = viewOf(element);
+  const code = KEYS[key] ?? 0;
+  const legacy = { keyCode: code, which: code };
+  const cancelable = { bubbles: true, cancelable: true, composed: true };
+  const details = { key, code: key, ...legacy, ...cancelable, view };
   if (!isTop(element)) element.focus({ preventScroll: true });
+  /** @type {any} */
   const active = isTop(element) ? (element.ownerDocument.activeElement ?? element) : element;
-  const proceed = send(active, new view.KeyboardEvent("keydown", details));
-  if (proceed && name === "Enter") {
+  const proceeds = send(active, new view.KeyboardEvent("keydown", details));
+  if (proceeds && key === "Enter") {
     send(active, new view.KeyboardEvent("keypress", details));
-    // A field's form is sent by Enter; a button is clicked by it.
-    if (active.localName === "input" && active.form && TEXTUAL.has(active.type)) active.form.requestSubmit(submitOf(active.form));
+    // Enter in a field sends its form.
+    if (active.localName === "input" && active.form && TEXTUAL.has(active.type)) {
+      active.form.requestSubmit(submitOf(active.form));
+    }
   }
   send(active, new view.KeyboardEvent("keyup", details));
 }
 
+/**
+ * @param {HTMLFormElement} form
+ */
 function submitOf(form) {
-  return [...form.elements].find((one) => one.type === "submit" && !one.disabled) ?? null;
+  /** @type {any[]} */
+  const elements = [...form.elements];
+  return elements.find((one) => one.type === "submit" && !one.disabled) ?? null;
 }
 
-function enter(element, value) {
-  const view = element.ownerDocument.defaultView;
+/**
+ * @param {HTMLElement} element
+ * @param {string} value
+ */
+function typeInto(element, value) {
+  const view = viewOf(element);
   moveTo(element);
   element.focus({ preventScroll: true });
-  const details = { bubbles: true, cancelable: true, composed: true, data: value, inputType: "insertText" };
+  const text = { data: value, inputType: "insertText" };
+  const details = { bubbles: true, cancelable: true, composed: true, ...text };
   if (!send(element, new view.InputEvent("beforeinput", details))) return;
   setValue(element, value, view);
   send(element, new view.InputEvent("input", { ...details, cancelable: false }));
   send(element, new view.Event("change", { bubbles: true }));
 }
 
-// By the prototype's setter: frameworks watch the element's own.
+/**
+ * Sets a value by the prototype's setter: frameworks watch the element's own.
+ * @param {HTMLElement} element
+ * @param {string} value
+ * @param {PageWindow} view
+ */
 function setValue(element, value, view) {
-  const prototype = element.localName === "textarea" ? view.HTMLTextAreaElement.prototype : element.localName === "input" ? view.HTMLInputElement.prototype : null;
-  if (prototype) apply(getOwnPropertyDescriptor(prototype, "value").set, element, [value]);
+  let prototype = null;
+  if (element.localName === "textarea") prototype = view.HTMLTextAreaElement.prototype;
+  if (element.localName === "input") prototype = view.HTMLInputElement.prototype;
+  const setter = prototype && getOwnPropertyDescriptor(prototype, "value")?.set;
+  if (setter) apply(setter, element, [value]);
   else element.textContent = value;
 }
 
+/**
+ * @param {HTMLSelectElement} select
+ * @param {number} index
+ */
 function choose(select, index) {
-  const view = select.ownerDocument.defaultView;
+  const view = viewOf(select);
   const option = select.options[index];
   if (!option) return;
   moveTo(select);
@@ -204,7 +411,10 @@ function choose(select, index) {
   send(select, new view.Event("change", { bubbles: true }));
 }
 
-async function scroll(element) {
+/**
+ * @param {Element} element
+ */
+async function scrollDown(element) {
   element.scrollTop = element.scrollHeight;
   // The scroll event and the observers come with a frame.
   await paint();

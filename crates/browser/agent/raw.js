@@ -1,7 +1,13 @@
-// The page agent, part 6: the raw hash, by which a page that was seen before is known again without
-// being looked at. Native serialisation and one pass over the text; what is not in the text (values of
-// fields, shadow roots, frames, open popovers) is added.
-function raw() {
+// @ts-check
+// The raw hash: it tells a page that was seen before without a look at it. Native serialisation
+// and one pass over the text; what is not in the text is added (values of fields, shadow roots,
+// frames, open popovers).
+import { shared } from "./context.js";
+import { framesOf, innerDocument, shadowRoots } from "./documents.js";
+import { hooked } from "./listeners.js";
+import { placeOf } from "./place.js";
+
+export function rawHash() {
   const hash = new Hash();
   addDocument(hash, document);
   return hash.hex();
@@ -15,6 +21,7 @@ class Hash {
     this.d = 0x27d4eb2f;
   }
 
+  /** @param {string} text */
   add(text) {
     let { a, b, c, d } = this;
     const length = text.length;
@@ -44,18 +51,27 @@ class Hash {
   }
 }
 
+/**
+ * @param {Hash} hash
+ * @param {Document} page
+ */
 function addDocument(hash, page) {
   const root = page.documentElement;
   if (!root) return;
   hash.add(page.title);
-  for (const { name, value } of root.attributes) hash.add(name + "=" + value);
+  for (const { name, value } of root.attributes) hash.add(`${name}=${value}`);
   addTree(hash, page.body ?? root, page);
 }
 
+/**
+ * @param {Hash} hash
+ * @param {Element} root
+ * @param {Document} page
+ */
 function addTree(hash, root, page) {
   hash.add(markup(root, page));
   addFields(hash, root);
-  if (heard.hasShadows) {
+  if (hooked.hasShadows) {
     for (const shadow of shadowRoots(root)) {
       hash.add(shadow.innerHTML);
       addFields(hash, shadow);
@@ -66,46 +82,70 @@ function addTree(hash, root, page) {
     if (inner) addDocument(hash, inner);
   }
   if (root.querySelector("[popover]")) {
-    for (const open of root.querySelectorAll(":popover-open")) hash.add(place(open));
+    for (const open of root.querySelectorAll(":popover-open")) hash.add(placeOf(open));
   }
   if (shared.pointed) {
     const under = page.querySelectorAll(":hover");
-    if (under.length) hash.add(place(under[under.length - 1]));
+    if (under.length) hash.add(placeOf(under[under.length - 1]));
   }
 }
 
-// The text of the tree without what was found to change from load to load.
+/**
+ * The text of the tree without what was found to change from load to load.
+ * @param {Element} root
+ * @param {Document} page
+ */
 function markup(root, page) {
   if (settings.masks.length === 0 && !settings.ignore) return root.outerHTML;
-  const copy = inert().importNode(root, true);
-  const top = copy.parentNode ?? copy;
-  if (settings.ignore) for (const element of top.querySelectorAll(settings.ignore)) element.remove();
+  const copy = inertDocument().importNode(root, true);
+  if (settings.ignore) {
+    for (const element of copy.querySelectorAll(settings.ignore)) element.remove();
+  }
   if (page === document) for (const mask of settings.masks) blank(copy, mask);
   return copy.outerHTML;
 }
 
-// A document without a window: nothing in it loads or runs.
-function inert() {
-  return (shared.inert ??= document.implementation.createHTMLDocument(""));
+/** @returns {Document} */
+function inertDocument() {
+  shared.inert ??= document.implementation.createHTMLDocument("");
+  return shared.inert;
 }
 
+/**
+ * @param {Hash} hash
+ * @param {Tree} root
+ */
 function addFields(hash, root) {
-  for (const field of root.querySelectorAll("input,textarea,select")) {
+  for (const element of root.querySelectorAll("input,textarea,select")) {
+    const field = /** @type {any} */ (element);
     if (field.localName === "select") {
-      for (const option of field.selectedOptions) hash.add("o" + option.index);
+      for (const option of field.selectedOptions) hash.add(`o${option.index}`);
     } else if (field.type === "checkbox" || field.type === "radio") {
       hash.add(field.checked ? "1" : field.indeterminate ? "?" : "0");
     } else {
-      hash.add("=" + field.value);
+      hash.add(`=${field.value}`);
     }
   }
 }
 
-// Blanks one volatile part of the copy: a text, an attribute or a whole element.
+/**
+ * Blanks one volatile region of the copy: a text, an attribute or a whole element.
+ * @param {Element} copy
+ * @param {Mask} mask
+ */
 function blank(copy, { selector, what }) {
-  for (const element of (copy.parentNode ?? copy).querySelectorAll(selector)) {
+  for (const element of copy.querySelectorAll(selector)) {
     if (what === "tree") element.remove();
-    else if (what === "text") for (const node of element.childNodes) node.nodeType === 3 && (node.data = "");
+    else if (what === "text") blankText(element);
     else element.removeAttribute(what);
+  }
+}
+
+/**
+ * @param {Element} element
+ */
+function blankText(element) {
+  for (const node of element.childNodes) {
+    if (node.nodeType === 3) /** @type {Text} */ (node).data = "";
   }
 }

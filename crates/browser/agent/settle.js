@@ -1,12 +1,29 @@
-// The page agent, part 5: waiting until a page has done what it was going to do. Never a sleep: each round
-// asks what is still to come, brings it about or waits for exactly that.
+// @ts-check
+// Waits until a page has done what it was going to do. Each round asks what is still to come, and
+// brings it about or waits for exactly that; it never sleeps for a fixed time in the hope of it.
+import { clock, fireOne, HORIZON, nextDue } from "./clock.js";
+import { shared } from "./context.js";
+import { documents, shadowRoots } from "./documents.js";
+import { hooked } from "./listeners.js";
+import { native, sleep, turn } from "./natives.js";
+import { needFrames, paint, paintObserved } from "./rendering.js";
+import { areWorkersBusy, countChanges, isInside, traffic, trafficChange } from "./traffic.js";
+import { holdsNavigation, stayOnPage } from "./world.js";
 
-// Whether it settled before the deadline. Gives up at once when the document is being left, unless it
-// should `stay` to see that.
-async function settle(deadline, stay) {
+// How long a document that is being left may still be here, in real milliseconds.
+const LEAVING = 3000;
+// How often the agent looks whether documents and workers are done: no event says so.
+const POLL = 50;
+
+/**
+ * Whether the page settled before the deadline. Ends at once when the document is being left,
+ * unless `stay` asks to wait for what becomes of that.
+ * @param {number} deadline
+ * @param {boolean} stay
+ */
+export async function settle(deadline, stay) {
   const until = clock.at + HORIZON;
-  let last = -1;
-  let painted = shared.paintFirst ? -1 : changes();
+  const rounds = { last: -1, painted: shared.paintFirst ? -1 : countChanges() };
   shared.paintFirst = false;
   for (;;) {
     await turn();
@@ -16,146 +33,143 @@ async function settle(deadline, stay) {
       return false;
     }
     if (shared.leaving) {
-      if (!stay || held.length > 0) return true;
-      // The document is about to go; if it does not (no content, a download), the page is here again.
+      if (!stay || holdsNavigation()) return true;
+      // The document is about to go. If it does not (no content, a download), the page stays.
       await sleep(10);
-      if (native.clock() - (shared.leftAt ??= native.clock()) < 3000) continue;
-      agent.stayed();
+      shared.leftAt ??= native.clock();
+      if (native.clock() - shared.leftAt < LEAVING) continue;
+      stayOnPage();
     }
-    // Nobody says when a document has loaded or a worker is done; whatever else is awaited says so itself.
-    if (loading() || workersBusy()) {
-      await trafficChange(50);
+    if (isLoading() || areWorkersBusy()) {
+      await trafficChange(POLL);
       continue;
     }
     if (traffic.pending.size > 0) {
       await trafficChange(deadline - native.clock() + 1);
       continue;
     }
-    const now = changes();
-    if (now !== last) {
-      last = now;
+    const now = countChanges();
+    if (now !== rounds.last) {
+      rounds.last = now;
       continue;
     }
     if (!settings.frames && shared.checked !== now) {
       shared.checked = now;
-      if (hasDrawn() && needFrames()) return false;
+      if (hasDrawnElements() && needFrames()) return false;
     }
     const due = nextDue(until);
     if (due < Infinity) {
       fireOne(due);
       continue;
     }
-    if (finishAnimations()) {
-      await paint();
-      painted = changes();
-      continue;
-    }
-    if (heard.observes && painted !== now) {
-      painted = now;
-      await observed();
-      continue;
-    }
-    const open = opened();
-    if (open !== (shared.opened ?? 0)) {
-      shared.opened = open;
-      await paint();
-      continue;
-    }
-    return true;
+    if (!(await paintOnce(rounds, now))) return true;
   }
 }
 
-// Elements that do something of their own accord when they are drawn.
-const DRAWN = "[autofocus],[loading=lazy],[onscroll],[onscrollend],marquee,video[autoplay],audio[autoplay]";
+/**
+ * Paints if animations, observers or opened elements need a frame; false if nothing does.
+ * @param {{ painted: number }} rounds
+ * @param {number} now
+ */
+async function paintOnce(rounds, now) {
+  if (finishAnimations()) {
+    await paint();
+    rounds.painted = countChanges();
+    return true;
+  }
+  if (hooked.observes && rounds.painted !== now) {
+    rounds.painted = now;
+    await paintObserved();
+    return true;
+  }
+  const open = countOpen();
+  if (open !== (shared.opened ?? 0)) {
+    shared.opened = open;
+    await paint();
+    return true;
+  }
+  return false;
+}
 
-function hasDrawn() {
+// Elements that act by themselves when they are drawn.
+const DRAWN =
+  "[autofocus],[loading=lazy],[onscroll],[onscrollend],marquee,video[autoplay],audio[autoplay]";
+
+function hasDrawnElements() {
   for (const { document: page } of documents()) if (page.querySelector(DRAWN)) return true;
   return false;
 }
 
-// How many dialogs, details and popovers are open. The events of one that was closed or opened come late, but not
-// later than the next frame.
-function opened() {
+/**
+ * How many dialogs, details and popovers are open. The events of one that was closed or opened
+ * come late, but not later than the next frame.
+ */
+export function countOpen() {
+  const open = "dialog[open],details[open],:popover-open";
   let count = 0;
-  for (const { document: page } of documents()) count += page.querySelectorAll("dialog[open],details[open],:popover-open").length;
+  for (const { document: page } of documents()) count += page.querySelectorAll(open).length;
   return count;
 }
 
-// Documents that are still being read. Outside resources do not count once the tree is there.
-function loading() {
+// After this many milliseconds a document with a complete tree does not wait for outside hosts.
+const OUTSIDE_RESOURCES = 1500;
+
+/** Whether a document is still being read. */
+function isLoading() {
   for (const { document: page, since } of documents()) {
     if (page.readyState === "complete") continue;
-    if (page.readyState === "interactive" && native.clock() - since > 1500 && !insideResources(page)) continue;
+    const isLate = native.clock() - since > OUTSIDE_RESOURCES;
+    if (page.readyState === "interactive" && isLate && !awaitsOwnResources(page)) continue;
     return true;
   }
   return false;
 }
 
-// Whether a resource of the application itself may still be on its way: one that is in the tree but has no
-// entry among what was received.
-function insideResources(page) {
-  const received = new Set(page.defaultView.performance.getEntriesByType("resource").map((entry) => entry.name));
-  for (const element of page.querySelectorAll("script[src],link[rel~=stylesheet][href],img[src]")) {
-    const address = element.src || element.href;
-    if (inside(address) && !received.has(address)) return true;
+/**
+ * Whether a resource of the application itself may still be on its way: one that is in the tree
+ * but has no entry among what was received.
+ * @param {Document} page
+ */
+function awaitsOwnResources(page) {
+  const { performance } = /** @type {PageWindow} */ (page.defaultView);
+  const entries = performance.getEntriesByType("resource");
+  const received = new Set(entries.map((entry) => entry.name));
+  const resources = "script[src],link[rel~=stylesheet][href],img[src]";
+  for (const element of page.querySelectorAll(resources)) {
+    const { src, href } = /** @type {any} */ (element);
+    const address = src || href;
+    if (isInside(address) && !received.has(address)) return true;
   }
   return false;
 }
 
-const since = new WeakMap();
-function* documents(page = document) {
-  if (!since.has(page)) since.set(page, native.clock());
-  yield { document: page, since: since.get(page) };
-  for (const frame of framesOf(page)) {
-    const inner = innerDocument(frame);
-    if (inner) yield* documents(inner);
-  }
-}
-
-// Frames, those in shadow roots included only when there are any.
-function framesOf(page) {
-  const frames = [...page.getElementsByTagName("iframe"), ...page.getElementsByTagName("frame")];
-  if (heard.hasShadows) for (const root of shadowRoots(page)) frames.push(...root.querySelectorAll("iframe"));
-  return frames;
-}
-
-// The document of a frame of the same origin.
-function innerDocument(frame) {
-  try {
-    return frame.contentWindow?.[settings.secret] ? frame.contentDocument : null;
-  } catch {
-    return null;
-  }
-}
-
-function* shadowRoots(node) {
-  for (const element of node.querySelectorAll("*")) {
-    const root = shadowOf(element);
-    if (root) {
-      yield root;
-      yield* shadowRoots(root);
-    }
-  }
-}
-
-// Brings animations to their end, so that their events fire; those without an end are stopped.
+/** Brings animations to their end, so that their events fire; endless ones are stopped. */
 function finishAnimations() {
-  let finished = false;
+  let hasFinished = false;
   for (const { document: page } of documents()) {
-    if (!moves(page)) continue;
+    if (!canAnimate(page)) continue;
     // Whether a change is animated depends on what was drawn before.
     if (needFrames()) return true;
-    const roots = heard.hasShadows ? [page, ...shadowRoots(page)] : [page];
-    for (const root of roots) for (const animation of root.getAnimations()) finished = finish(animation) || finished;
+    const roots = hooked.hasShadows ? [page, ...shadowRoots(page)] : [page];
+    for (const root of roots) {
+      for (const animation of root.getAnimations()) hasFinished = finish(animation) || hasFinished;
+    }
   }
-  return finished;
+  return hasFinished;
 }
 
-// Whether anything on the page can be animated, or looks otherwise when it is drawn. Asking for the animations themselves costs a pass over the
-// styles in every step; the style sheets need be read only when they change.
-const motions = new WeakMap();
-function moves(page) {
-  if (heard.animates || heard.hasShadows || page.querySelector("[style*=transition],[style*=animation],svg animate")) return true;
+/** @type {WeakMap<Document, { rules: number, animates: boolean }>} */
+const knownAnimations = new WeakMap();
+const ANIMATED = "[style*=transition],[style*=animation],svg animate";
+
+/**
+ * Whether anything on the page can be animated, or looks otherwise when it is drawn. Asking for
+ * the animations costs a pass over the styles in every step, so the style sheets are read instead,
+ * and only when they change.
+ * @param {Document} page
+ */
+function canAnimate(page) {
+  if (hooked.animates || hooked.hasShadows || page.querySelector(ANIMATED)) return true;
   let rules = page.adoptedStyleSheets.length;
   try {
     for (const sheet of page.styleSheets) rules += 1 + sheet.cssRules.length;
@@ -163,14 +177,19 @@ function moves(page) {
     // A style sheet of another origin cannot be read.
     return true;
   }
-  const known = motions.get(page);
-  if (known?.rules === rules) return known.moves;
-  const texts = [...page.styleSheets, ...page.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
-  const found = texts.some((text) => /transition|animation|content-visibility|scroll-state/.test(text));
-  motions.set(page, { rules, moves: found });
-  return found;
+  const known = knownAnimations.get(page);
+  if (known?.rules === rules) return known.animates;
+  const sheets = [...page.styleSheets, ...page.adoptedStyleSheets];
+  const texts = sheets.flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+  const animating = /transition|animation|content-visibility|scroll-state/;
+  const animates = texts.some((text) => animating.test(text));
+  knownAnimations.set(page, { rules, animates });
+  return animates;
 }
 
+/**
+ * @param {Animation} animation
+ */
 function finish(animation) {
   if (animation.playState !== "running") return false;
   try {

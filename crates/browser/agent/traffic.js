@@ -1,57 +1,76 @@
-// The page agent, part 2: what the page is waiting for. Requests to the application's own site, scripts,
-// style sheets and frames that were inserted hold the page; sockets, streams and outside hosts never do.
-const traffic = shared.traffic ?? {
-  // What is under way and holds the page: token -> address.
+// @ts-check
+// What the page waits for. Requests to the application's own site hold the page, and so do
+// scripts, style sheets and frames that were inserted. Sockets, streams and outside hosts do not.
+import { shared } from "./context.js";
+import { apply, native, replace } from "./natives.js";
+
+/** @type {Traffic} */
+export const traffic = shared.traffic ?? {
   pending: new Map(),
-  // Addresses that were still busy when the time was up: they never hold a page again.
   endless: new Set(settings.endless),
   next: 1,
-  // Whoever waits for a change.
   wake: null,
-  // Counts messages between ports and changes of the tree: activity that is not traffic.
   activity: 0,
   workers: new Map(),
 };
 shared.traffic = traffic;
 
-function inside(address) {
+/**
+ * Whether a request to an address holds the page.
+ * @param {string} address
+ */
+export function isInside(address) {
   try {
     const url = new URL(address, document.baseURI);
     if (url.protocol === "blob:" || url.protocol === "data:") return true;
-    return (url.hostname === settings.site || url.hostname.endsWith("." + settings.site)) && !traffic.endless.has(bare(url));
+    const { site } = settings;
+    const isOwn = url.hostname === site || url.hostname.endsWith(`.${site}`);
+    return isOwn && !traffic.endless.has(withoutQuery(url));
   } catch {
     return false;
   }
 }
 
-// An address without what changes from request to request.
-function bare(url) {
+/**
+ * An address without what changes from request to request.
+ * @param {URL} url
+ */
+function withoutQuery(url) {
   return url.origin + url.pathname;
 }
 
-function begin(address) {
-  if (!inside(address)) return 0;
+/**
+ * Holds the page until `release` gets the token; 0 if the address does not hold it.
+ * @param {string} address
+ */
+function holdFor(address) {
+  if (!isInside(address)) return 0;
+  return holdAs(withoutQuery(new URL(address, document.baseURI)));
+}
+
+/**
+ * @param {string} reason
+ */
+export function holdAs(reason) {
   const token = traffic.next++;
-  traffic.pending.set(token, bare(new URL(address, document.baseURI)));
+  traffic.pending.set(token, reason);
   return token;
 }
 
-function end(token) {
+/**
+ * @param {number} token
+ */
+export function release(token) {
   if (traffic.pending.delete(token)) traffic.wake?.();
 }
 
-// Holds the page until an event that the browser has promised, but not longer than a moment.
-function awaitEvent(target, type) {
-  if (!heard.types.has(type)) return;
-  const token = traffic.next++;
-  traffic.pending.set(token, "event:" + type);
-  const done = () => end(token);
-  apply(native.add, target, [type, done, { once: true }]);
-  apply(native.timeout, window, [done, 300]);
-}
-
-// Until something ends, but not longer than some milliseconds. The timer goes with it: every one that fires wakes the page.
-function trafficChange(longest) {
+/**
+ * Waits until something ends, but not longer than some milliseconds. The timer is cleared with
+ * it: every timer that fires wakes the page's process.
+ * @param {number} longest
+ * @returns {Promise<void>}
+ */
+export function trafficChange(longest) {
   return new native.Promise((resolve) => {
     const timer = apply(native.timeout, window, [resolve, longest]);
     traffic.wake = () => {
@@ -61,92 +80,163 @@ function trafficChange(longest) {
   });
 }
 
-// Workers answer soon or not at all: they hold a page for a moment only.
-function workersBusy() {
+// Workers answer soon or not at all, so each message holds the page this many milliseconds.
+const WORKER_ANSWER = 200;
+
+export function areWorkersBusy() {
   for (const [worker, since] of traffic.workers) {
-    if (native.clock() - since < 200) return true;
+    if (native.clock() - since < WORKER_ANSWER) return true;
     traffic.workers.delete(worker);
   }
   return false;
 }
 
-function changes() {
-  for (const observer of shared.observers) noticeAdded(observer.takeRecords());
+/** The number of changes so far: a different number means that the page has changed. */
+export function countChanges() {
+  for (const observer of shared.observers) onMutations(observer.takeRecords());
   return traffic.activity;
 }
 
-function noticeAdded(records) {
+/**
+ * @param {MutationRecord[]} records
+ */
+function onMutations(records) {
   traffic.activity += records.length;
-  for (const record of records) for (const node of record.addedNodes) if (node.nodeType === 1) noticeElement(node);
+  for (const record of records) {
+    for (const node of record.addedNodes) {
+      if (node.nodeType === 1) onElementAdded(/** @type {Element} */ (node));
+    }
+  }
 }
 
-// Scripts, style sheets and frames load after they were inserted.
-function noticeElement(element) {
+/**
+ * Counts the changes of a document or a shadow root.
+ * @param {Node} root
+ */
+export function observeChanges(root) {
+  const observer = new MutationObserver(onMutations);
+  const everything = { childList: true, subtree: true, attributes: true, characterData: true };
+  observer.observe(root, everything);
+  shared.observers.push(observer);
+}
+
+/**
+ * @param {Element} element
+ */
+function onElementAdded(element) {
   awaitLoad(element);
-  if (element.firstElementChild) for (const inner of element.querySelectorAll("script[src],link[rel~=stylesheet],iframe")) awaitLoad(inner);
+  if (!element.firstElementChild) return;
+  const loaded = "script[src],link[rel~=stylesheet],iframe";
+  for (const inner of element.querySelectorAll(loaded)) awaitLoad(inner);
 }
 
+/** @type {WeakSet<Element>} */
 const awaited = new WeakSet();
+
+/**
+ * Holds the page while an inserted script, style sheet or frame loads.
+ * @param {Element} element
+ */
 function awaitLoad(element) {
-  let address = null;
-  if (element.localName === "script" && element.src && /^$|javascript|^module$/.test(element.type)) address = element.src;
-  else if (element.localName === "link" && element.relList?.contains("stylesheet") && element.href) address = element.href;
-  else if (element.localName === "iframe" && (element.src || element.srcdoc)) address = element.srcdoc ? location.href : element.src;
+  const address = loadAddress(element);
   if (address === null || awaited.has(element) || document.readyState === "loading") return;
   awaited.add(element);
-  const token = begin(address);
+  const token = holdFor(address);
   if (!token) return;
-  const done = () => end(token);
+  const done = () => release(token);
   apply(native.add, element, ["load", done, { once: true }]);
   apply(native.add, element, ["error", done, { once: true }]);
 }
 
+/**
+ * The address that an element loads once it is inserted.
+ * @param {any} element
+ * @returns {string | null}
+ */
+function loadAddress(element) {
+  switch (element.localName) {
+    case "script":
+      return element.src && /^$|javascript|^module$/.test(element.type) ? element.src : null;
+    case "link":
+      return element.relList?.contains("stylesheet") && element.href ? element.href : null;
+    case "iframe":
+      return element.srcdoc ? location.href : element.src || null;
+    default:
+      return null;
+  }
+}
+
 (function hookTraffic() {
   shared.observers ??= [];
-  const observer = new MutationObserver(noticeAdded);
-  observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
-  shared.observers.push(observer);
+  observeChanges(document);
 
-  replace(window, "fetch", (old) => function fetch(...args) {
-    const request = args[0];
-    const token = begin(typeof request === "object" && request !== null && "url" in request ? request.url : String(request));
-    const answer = apply(old, this, args);
-    if (token) answer.then(() => end(token), () => end(token));
-    return answer;
+  replace(window, "fetch", (old) => {
+    return function (...args) {
+      const request = args[0];
+      const hasUrl = typeof request === "object" && request !== null && "url" in request;
+      const token = holdFor(hasUrl ? request.url : String(request));
+      return releaseAfter(apply(old, this, args), token);
+    };
   });
   for (const name of ["json", "text", "arrayBuffer", "blob", "formData", "bytes"]) {
-    replace(Response.prototype, name, (old) => function () {
-      const token = begin(this.url || location.href);
-      const body = apply(old, this, []);
-      if (token) body.then(() => end(token), () => end(token));
-      return body;
+    replace(Response.prototype, name, (old) => {
+      return function () {
+        const token = holdFor(this.url || location.href);
+        return releaseAfter(apply(old, this, []), token);
+      };
     });
   }
-  const opened = new WeakMap();
-  replace(XMLHttpRequest.prototype, "open", (old) => function (method, address, ...rest) {
-    opened.set(this, rest.length > 0 && rest[0] === false ? null : String(address));
-    return apply(old, this, [method, address, ...rest]);
-  });
-  replace(XMLHttpRequest.prototype, "send", (old) => function (...args) {
-    const address = opened.get(this);
-    const token = address == null ? 0 : begin(address);
-    if (token) apply(native.add, this, ["loadend", () => end(token), { once: true }]);
-    try {
+  hookRequests();
+  replace(MessagePort.prototype, "postMessage", (old) => {
+    return function (...args) {
+      traffic.activity++;
       return apply(old, this, args);
-    } catch (error) {
-      end(token);
-      throw error;
-    }
+    };
   });
-  replace(MessagePort.prototype, "postMessage", (old) => function (...args) {
-    traffic.activity++;
-    return apply(old, this, args);
-  });
-  if (window.Worker) {
-    replace(Worker.prototype, "postMessage", (old) => function (...args) {
-      if (!traffic.workers.has(this)) apply(native.add, this, ["message", () => traffic.workers.delete(this), { once: true }]);
+  if (!window.Worker) return;
+  replace(Worker.prototype, "postMessage", (old) => {
+    return function (...args) {
+      if (!traffic.workers.has(this)) {
+        const onAnswer = () => traffic.workers.delete(this);
+        apply(native.add, this, ["message", onAnswer, { once: true }]);
+      }
       traffic.workers.set(this, native.clock());
       return apply(old, this, args);
-    });
-  }
+    };
+  });
 })();
+
+/**
+ * @param {Promise<unknown>} answer
+ * @param {number} token
+ */
+function releaseAfter(answer, token) {
+  const done = () => release(token);
+  if (token) answer.then(done, done);
+  return answer;
+}
+
+function hookRequests() {
+  /** @type {WeakMap<XMLHttpRequest, string | null>} */
+  const addresses = new WeakMap();
+  replace(XMLHttpRequest.prototype, "open", (old) => {
+    return function (method, address, ...rest) {
+      const isSynchronous = rest.length > 0 && rest[0] === false;
+      addresses.set(this, isSynchronous ? null : String(address));
+      return apply(old, this, [method, address, ...rest]);
+    };
+  });
+  replace(XMLHttpRequest.prototype, "send", (old) => {
+    return function (...args) {
+      const address = addresses.get(this);
+      const token = address == null ? 0 : holdFor(address);
+      if (token) apply(native.add, this, ["loadend", () => release(token), { once: true }]);
+      try {
+        return apply(old, this, args);
+      } catch (error) {
+        release(token);
+        throw error;
+      }
+    };
+  });
+}

@@ -1,133 +1,131 @@
-// The page agent, part 7: a look at the page, as plain data: the tree as a user perceives it, with shadow
-// roots and frames of the same origin in their places. What to make of it is decided outside.
-const LIMITS = { nodes: 200000, text: 100000, attribute: 20000, offers: 5000 };
+// @ts-check
+// The tree of the page as plain data, as a user perceives it, with shadow roots and frames of the
+// same origin in their places. What to make of it is decided outside.
+import { innerDocument } from "./documents.js";
+import { shadowOf } from "./listeners.js";
+import { wellFormed } from "./natives.js";
+
+export const MOST_NODES = 200000;
+const DEEPEST = 2000;
+const LONGEST_TEXT = 100000;
+const LONGEST_ATTRIBUTE = 20000;
 const UNSEEN = new Set(["script", "style", "noscript", "template", "link", "meta", "head", "base"]);
 
-// Where a node is: child numbers from the root element, `s` for a step into a shadow root, `f` into a frame.
-function place(element) {
-  const steps = [];
-  for (let node = element; ; ) {
-    const parent = node.parentNode;
-    if (!parent) break;
-    if (parent.nodeType === 9) {
-      const frame = parent === document ? null : parent.defaultView?.frameElement;
-      if (!frame) break;
-      steps.push("f");
-      node = frame;
-      continue;
-    }
-    let index = 0;
-    for (let before = node.previousElementSibling; before; before = before.previousElementSibling) index++;
-    steps.push(index);
-    if (parent.nodeType === 11) {
-      steps.push("s");
-      node = parent.host;
-    } else {
-      node = parent;
-    }
-  }
-  return steps.reverse().join("/");
+/** @returns {CollectedTree} */
+export function collectTree() {
+  /** @type {CollectedTree} */
+  const tree = { nodes: [], elements: [], numbers: new Map() };
+  collect(document.documentElement, 0, tree);
+  return tree;
 }
 
-// The element at a place; null if there is none.
-function at(place) {
-  let node = document.documentElement;
-  if (place === "") return node;
-  for (const step of place.split("/")) {
-    if (!node) return null;
-    if (step === "s") node = shadowOf(node);
-    else if (step === "f") node = innerDocument(node)?.documentElement ?? null;
-    else node = node.children[Number(step)] ?? null;
-  }
-  return node;
-}
-
-// Half a surrogate pair is not text outside of a browser.
-function wellFormed(text) {
-  return text.toWellFormed();
-}
-
-// As one text, which crosses to the browser many times faster than a tree of objects; as objects where a library
-// has taught arrays or texts to write themselves.
-function look() {
-  const taught = [Array, Object, String].some((type) => "toJSON" in type.prototype);
-  return taught ? lookAround() : native.json(lookAround());
-}
-
-function lookAround() {
-  const nodes = [];
-  const elements = [];
-  const numbers = new Map();
-  collect(document.documentElement, 0, nodes, elements, numbers);
-  const truncated = nodes.length >= LIMITS.nodes;
-  const offers = findOffers(elements, numbers).slice(0, LIMITS.offers);
-  return {
-    raw: raw(),
-    truncated,
-    page: { url: location.href, title: wellFormed(document.title), nodes, offers },
-    source: wellFormed(document.documentElement.outerHTML),
-    status: performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0,
-    type: document.contentType,
-  };
-}
-
-function collect(element, depth, nodes, elements, numbers) {
-  if (nodes.length >= LIMITS.nodes || depth > 2000 || UNSEEN.has(element.localName) || ignored(element)) return;
-  const visible = seen(element);
+/**
+ * @param {Element} element
+ * @param {number} depth
+ * @param {CollectedTree} tree
+ */
+function collect(element, depth, tree) {
+  const { nodes, elements, numbers } = tree;
+  if (nodes.length >= MOST_NODES || depth > DEEPEST) return;
+  if (UNSEEN.has(element.localName) || isIgnored(element)) return;
+  const visible = isVisible(element);
+  const tag = element.localName;
   numbers.set(element, nodes.length);
-  nodes.push({ depth, tag: element.localName, text: "", attributes: attributesOf(element), visible });
+  nodes.push({ depth, tag, text: "", attributes: attributesOf(element), visible });
   elements.push(element);
   const shadow = shadowOf(element);
   if (shadow) {
     nodes.push({ depth: depth + 1, tag: "#shadow", text: "", attributes: [], visible });
-    collectChildren(shadow, depth + 2, visible, nodes, elements, numbers);
+    collectChildren(shadow, depth + 2, visible, tree);
   }
-  const inner = element.localName === "iframe" || element.localName === "frame" ? innerDocument(element) : null;
+  const inner = tag === "iframe" || tag === "frame" ? innerDocument(element) : null;
   if (inner?.documentElement) {
     nodes.push({ depth: depth + 1, tag: "#document", text: "", attributes: [], visible });
-    collect(inner.documentElement, depth + 2, nodes, elements, numbers);
+    collect(inner.documentElement, depth + 2, tree);
   }
-  collectChildren(element, depth + 1, visible, nodes, elements, numbers);
+  collectChildren(element, depth + 1, visible, tree);
 }
 
-function collectChildren(parent, depth, visible, nodes, elements, numbers) {
+/**
+ * @param {Node} parent
+ * @param {number} depth
+ * @param {boolean} visible
+ * @param {CollectedTree} tree
+ */
+function collectChildren(parent, depth, visible, tree) {
   for (let child = parent.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === 1) collect(child, depth, nodes, elements, numbers);
-    else if (child.nodeType === 3 && nodes.length < LIMITS.nodes) {
-      nodes.push({ depth, tag: "#text", text: wellFormed(child.data.slice(0, LIMITS.text)), attributes: [], visible });
+    if (child.nodeType === 1) {
+      collect(/** @type {Element} */ (child), depth, tree);
+    } else if (child.nodeType === 3 && tree.nodes.length < MOST_NODES) {
+      const text = wellFormed(/** @type {Text} */ (child).data.slice(0, LONGEST_TEXT));
+      tree.nodes.push({ depth, tag: "#text", text, attributes: [], visible });
     }
   }
 }
 
-function ignored(element) {
+/**
+ * @param {Element} element
+ */
+function isIgnored(element) {
   return settings.ignore !== "" && element.matches(settings.ignore);
 }
 
-// Whether a user can see it. The elements of a frame or of a closed part are as visible as their host.
-function seen(element) {
-  if (element.localName === "option" || element.localName === "optgroup") return seen(element.parentElement);
-  if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true })) return false;
-  const frame = element.ownerDocument === document ? null : element.ownerDocument.defaultView?.frameElement;
-  return !frame || seen(frame);
+/**
+ * The element of the frame that an element is in; null in the main document.
+ * @param {Element} element
+ */
+export function frameAround(element) {
+  const page = element.ownerDocument;
+  return page === document ? null : page.defaultView?.frameElement;
 }
 
+/**
+ * Whether a user can see an element. Options, and what is in a frame, are as visible as their host.
+ * @param {Element | null} element
+ * @returns {boolean}
+ */
+export function isVisible(element) {
+  const shown = /** @type {Element} */ (element);
+  if (shown.localName === "option" || shown.localName === "optgroup") {
+    return isVisible(shown.parentElement);
+  }
+  const visibility = {
+    visibilityProperty: true,
+    opacityProperty: true,
+    contentVisibilityAuto: true,
+  };
+  if (!shown.checkVisibility(visibility)) return false;
+  const frame = frameAround(shown);
+  return !frame || isVisible(frame);
+}
+
+/**
+ * The attributes, and what a user sees that no attribute says: `.value`, `.checked` and the like.
+ * @param {Element} element
+ */
 function attributesOf(element) {
+  /** @type {[string, string][]} */
   const attributes = [];
-  for (const { name, value } of element.attributes) attributes.push([name, wellFormed(value.slice(0, LIMITS.attribute))]);
-  switch (element.localName) {
+  for (const { name, value } of element.attributes) {
+    attributes.push([name, wellFormed(value.slice(0, LONGEST_ATTRIBUTE))]);
+  }
+  const field = /** @type {any} */ (element);
+  switch (field.localName) {
     case "input":
-      if (element.type === "checkbox" || element.type === "radio") {
-        if (element.checked) attributes.push([".checked", ""]);
-        if (element.indeterminate) attributes.push([".indeterminate", ""]);
-      } else if (element.type !== "file") attributes.push([".value", wellFormed(element.value.slice(0, LIMITS.text))]);
+      if (field.type === "checkbox" || field.type === "radio") {
+        if (field.checked) attributes.push([".checked", ""]);
+        if (field.indeterminate) attributes.push([".indeterminate", ""]);
+      } else if (field.type !== "file") {
+        attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
+      }
       break;
     case "textarea":
-      attributes.push([".value", wellFormed(element.value.slice(0, LIMITS.text))]);
+      attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
       break;
     case "option":
-      if (element.selected) attributes.push([".selected", ""]);
+      if (field.selected) attributes.push([".selected", ""]);
       break;
   }
-  if (element.popover && element.matches(":popover-open")) attributes.push([".open", ""]);
+  if (field.popover && field.matches(":popover-open")) attributes.push([".open", ""]);
   return attributes;
 }

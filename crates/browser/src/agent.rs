@@ -4,19 +4,7 @@
 use argiope_explore::page::{Kind, Page};
 use serde::{Deserialize, Serialize};
 
-const PARTS: [&str; 11] = [
-    include_str!("../agent/head.js"),
-    include_str!("../agent/natives.js"),
-    include_str!("../agent/traffic.js"),
-    include_str!("../agent/clock.js"),
-    include_str!("../agent/hooks.js"),
-    include_str!("../agent/settle.js"),
-    include_str!("../agent/raw.js"),
-    include_str!("../agent/tree.js"),
-    include_str!("../agent/offers.js"),
-    include_str!("../agent/perform.js"),
-    include_str!("../agent/entry.js"),
-];
+pub mod script;
 
 /// What the agent is told once per document.
 #[derive(Clone, Debug, Serialize)]
@@ -81,14 +69,7 @@ impl AgentSettings {
 
     /// The script for `Page.addScriptToEvaluateOnNewDocument`.
     pub fn script(&self) -> String {
-        let settings = serde_json::to_string(self).expect("plain settings are JSON");
-        let mut script = String::with_capacity(80_000);
-        script.push_str("((settings) => {\n\"use strict\";\n");
-        PARTS.iter().for_each(|part| script.push_str(part));
-        script.push_str("\n})(");
-        script.push_str(&settings);
-        script.push_str(");\n");
-        script
+        script::assemble(script::MODULES.iter().map(|module| module.text), self)
     }
 }
 

@@ -2,18 +2,16 @@
 //! becomes one line. What a command needs beyond that stands in its own file.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use argiope::logging::LogArgs;
 use argiope_explore::identity;
 use argiope_explore::strategies;
-use argiope_explore::strategy::RESET_COSTS;
 
 use crate::commands::{
     bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities,
     local_cluster, model, simulate, sites, states, status, strategies as list, testbeds,
 };
-use crate::failure::CommandFailure;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -40,8 +38,12 @@ NO_COLOR=1 in the environment turns colours off.";
     disable_help_subcommand = true
 )]
 pub struct Cli {
+    /// Log lines.
+    #[command(flatten)]
+    pub log: LogArgs,
+    /// What to do.
     #[command(subcommand)]
-    command: Command,
+    pub command: Command,
 }
 
 /// What argiope can do.
@@ -90,29 +92,6 @@ pub enum Command {
     Man,
 }
 
-/// Reads the command line. Help and version are printed here and end the process.
-pub fn parse() -> Result<Command, CommandFailure> {
-    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
-        use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
-        match error.kind() {
-            DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-            _ => CommandFailure::Input(one_line(&error.render().to_string())),
-        }
-    })
-}
-
-/// The parser's message without its usage block, on one line.
-fn one_line(message: &str) -> String {
-    let parts: Vec<&str> = message
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .filter(|line| !line.is_empty())
-        .collect();
-    let line = parts.join(" ").replace(" tip: ", "; ");
-    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
-}
-
 /// The names of the strategies, with what they say of themselves; `also` is accepted beside them.
 pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesParser {
     let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
@@ -126,15 +105,6 @@ pub fn identity_names() -> PossibleValuesParser {
     PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
-/// A reset cost: a number of actions above 0, as in a model file.
-pub fn reset_cost(text: &str) -> Result<f64, String> {
-    let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
-    if RESET_COSTS.contains(&cost) {
-        return Ok(cost);
-    }
-    Err(format!("it must be from {} to {}", RESET_COSTS.start(), RESET_COSTS.end()))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -144,23 +114,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_mistake_takes_one_line() {
-        let message = "error: unexpected argument '--sed' found\n\n  tip: a similar argument exists: '--seed'\n\n\
-                       Usage: argiope simulate\n\nFor more information, try '--help'.\n";
-        assert_eq!(
-            one_line(message),
-            "unexpected argument '--sed' found; a similar argument exists: '--seed'"
-        );
-    }
-
-    #[test]
-    fn a_reset_cost_is_a_number_above_zero() {
-        assert_eq!(reset_cost("2.5"), Ok(2.5));
-        for bad in ["-1", "0", "nan", "inf", "three"] {
-            assert!(reset_cost(bad).is_err(), "{bad}");
-        }
     }
 }

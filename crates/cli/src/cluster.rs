@@ -1,12 +1,12 @@
 //! What the commands of a cluster share: how they connect, and how they are run.
 
 use std::future::Future;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use argiope_runtime::cluster::Switch;
-use argiope_wire::{ConnectionLimits, Credentials, Hello, Net, Role, Transport};
+use argiope_wire::{ConnectionLimits, Credentials, Hello, Role, TcpTransport, Transport};
 
 use crate::failure::CommandFailure;
 
@@ -38,13 +38,13 @@ impl Security {
             Some(directory) => {
                 let credentials = Credentials::load(directory)
                     .map_err(|error| CommandFailure::Input(error.to_string()))?;
-                Net::secured(credentials)
+                TcpTransport::secured(credentials)
             }
-            None => Net::plain(),
+            None => TcpTransport::plain(),
         };
         let hello = Hello::new(&self.cluster_name, role, name);
         let hello = match address {
-            Some(address) => hello.at(address),
+            Some(address) => hello.with_address(address),
             None => hello,
         };
         Ok(Switch {
@@ -71,16 +71,6 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CommandFailure> {
         .build()
         .map_err(|error| CommandFailure::Failed(format!("cannot start: {error}")))?;
     Ok(tokio::task::LocalSet::new().block_on(&runtime, work))
-}
-
-/// One line for whoever looks after a process that goes on by itself.
-pub fn log(what: &str) {
-    // If nobody reads it, nobody wants to know.
-    let _ = writeln!(
-        std::io::stderr().lock(),
-        "argiope: {}",
-        argiope_sim::report::text::harmless(what)
-    );
 }
 
 /// Tells the process to leave when its standard input ends: whoever started it is gone.

@@ -4,7 +4,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use argiope_sim::report::text::harmless;
+use crate::terminal;
 
 /// Something went wrong that is not the user's doing.
 pub const FAILED: u8 = 1;
@@ -46,6 +46,6 @@ pub fn exit_code(outcome: Result<(), CommandFailure>) -> ExitCode {
         Err(CommandFailure::Input(message)) => (message, BAD_INPUT),
         Err(CommandFailure::Failed(message)) => (message, FAILED),
     };
-    eprintln!("argiope: {}", harmless(&message));
+    terminal::message(&message);
     ExitCode::from(code)
 }

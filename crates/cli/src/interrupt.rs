@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
 use crate::failure::INTERRUPTED;
+use crate::terminal;
 
 /// Who wants to be told of the next Ctrl-C.
 static LISTENER: Mutex<Option<Arc<Notify>>> = Mutex::new(None);
@@ -19,12 +20,12 @@ pub fn install() {
             listener.notify_one();
             return;
         }
-        eprintln!("argiope: interrupted before it was done");
+        terminal::message("interrupted before the command was complete");
         process::exit(INTERRUPTED.into());
     });
     if let Err(error) = installed {
         // Then Ctrl-C ends the process the system's way, which is no reason not to start.
-        eprintln!("argiope: Ctrl-C will not be reported: {error}");
+        terminal::message(&format!("cannot handle Ctrl-C: {error}"));
     }
 }
 

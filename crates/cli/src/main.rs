@@ -1,46 +1,39 @@
-//! The `argiope` command. Each command has its file in `commands`; what they share is beside this
-//! one: where models come from, how failures end, how output is written.
+//! The `argiope` command. Each command has its file in `commands`; what they share with the lab
+//! (where models come from, how failures end, how output is written) is in the library.
 
 mod args;
-mod cluster;
 mod commands;
 mod duration;
-mod failure;
-mod format;
-mod interrupt;
-mod memory;
 mod metrics;
-mod names;
-mod output;
-mod processes;
-mod progress;
 mod recorded;
-mod source;
-mod threads;
 
 use std::process::ExitCode;
 
-use args::Command;
-use failure::CommandFailure;
+use argiope::failure::{self, CommandFailure};
+use argiope::{arguments, interrupt, logging};
+use tracing::Level;
+
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
     interrupt::install();
     // A panic is a bug and has been reported on standard error; it ends in a documented code too.
-    let outcome = std::panic::catch_unwind(|| args::parse().and_then(run));
+    let outcome = std::panic::catch_unwind(|| arguments::parse().and_then(run));
     match outcome {
         Ok(outcome) => failure::exit_code(outcome),
         Err(_) => ExitCode::from(failure::FAILED),
     }
 }
 
-fn run(command: Command) -> Result<(), CommandFailure> {
-    match command {
+fn run(cli: Cli) -> Result<(), CommandFailure> {
+    logging::start(cli.log, log_level(&cli.command))?;
+    match cli.command {
         Command::Crawl(args) => commands::crawl::run(&args),
         Command::Attach(args) => commands::crawl::attach(&args),
         Command::Controller(args) => commands::controller::run(&args),
         Command::Crawler(args) => commands::crawler::run(&args),
         Command::Status(args) => commands::status::run(&args),
-        Command::LocalCluster(args) => commands::local_cluster::run(&args),
+        Command::LocalCluster(args) => commands::local_cluster::run(&args, cli.log),
         Command::Certs(args) => commands::certs::run(&args),
         Command::States(args) => commands::states::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
@@ -48,12 +41,21 @@ fn run(command: Command) -> Result<(), CommandFailure> {
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bound(args) => commands::bound::run(&args),
         Command::Model(args) => commands::model::run(&args),
-        Command::Bench(args) => commands::bench::run(args),
+        Command::Bench(args) => commands::bench::run(&args, cli.log),
         Command::Identities(args) => commands::identities::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Strategies(args) => commands::strategies::run(&args),
         Command::Testbeds(args) => commands::testbeds::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man => commands::man::run(),
+    }
+}
+
+/// The lowest level that is logged by default. Processes that serve a cluster report what happens
+/// to it; the others have their own output.
+fn log_level(command: &Command) -> Level {
+    match command {
+        Command::Controller(_) | Command::Crawler(_) | Command::LocalCluster(_) => Level::INFO,
+        _ => Level::WARN,
     }
 }

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 
-use crate::failure::CommandFailure;
+use argiope::failure::CommandFailure;
 
 /// Serves `/metrics` and `/health` until the process ends.
 pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), CommandFailure> {

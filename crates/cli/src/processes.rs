@@ -11,6 +11,7 @@ use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, chance};
 use crate::failure::CommandFailure;
+use crate::logging::LogFormat;
 
 /// So long a process may take to leave in order before it is ended.
 const LEAVES: Duration = Duration::from_secs(5);
@@ -19,9 +20,9 @@ const LONGEST_START: Duration = Duration::from_secs(120);
 const STEP: Duration = Duration::from_millis(50);
 
 /// A directory that is removed.
-pub struct Folder(pub PathBuf);
+pub struct TempDir(pub PathBuf);
 
-impl Folder {
+impl TempDir {
     /// A new one among the temporary files.
     pub fn new() -> Result<Self, CommandFailure> {
         let path = std::env::temp_dir().join(format!("argiope-ring-{:016x}", chance()? as u64));
@@ -31,45 +32,74 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// How controllers are started.
-#[derive(Clone, Copy, Default)]
-pub struct How<'a> {
-    /// By way of another command.
-    pub by: &'a [&'a str],
-    /// What they say is shown.
-    pub verbose: bool,
-    /// They note when tasks were given out and done, in `N.trace` beside their directory `N`.
-    pub traced: bool,
+/// How the processes of a cluster are started.
+#[derive(Clone, Copy)]
+pub struct ClusterOptions<'a> {
+    /// The executable of argiope.
+    pub program: &'a Path,
+    /// The command that starts each controller, with its arguments (such as `taskset -c 0`).
+    pub wrapper: &'a [&'a str],
+    /// Whether their standard error is shown, and in which format. Otherwise it is discarded.
+    pub log: Option<LogFormat>,
+    /// Whether controllers write a trace of their tasks, to `N.trace` beside their directory `N`.
+    pub is_traced: bool,
+}
+
+impl<'a> ClusterOptions<'a> {
+    /// Quiet, without a wrapper and without traces.
+    pub fn new(program: &'a Path) -> Self {
+        Self { program, wrapper: &[], log: None, is_traced: false }
+    }
+
+    /// The program, by way of a wrapper if there is one.
+    fn command(&self, wrapper: &[&str]) -> Command {
+        let mut command = match wrapper.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(self.program);
+                command
+            }
+            None => Command::new(self.program),
+        };
+        if let Some(format) = self.log {
+            command.args(["--log-format", format.name()]);
+        }
+        command
+    }
 }
 
 /// Controllers, and crawlers for them.
-pub struct Processes<'a> {
-    how: How<'a>,
+pub struct ClusterProcesses<'a> {
+    options: ClusterOptions<'a>,
     /// The processes, controllers first.
     pub children: Vec<Child>,
     /// Where the controllers listen.
     pub addresses: Vec<String>,
 }
 
-impl<'a> Processes<'a> {
+impl<'a> ClusterProcesses<'a> {
     /// A ring of controllers, each with a directory of its own in this one.
-    pub fn start(folder: &Path, controllers: usize, how: How<'a>) -> Result<Self, CommandFailure> {
-        let mut ring = Self { how, children: Vec::new(), addresses: Vec::new() };
+    pub fn start(
+        folder: &Path,
+        controllers: usize,
+        options: ClusterOptions<'a>,
+    ) -> Result<Self, CommandFailure> {
+        let mut ring = Self { options, children: Vec::new(), addresses: Vec::new() };
         for number in 0..controllers {
-            let mut command = argiope(how.by)?;
+            let mut command = options.command(options.wrapper);
             command
                 .args(["controller", "--listen", "127.0.0.1:0", "--data"])
                 .arg(folder.join(number.to_string()));
             if let Some(first) = ring.addresses.first() {
                 command.args(["--join", first]);
             }
-            if how.traced {
+            if options.is_traced {
                 command.arg("--trace").arg(folder.join(format!("{number}.trace")));
             }
             let mut child = ring.spawn(&mut command, Stdio::piped())?;
@@ -90,7 +120,7 @@ impl<'a> Processes<'a> {
         let before = self.children.len().saturating_sub(order.len());
         let first = before % order.len();
         order.rotate_left(first);
-        let mut command = argiope(&[])?;
+        let mut command = self.options.command(&[]);
         command.args(["crawler", "--tabs", "1", "--controller", &order.join(",")]);
         let child = self.spawn(&mut command, Stdio::null())?;
         self.children.push(child);
@@ -126,7 +156,7 @@ impl<'a> Processes<'a> {
 
     /// They leave when their standard input ends, that is when this process ends, however it does.
     fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, CommandFailure> {
-        let err = if self.how.verbose { Stdio::inherit() } else { Stdio::null() };
+        let err = if self.options.log.is_some() { Stdio::inherit() } else { Stdio::null() };
         let child =
             command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
         child.map_err(|error| {
@@ -135,7 +165,7 @@ impl<'a> Processes<'a> {
     }
 }
 
-impl Drop for Processes<'_> {
+impl Drop for ClusterProcesses<'_> {
     fn drop(&mut self) {
         for child in &mut self.children {
             drop(child.stdin.take());
@@ -158,13 +188,14 @@ pub fn client() -> Result<Switch, CommandFailure> {
     security.switch(Role::Client, chance()?, None)
 }
 
-/// This very program, by way of another command if one is given.
-pub fn argiope(by: &[&str]) -> Result<Command, CommandFailure> {
-    let argiope = std::env::current_exe().map_err(|error| {
-        CommandFailure::Failed(format!("argiope does not find itself: {error}"))
-    })?;
-    let Some((first, rest)) = by.split_first() else { return Ok(Command::new(argiope)) };
-    let mut command = Command::new(first);
-    command.args(rest).arg(argiope);
-    Ok(command)
+/// This executable.
+pub fn own_executable() -> Result<PathBuf, CommandFailure> {
+    std::env::current_exe().map_err(|error| {
+        CommandFailure::Failed(format!("cannot locate its own executable: {error}"))
+    })
+}
+
+/// The executable of this name in the directory of this one.
+pub fn beside(name: &str) -> Result<PathBuf, CommandFailure> {
+    Ok(own_executable()?.with_file_name(name))
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal;
+
 /// Shorter work is done before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// From one line to the next where there is no terminal.
@@ -37,18 +39,16 @@ impl WorkProgress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Does something that may print, with the bar out of the way.
-    pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.bar.suspend(print)
-    }
-
     /// Counts what has been done since the last call.
     pub fn advance(&self, done: u64) {
         self.bar.inc(done);
         if !std::io::stderr().is_terminal() {
             self.line();
         } else if self.started.elapsed() >= PATIENCE {
-            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+            self.shown.call_once(|| {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                terminal::show(&self.bar);
+            });
         }
     }
 
@@ -59,12 +59,12 @@ impl WorkProgress {
         }
         *last = Instant::now();
         let percent = 100 * self.bar.position() / self.bar.length().unwrap_or(1).max(1);
-        eprintln!("{percent} %, now {}", self.bar.message());
+        terminal::message(&format!("{percent} %, {}", self.bar.message()));
     }
 }
 
 impl Drop for WorkProgress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        terminal::clear();
     }
 }

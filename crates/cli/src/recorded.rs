@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use argiope_browser::Executable;
-use argiope_browser::find::{FindError, find};
 use argiope_controller::Controller;
 use argiope_explore::graph::Graph;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -17,7 +15,7 @@ use argiope_runtime::learned::{self, LearnedValues};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
 
-use crate::failure::CommandFailure;
+use argiope::failure::CommandFailure;
 
 /// The settings, where a resumed crawl was given others than the run began with.
 const SETTINGS: &str = "settings";
@@ -42,21 +40,6 @@ pub fn refused(error: &StoreError) -> CommandFailure {
         | InUse(_)
         | Io { .. } => CommandFailure::Input(error.to_string()),
         Damaged(_) | DiskFull(_) | Stopped | ReadOnly => CommandFailure::Failed(error.to_string()),
-    }
-}
-
-/// The browser that was asked for, or the one that is found.
-pub fn browser(asked: Option<&Path>) -> Result<Executable, CommandFailure> {
-    let variable = |name| std::env::var_os(name);
-    find(asked, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
-        .map_err(|error| no_browser(&error))
-}
-
-/// What it means that there is no browser: bad input only if one was asked for.
-pub fn no_browser(error: &FindError) -> CommandFailure {
-    match error {
-        FindError::Unusable { .. } => CommandFailure::Input(error.to_string()),
-        FindError::Missing | FindError::TooOld { .. } => CommandFailure::Failed(error.to_string()),
     }
 }
 

@@ -5,13 +5,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use argiope_explore::model::{Model, Reading};
-use argiope_sim::report::text;
+use argiope_explore::model::{Model, ModelReadOptions};
+use argiope_explore::strategy::RESET_COSTS;
 use argiope_sim::testbeds::{self, TestbedError, TestbedSpec, filetree};
 
-use crate::args;
 use crate::failure::CommandFailure;
-use crate::names;
+use crate::{format, names, terminal};
 
 /// The application, as typed.
 #[derive(clap::Args)]
@@ -19,7 +18,7 @@ pub struct Source {
     #[command(flatten)]
     origin: Origin,
     /// What a reset costs, in actions [default: what the model says]
-    #[arg(long, value_name = "C", value_parser = args::reset_cost, allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_parser = reset_cost, allow_negative_numbers = true)]
     reset_cost: Option<f64>,
     /// Accept a model file with states that no crawl can reach
     #[arg(long)]
@@ -64,7 +63,7 @@ impl CheckedModel {
     pub fn describe(&self) -> String {
         format!(
             "{}: {} states, {} transitions, reset cost {}",
-            text::name(&self.model.name),
+            format::name(&self.model.name),
             self.model.states(),
             self.model.transitions(),
             self.reset_cost,
@@ -95,16 +94,16 @@ fn shape(path: &Path) -> Result<Model, CommandFailure> {
 
 /// Reads a model file. Says on standard error which states no crawl can reach, if that is allowed.
 fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
-    let reading = Reading { allow_unreachable, ..Reading::default() };
+    let reading = ModelReadOptions { allow_unreachable, ..ModelReadOptions::default() };
     let model = Model::from_json(&bytes_of(path)?, reading)
         .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     let unreachable = model.unreachable();
     if let Some(first) = unreachable.first() {
-        let count = text::count(unreachable.len() as u64, "state");
-        eprintln!(
-            "argiope: {count} of {} cannot be reached, the first is states[{first}]",
+        let count = format::count(unreachable.len() as u64, "state");
+        terminal::message(&format!(
+            "{count} of {} cannot be reached, the first is states[{first}]",
             model.states()
-        );
+        ));
     }
     Ok(model)
 }
@@ -119,7 +118,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
         return Err(unreadable(&"it is a folder"));
     }
     // A wrong file should not fill the memory.
-    let limit = Reading::default().limit as u64;
+    let limit = ModelReadOptions::default().limit as u64;
     let too_large = format!("it is larger than {} GiB", limit >> 30);
     if metadata.len() > limit {
         return Err(unreadable(&too_large));
@@ -131,4 +130,26 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
         return Err(unreadable(&too_large));
     }
     Ok(bytes)
+}
+
+/// A reset cost: a number of actions above 0, as in a model file.
+fn reset_cost(text: &str) -> Result<f64, String> {
+    let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
+    if RESET_COSTS.contains(&cost) {
+        return Ok(cost);
+    }
+    Err(format!("it must be from {} to {}", RESET_COSTS.start(), RESET_COSTS.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_cost_is_a_number_above_zero() {
+        assert_eq!(reset_cost("2.5"), Ok(2.5));
+        for bad in ["-1", "0", "nan", "inf", "three"] {
+            assert!(reset_cost(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -128,7 +128,7 @@ impl CrawlKnowledge {
                 let executed = self.replayed.destination(*from, *action).is_some();
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
                 if !executed && explorer.graph().target(slot).is_none() {
-                    explorer.closed(slot);
+                    explorer.close(slot);
                     self.failed += 1;
                 }
             }
@@ -222,7 +222,7 @@ impl CrawlKnowledge {
         self.unsettled += usize::from(notes.contains(&Note::Unsettled));
         let actions = self.announced_candidates(to);
         let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-        let landing = explorer.executed(slot, to, || actions);
+        let landing = explorer.record(slot, to, || actions);
         self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
         self.arrive(to);
         Ok(())
@@ -246,7 +246,7 @@ impl CrawlKnowledge {
     /// Makes a state part of the graph that no candidate led to.
     fn bring_in(&mut self, key: StateKey) -> Result<StateIndex, &'static str> {
         let actions = self.announced_candidates(key);
-        let state = self.explorer.as_mut().ok_or(NO_STATE)?.met(key, &actions).state;
+        let state = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions).state;
         self.arrive(key);
         Ok(state)
     }
@@ -283,7 +283,7 @@ impl CrawlKnowledge {
             let spared =
                 graph.claimed().contains(&slot) || self.replayed.is_settled(graph.key(state), link);
             if graph.target(slot).is_none() && !spared {
-                explorer.closed(slot);
+                explorer.close(slot);
             }
         }
     }
@@ -294,9 +294,9 @@ impl CrawlKnowledge {
         let Some(explorer) = &mut self.explorer else { return };
         let graph = explorer.graph();
         if self.plain.contains(&graph.signature(graph.action_of(candidate))) {
-            explorer.closed(candidate);
+            explorer.close(candidate);
         } else {
-            explorer.released(candidate);
+            explorer.release(candidate);
         }
     }
 
@@ -434,7 +434,7 @@ impl CrawlKnowledge {
         }
         self.settings.exploring.reset_cost = cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end());
         if let Some(explorer) = &mut self.explorer {
-            explorer.reset_cost(cost);
+            explorer.set_reset_cost(cost);
         }
     }
 

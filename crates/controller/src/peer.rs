@@ -1,10 +1,13 @@
-//! A controller that shares a crawl with others: it owns the states whose keys the ring gives it, hands out what is
-//! to be done in them, and finds something elsewhere for crawlers that stand where nothing is left. Pure, like the
-//! lone [`Controller`](crate::Controller): `handle(input)` gives effects.
+//! A controller that shares a crawl with others. It owns the states whose keys the ring gives it,
+//! assigns the actions in them, and finds work elsewhere for crawlers that stand in an exhausted
+//! state. Pure, like the lone [`Controller`](crate::Controller): `handle(input)` appends effects.
 //!
-//! Facts about the application only ever grow (a state is there, an action leads somewhere), so whatever two
-//! controllers know can be put together in any order and any number of times. Everything else (who works on what)
-//! may be lost, repeated or wrong without harm but to the time it takes.
+//! Facts about the application only grow (a state exists, an action leads to a state), so the facts
+//! of two controllers merge in any order and any number of times. Leases, claims and requests may
+//! be lost, repeated or wrong: that costs time, never facts.
+//!
+//! Read first: `message` (what is said), `delivering` (dispatch), `reporting` (what a crawler's
+//! report does), `seeking` (how work is found), `ranges` (who owns what).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -45,7 +48,7 @@ use schemes::{Hears, Looks};
 use search::Search;
 use settings::PeerSettings;
 
-/// Where a state is on the ring.
+/// The position of a state on the ring.
 pub fn place(state: StateKey) -> Key {
     Key(state.0)
 }
@@ -56,31 +59,31 @@ pub struct Peer {
     settings: PeerSettings,
     me: Key,
     now: u64,
-    /// When it last went on after it had stood still.
+    /// When it last resumed after a pause.
     went_on: Option<u64>,
     member: RingMember,
     known: PeerKnowledge,
     /// Messages to itself.
     inbox: VecDeque<(Key, Envelope)>,
     leases: BTreeMap<JobId, Lease>,
-    /// Tasks that were overdue: their crawlers may still have something to say.
+    /// Overdue tasks: their crawlers may still report.
     overdue: BTreeMap<JobId, Slot>,
-    /// What speaks against a candidate, in hundredths of what is enough.
+    /// The weight of failures against a candidate; at `ENOUGH` it is given up.
     failures: BTreeMap<Slot, u32>,
     next_number: u64,
-    /// The longest that a unit of work took lately, in microseconds.
+    /// The slowest recent time per unit of work, in microseconds.
     slowest: u64,
     /// Crawlers without a job.
     parked: BTreeMap<CrawlerId, WorkRequest>,
-    /// How long to wait before they ask round again; none if they are not waiting.
+    /// The present wait of parked crawlers; `None` if no timer runs.
     waiting: Option<u64>,
     patience: u64,
-    /// Where the last searches from own states stopped.
+    /// The searches to resume, by the own state where they began.
     remembered: BTreeMap<StateKey, Search>,
-    /// What others may want to know, and how much of it each was told.
+    /// Hints for other controllers, and how many of them each has received.
     told: Vec<RouteHint>,
     told_to: BTreeMap<Key, usize>,
-    /// Tasks that were done, to be told by the way.
+    /// Acknowledgements to piggyback on the next message.
     later: BTreeMap<Key, Vec<Done>>,
     /// Whether a timer runs for them.
     telling_later: bool,
@@ -90,17 +93,17 @@ pub struct Peer {
     ending: Ending,
 }
 
-/// A task in flight.
+/// A task that a crawler works on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Lease {
     slot: Slot,
     crawler: CrawlerId,
     since: u64,
-    /// How much work it is, in actions.
+    /// The amount of work, in actions.
     units: u64,
 }
 
-/// Where it stands, for model checkers. The time is left out.
+/// For model checkers. The time is left out.
 impl std::hash::Hash for Peer {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         (&self.member, &self.known, &self.inbox, self.next_number, &self.parked, self.waiting)
@@ -114,19 +117,19 @@ impl std::hash::Hash for Peer {
 }
 
 impl Peer {
-    /// One of those that a ring begins with, or (without others) a lone one.
+    /// A founder of a ring, or (without others) a ring of one.
     pub fn founder(settings: PeerSettings, me: Key, founders: &[Key]) -> Self {
         let member = RingMember::founder(me, founders, settings.successors);
-        let ranges = Ranges::whole(&member);
+        let ranges = Ranges::founder(&member);
         Self::with(settings, member, ranges)
     }
 
-    /// One that is to join a ring.
+    /// A controller that is to join a ring.
     pub fn newcomer(settings: PeerSettings, me: Key) -> Self {
-        Self::with(settings, RingMember::outside(me, settings.successors), Ranges::default())
+        Self::with(settings, RingMember::new(me, settings.successors), Ranges::default())
     }
 
-    /// One that is to join a ring and remembers what it kept in an earlier life, under whatever name: its disk.
+    /// A controller that restarts from its disk and is to join a ring, perhaps under another key.
     pub fn returning(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::newcomer(settings, me);
         peer.recall(kept);
@@ -135,12 +138,12 @@ impl Peer {
         peer
     }
 
-    /// One that remembers what it kept and finds no ring to join: a ring of its own.
+    /// A controller that restarts from its disk and finds no ring to join: a ring of one.
     pub fn reviving(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::founder(settings, me, &[me]);
         peer.recall(kept);
         if peer.known.graph().initial().is_some() {
-            // A state may have been lost that only a transition tells of. Nobody else is there to be told of it.
+            // A lost state may be known by a transition alone. There is no other member to ask.
             peer.start_collecting(me, &mut Vec::new());
         }
         peer
@@ -178,24 +181,25 @@ impl Peer {
         peer
     }
 
-    /// Where it is on the ring.
+    /// Its key.
     pub fn key(&self) -> Key {
         self.me
     }
 
-    /// Its place in the ring.
+    /// Its membership of the ring.
     pub fn member(&self) -> &RingMember {
         &self.member
     }
 
-    /// What it knows.
+    /// What it knows of the application.
     pub fn known(&self) -> &PeerKnowledge {
         &self.known
     }
 
-    /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
+    /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: PeerInput, out: &mut Vec<PeerEffect>) {
-        // It looks at the ring all the time. If it has not, it stood still, perhaps for as long as others wait for an answer.
+        // It stabilises periodically. A longer gap is a pause, perhaps long enough to count as
+        // failed.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
         let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
         self.now = now;
@@ -234,13 +238,13 @@ impl Peer {
         self.settle(out);
     }
 
-    /// It was busy with the last input until now: that is no standing still. Whoever took it for dead meanwhile has passed it
-    /// over, and it will hear of that.
+    /// It handled the last input until now: that is no pause. If a member took it for failed
+    /// meanwhile, the ring reports that it was passed over.
     pub fn busy_until(&mut self, now: u64) {
         self.now = self.now.max(now);
     }
 
-    /// Goes on until there is nothing more to do at once.
+    /// Runs until no message and no parked crawler is left to handle.
     fn settle(&mut self, out: &mut Vec<PeerEffect>) {
         loop {
             while let Some((from, envelope)) = self.inbox.pop_front() {
@@ -262,7 +266,7 @@ impl Peer {
         self.next_number
     }
 
-    /// Lets the ring do something and carries out what it asks for.
+    /// Runs an operation of the ring member and carries out its effects.
     fn ring(
         &mut self,
         doing: impl FnOnce(&mut RingMember, &mut Vec<ring::RingEffect>),
@@ -276,27 +280,28 @@ impl Peer {
                 ring::RingEffect::Send(to, message) => {
                     self.send(to, PeerMessage::Ring(message), out)
                 }
-                ring::RingEffect::Await(question) => {
+                ring::RingEffect::StartTimeout(question) => {
                     out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Stabilise) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Stabilise) => {
                     out.push(PeerEffect::Wake(PeerTimer::Stabilise, times.stabilise));
                 }
-                ring::RingEffect::Wake(ring::RingTimer::Fingers) => {
+                ring::RingEffect::StartTimer(ring::RingTimer::Fingers) => {
                     out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
                 }
-                ring::RingEffect::Gone(member) => self.gone(member, out),
-                ring::RingEffect::PassedOver => self.may_be_stood_in_for(out),
-                // Nobody looks up owners by themselves here: messages are handed on. One that is stranded is alone.
-                ring::RingEffect::Found { .. }
-                | ring::RingEffect::NotFound { .. }
-                | ring::RingEffect::Stranded => {}
+                ring::RingEffect::MemberGone(member) => self.gone(member, out),
+                ring::RingEffect::SkippedBySuccessor => self.may_be_stood_in_for(out),
+                // Messages are forwarded, so there are no look-ups of owners. A stranded member is
+                // alone.
+                ring::RingEffect::OwnerFound { .. }
+                | ring::RingEffect::OwnerNotFound { .. }
+                | ring::RingEffect::Isolated => {}
             }
         }
     }
 
     fn woken(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
-        let woken = |timer| ring::RingInput::Woken(timer);
+        let woken = |timer| ring::RingInput::Timer(timer);
         match timer {
             PeerTimer::Stabilise => {
                 self.try_held();
@@ -316,12 +321,12 @@ impl Peer {
             PeerTimer::Silent(_)
                 if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) =>
             {
-                // It was this controller that stood still; the answer may be there and not taken in yet.
+                // This controller paused: the answer may be waiting to be read.
                 out.push(PeerEffect::Wake(timer, self.settings.times.answer));
             }
             PeerTimer::Silent(question) => {
                 self.ring(
-                    |member, effects| member.handle(ring::RingInput::Silent(question), effects),
+                    |member, effects| member.handle(ring::RingInput::Timeout(question), effects),
                     out,
                 );
             }
@@ -342,14 +347,14 @@ impl Peer {
         }
     }
 
-    /// A task is not under way any more, and was not done.
+    /// Releases a task that was not done.
     fn take_back(&mut self, job: JobId) {
         if let Some(lease) = self.leases.remove(&job) {
             self.known.release(lease.slot);
         }
     }
 
-    /// Notes which own states ran out of candidates or got some again, for those who want to know.
+    /// Records hints about own states that became exhausted or got candidates again.
     fn note_turns(&mut self) {
         let shares = matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast);
         for state in self.known.take_turned() {
@@ -360,7 +365,7 @@ impl Peer {
         }
     }
 
-    /// How an own state stands.
+    /// The hint about an own state.
     fn fact(&self, state: StateIndex) -> RouteHint {
         let key = self.known.graph().key(state);
         if self.known.free_in(state) > 0 {

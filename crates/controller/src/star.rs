@@ -1,14 +1,19 @@
-//! The static scheme (Dist-RIA, paper 003): one coordinator in the middle of a star, and crawlers that know enough to
-//! find their own work. Which crawler executes which action is settled in advance ([`division`]); a crawler only
-//! says what it found, and hears of the others' states when it asks. Pure, both sides: `handle(input)` gives effects.
+//! The static scheme (Dist-RIA): one coordinator in the middle of a star, and nodes that find their
+//! own work. A node is the half of a crawler that decides. A rule fixed in advance ([`division`])
+//! says which node executes which action. A node reports what it found, and learns of other nodes'
+//! states in the answers. Both sides are pure: `handle(input)` appends effects.
 //!
-//! What differs from the paper: a crawler that is out of work is answered when there is some, instead of asking
-//! again and again; it says what it has executed now and then, so that the model is in one place; the share of
-//! one that falls silent goes to others; and what one did not get to is tried by another one before it is given up.
-//! The coordinator remains the one thing that must not fail: that is what the ring ([`peer`](crate::peer)) is for.
+//! Differences from the paper:
+//! - The coordinator answers a node without work when there is some; nodes do not poll.
+//! - Nodes report their transitions in batches, so that the model is in one place.
+//! - The share of a silent node goes to other nodes.
+//! - Another node tries an action that one node could not reach, before it is given up.
 //!
-//! Messages may be lost or come twice. A crawler says again what was not answered, under a new number, and always how much
-//! it has heard and which shares it has; it is answered from there. What it says of the application only grows.
+//! The coordinator is a single point of failure; the ring ([`peer`](crate::peer)) has none.
+//!
+//! Messages may be lost or repeated. A node repeats an unanswered report under a new number, with
+//! how much it has heard and which shares it holds; the answer begins there. Reported facts only
+//! grow.
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
@@ -31,22 +36,23 @@ use division::DivisionPlan;
 /// The name of the scheme on the command line.
 pub const NAME: &str = "static";
 
-/// A state that somebody found.
+/// A state that a node found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundState {
     /// Its name.
     pub key: StateKey,
-    /// What it offers, in the order that numbers them: sorted.
+    /// What it offers, sorted: the order numbers the actions.
     pub actions: Vec<ActionSignature>,
-    /// Those of them that are plain links: followed once in the whole crawl. Sorted.
+    /// Those of them that are plain links, sorted. A crawl follows each once.
     pub links: Vec<ActionSignature>,
-    /// The transition that led there; none to the initial state. Whoever hears of it has heard of where it begins.
+    /// The transition that led there; none for the initial state. A node that learns of this state
+    /// knows the transition's source.
     pub by: Option<Transition>,
-    /// What its page is like.
+    /// The content of its page.
     pub content: Option<ContentId>,
 }
 
-/// A transition that somebody executed.
+/// A transition that a node executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The transition.
@@ -57,25 +63,25 @@ pub struct Executed {
     pub notes: Vec<Note>,
 }
 
-/// How much a crawler has heard.
+/// How much a node has learned from the coordinator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeardUpTo {
-    /// So many of the states.
+    /// The number of states.
     pub states: usize,
-    /// So many of the actions that turned out to be plain links.
+    /// The number of actions that turned out to be plain links.
     pub plain: usize,
 }
 
-/// From a crawler to the coordinator. Each is answered before another one is sent, unless the answer does not come.
+/// From a node to the coordinator. A node sends the next one after the answer, or after a timeout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeReport {
-    /// Who.
+    /// The crawler of the node.
     pub crawler: CrawlerId,
-    /// Counts what it says, from one.
+    /// Counts its reports, from one.
     pub number: u64,
-    /// What it was told and has taken in.
+    /// How much it has learned.
     pub heard: HeardUpTo,
-    /// The shares that it takes for its own.
+    /// The shares that it believes to hold.
     pub shares: Vec<usize>,
     /// States that it found (*SendNewStateToCoordinator*).
     pub found: Vec<FoundState>,
@@ -85,12 +91,13 @@ pub struct NodeReport {
     pub strayed: Vec<Transition>,
     /// Actions that it gave up, and why.
     pub closed: Vec<(StateKey, ActionSignature, JobFailure)>,
-    /// It has nothing left to do, as far as it knows (*SendNodeStatusToCoordinator*, *GetNewStatesFromCoordinator*).
+    /// It has no work left, as far as it knows (*SendNodeStatusToCoordinator*,
+    /// *GetNewStatesFromCoordinator*).
     pub done: bool,
 }
 
 impl NodeReport {
-    /// Nothing but that one is there (*GetCredentialsFromCoordinator*).
+    /// The first report of a node (*GetCredentialsFromCoordinator*).
     pub fn hello(crawler: CrawlerId) -> Self {
         Self {
             crawler,
@@ -105,49 +112,49 @@ impl NodeReport {
         }
     }
 
-    /// The bytes that it speaks of.
+    /// The contents that it refers to.
     pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
         self.found.iter().filter_map(|found| found.content)
     }
 }
 
-/// From the coordinator to a crawler.
+/// From the coordinator to a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToNode {
-    /// What it has not heard.
+    /// What it has not learned yet.
     News(News),
     /// The crawl is over (*Terminated*).
     Finished,
 }
 
-/// What a crawler has not heard, and what is its own.
+/// What a node has not learned yet, and the shares that it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct News {
-    /// What it answers.
+    /// The report that it answers.
     pub number: u64,
-    /// How all work is divided.
+    /// How the work is divided.
     pub plan: DivisionPlan,
-    /// What went before.
+    /// How much the node had learned before.
     pub after: HeardUpTo,
-    /// States in the order in which they were heard of.
+    /// States in the order in which the coordinator learned of them.
     pub states: Vec<FoundState>,
     /// Actions that turned out to be plain links, and were followed.
     pub plain: Vec<ActionSignature>,
-    /// Shares that are its from now on, its first one included; each with what is done of it.
+    /// Shares that it holds from now on, with what is done of each.
     pub shares: Vec<ActionShare>,
-    /// Shares that are somebody else's by now.
+    /// Shares that another node holds by now.
     pub gone: Vec<usize>,
-    /// Actions that another crawler did not get to, in many attempts: it is to try, too.
+    /// Actions that another node could not reach: this node is to try them.
     pub unreached: Vec<(StateKey, ActionSignature)>,
 }
 
-/// A part of all actions.
+/// A fixed fraction of all actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionShare {
-    /// Which.
+    /// Its number.
     pub number: usize,
-    /// What was executed of it.
+    /// Its executed actions.
     pub executed: Vec<Transition>,
-    /// What was given up of it.
+    /// Its actions that were given up.
     pub closed: Vec<(StateKey, ActionSignature)>,
 }

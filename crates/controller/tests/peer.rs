@@ -1,4 +1,5 @@
-//! Short stories of a controller of a ring: what its crawlers and the others say, and what it makes of it.
+//! Short stories of a controller of a ring: what its crawlers and the others say, and what it makes
+//! of it.
 
 use argiope_controller::job::{CrawlerId, JobId, Transition};
 use argiope_controller::journal::Fact;
@@ -55,7 +56,8 @@ fn task_of(crawler: CrawlerId, effects: &[PeerEffect]) -> Option<&Task> {
     })
 }
 
-/// A crawler loads the URL and finds a state there that offers these actions; what the controller asks for then.
+/// A crawler loads the URL and finds a state there that offers these actions; what the controller
+/// asks for then.
 fn load(peer: &mut Peer, actions: &[u64]) -> Vec<PeerEffect> {
     let effects = tell(peer, PeerInput::Report(TaskReport::new(ONE, 1)));
     let load = task_of(ONE, &effects).expect("nothing is known").id;
@@ -93,12 +95,12 @@ fn answer(
     predecessor: Option<Key>,
     after: &[Key],
 ) -> Vec<PeerEffect> {
-    let question = sent(asked, from).find_map(|message| match message {
-        PeerMessage::Ring(ring::RingMessage::Ask(question)) => Some(*question),
+    let request = sent(asked, from).find_map(|message| match message {
+        PeerMessage::Ring(ring::RingMessage::GetNeighbours(request)) => Some(*request),
         _ => None,
     });
-    let question = question.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
-    let around = ring::RingMessage::Around { question, predecessor, successors: after.to_vec() };
+    let request = request.unwrap_or_else(|| panic!("{from:?} was not asked: {asked:?}"));
+    let around = ring::RingMessage::Neighbours { request, predecessor, successors: after.to_vec() };
     hear(peer, from, PeerMessage::Ring(around))
 }
 
@@ -133,7 +135,7 @@ fn facts(key: u128, actions: &[u64], executed: &[u64]) -> Vec<Fact> {
     std::iter::once(state).chain(executed).collect()
 }
 
-/// The collection that somebody is sent.
+/// The collection that a member receives.
 fn collection(effects: &[PeerEffect], to: Key) -> Option<Collect> {
     sent(effects, to).find_map(|message| match message {
         PeerMessage::Collect(collect) => Some(collect.clone()),
@@ -168,7 +170,7 @@ fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
     let what = |task: &Task| task.job.as_ref().map(|job| (job.state, job.action));
     assert_eq!((what(again), what(&first)), (Some((StateKey(7), ActionSignature(5))), what(again)));
     assert_ne!(again.id, first.id);
-    // Once is enough: whoever has it now keeps it.
+    // Once is enough: its present owner keeps it.
     assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Lost(first.id))), None);
     assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(TaskReport::new(ONE, 3)))), None);
 }
@@ -221,7 +223,7 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     let step = Transition { from: StateKey(7), action: ActionSignature(5), to: StateKey(7) };
     let [(first, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
 
-    // Meanwhile somebody comes after it, and should have copies from now on.
+    // Meanwhile a new successor joins, which should hold replicas from now on.
     let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
     let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
@@ -276,7 +278,7 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
     let mut peer = with_backups(1, &[OTHER]);
     tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[5]);
-    // The other one's state. If it is lost just now, nobody has noticed.
+    // The other one's state. If it fails just now, no member has noticed.
     let copy = facts(12, &[5, 6], &[5]);
     let effects = hear(&mut peer, OTHER, PeerMessage::Copy(3, copy.clone()));
     assert!(is_confirmed(&effects, OTHER, 3));
@@ -382,9 +384,6 @@ fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
         gaps: false,
     };
     let effects = hear(&mut peer, OTHER, PeerMessage::Collect(collect));
-    assert!(
-        collection(&effects, NEW).expect("it is sent back").gaps,
-        "there is somebody who does not know it"
-    );
+    assert!(collection(&effects, NEW).expect("it is sent back").gaps, "a member does not know it");
     assert_eq!(collection(&effects, OTHER), None);
 }

@@ -1,4 +1,5 @@
-//! Short stories of a star: a coordinator, crawlers, and messages that do not arrive or arrive twice.
+//! Short stories of a star: a coordinator, crawlers, and messages that do not arrive or arrive
+//! twice.
 
 use argiope_controller::job::{CrawlerId, Job, Transition};
 use argiope_controller::journal::Fact;
@@ -100,7 +101,7 @@ fn a_coordinator_begins_after_a_while_with_those_who_are_there() {
     middle.hear(coordinator::CoordinatorInput::Woken(CoordinatorTimer::Gather));
     let news = middle.news(1).expect("it is time");
     assert_eq!((shares(&news), news.plan), (vec![0], plan(3)));
-    // The other two shares go to whoever is done, one after the other; then it is over.
+    // The other two shares go to nodes without work, one after the other; then the crawl ends.
     let first =
         NodeReport { found: vec![found(7, &[], None)], shares: vec![0], done: true, ..hello() };
     assert_eq!(shares(&middle.told(1, 2, first).expect("there is more")), [1]);
@@ -234,7 +235,7 @@ fn what_was_to_be_tried_by_one_that_is_gone_is_tried_by_the_next() {
     let (mut middle, second) = one_does_not_get_there();
     middle.told(2, 2, second);
     middle.hear(coordinator::CoordinatorInput::Lost(CrawlerId(2)));
-    assert!(!middle.is_over(), "its share is nobody's");
+    assert!(!middle.is_over(), "no node holds its share");
     let news = middle.told(3, 1, hello()).expect("there is something to do");
     assert_eq!(news.unreached, [(StateKey(7), ActionSignature(2))]);
 }
@@ -424,7 +425,7 @@ fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
     outside.hear(node::NodeInput::Remind);
     let tell = outside.said().expect("it is out of work");
     assert_eq!(tell.closed, [(StateKey(7), other, JobFailure::Unreachable)]);
-    // Whoever asks once more is answered at once.
+    // A node that asks once more is answered at once.
     let number = tell.number;
     outside.news(number, unreached);
     let closed = outside.said().map(|tell| tell.closed.clone());

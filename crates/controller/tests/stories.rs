@@ -24,7 +24,7 @@ fn state(key: u128, offers: &[u64]) -> Sighting {
     Sighting { key: StateKey(key), offers: Some(offers.collect()) }
 }
 
-/// A crawl in which somebody else plays the crawlers.
+/// A crawl in which the test plays the crawlers.
 struct Story {
     controller: Controller,
     records: Vec<Fact>,
@@ -90,7 +90,7 @@ impl Story {
         self.jobs.remove(at).1
     }
 
-    /// A crawler ends its job like this, after so many actions.
+    /// A crawler ends its job with this outcome, after a number of actions.
     fn ends(&mut self, crawler: CrawlerId, outcome: Outcome, actions: u64) -> Job {
         let job = self.job(crawler);
         let spent = Spent { actions, resets: u64::from(job.reset) };
@@ -189,7 +189,8 @@ fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
     assert_eq!(story.finished, Some((true, None)));
 }
 
-/// State 1 leads to 2 by action 7, and 2 leads nowhere yet; the crawler must reset and walk to go on.
+/// State 1 leads to 2 by action 7, and 2 leads nowhere yet; the crawler must reset and walk to go
+/// on.
 fn walked_astray() -> Story {
     let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
@@ -388,8 +389,8 @@ fn page(number: u128) -> Sighting {
     state(number, &[1, 2, 3, 4])
 }
 
-/// An application of four pages and a menu that leads to each of them, up to the moment when its crawler is told what to
-/// do after its job.
+/// An application of four pages and a menu that leads to each of them, up to the moment when its
+/// crawler is told what to do after its job.
 fn a_menu() -> (Story, Ahead) {
     let mut story = Story::by("menu", ControllerSettings { ahead: 1, ..settings() });
     story.ready(ONE, Some(page(1)));

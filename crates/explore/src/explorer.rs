@@ -1,76 +1,78 @@
-//! A graph and a strategy put together: takes in what was seen, hands out jobs. This is the whole
-//! interface that a driver (simulated or real) needs.
+//! A graph and a strategy together: records what a crawl finds and hands out jobs. This is the whole
+//! interface that a driver needs, real or simulated.
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
 use crate::job::PlannedJob;
 use crate::strategy::{INITIAL, NamedStrategy, RESET_COSTS, Strategy, StrategySettings};
 
-/// One exploration in progress.
+/// One exploration in progress. It keeps graph and strategy in step.
 #[derive(Clone)]
 pub struct Explorer {
     graph: Graph,
     strategy: Box<dyn Strategy>,
 }
 
-/// Where an action led.
+/// The state that an action led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landing {
     /// The state.
     pub state: StateIndex,
-    /// Whether it was seen for the first time.
+    /// Whether the state is new to the graph.
     pub new: bool,
 }
 
 impl Explorer {
-    /// Begins with the page that loading the URL gave.
+    /// Begins with the initial state: its key and its actions.
     pub fn new(
-        described: &NamedStrategy,
+        named: &NamedStrategy,
         settings: StrategySettings,
         key: StateKey,
         actions: &[ActionSignature],
     ) -> Self {
         let mut graph = Graph::new(settings.seed);
-        let mut strategy = (described.make)(settings);
+        let mut strategy = (named.make)(settings);
         let initial = graph.add_state(key, actions);
         assert_eq!(initial, INITIAL);
-        strategy.discovered(&graph, initial, None);
+        strategy.on_discovered(&graph, initial, None);
         Self { graph, strategy }
     }
 
-    /// What is known so far.
+    /// The graph so far.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// What a crawler that stands in `at` should do next. The candidate is claimed for it until it was
-    /// executed, closed or released. `None` when no free candidate can be reached from here or after a
-    /// reset: if others are on their way, what they find may change that.
+    /// Chooses the next job of a crawler that stands in `at`, and claims its candidate until the
+    /// candidate is recorded, closed or released.
+    ///
+    /// Returns `None` if no free candidate can be reached, neither from `at` nor after a reset. Jobs
+    /// that other crawlers still execute may change that.
     pub fn next(&mut self, at: StateIndex) -> Option<PlannedJob> {
         let job = self.choose(at);
         match &job {
             Some(job) => self.claim(job.candidate),
             None => assert!(
-                self.graph.free() == 0 || !self.is_any_in_reach(at),
-                "the strategy stopped with {} candidates left",
+                self.graph.free() == 0 || !self.reaches_free_candidate(at),
+                "the strategy chose nothing although {} candidates are free",
                 self.graph.free()
             ),
         }
         job
     }
 
-    /// The same without a claim.
+    /// Chooses the next job of a crawler that stands in `at`, without a claim.
     pub fn choose(&mut self, at: StateIndex) -> Option<PlannedJob> {
         self.strategy.choose(&self.graph, at)
     }
 
-    /// Where a candidate will lead, if the strategy is sure of it.
-    pub fn foresees(&self, slot: Slot) -> Option<StateIndex> {
-        self.strategy.foresees(&self.graph, slot)
+    /// Predicts where a candidate leads, if the strategy is almost certain.
+    pub fn predict(&self, slot: Slot) -> Option<StateIndex> {
+        self.strategy.predict(&self.graph, slot)
     }
 
-    /// Whether a walk from a state, or from the initial one, leads to a free candidate.
-    fn is_any_in_reach(&self, at: StateIndex) -> bool {
+    /// Whether a walk from a state, or from the initial state, leads to a free candidate.
+    fn reaches_free_candidate(&self, at: StateIndex) -> bool {
         let mut seen = vec![false; self.graph.states()];
         let mut waiting = vec![at.0, INITIAL.0];
         while let Some(state) = waiting.pop() {
@@ -86,22 +88,22 @@ impl Explorer {
         false
     }
 
-    /// Claims a free candidate that the driver chose itself.
+    /// Claims a free candidate that the driver chose by itself.
     pub fn claim(&mut self, slot: Slot) {
         self.graph.claim(slot);
-        self.strategy.claimed(&self.graph, slot);
+        self.strategy.on_claimed(&self.graph, slot);
     }
 
-    /// Takes in that a claimed candidate was not executed.
-    pub fn released(&mut self, slot: Slot) {
+    /// Releases a claimed candidate that was not executed.
+    pub fn release(&mut self, slot: Slot) {
         self.graph.release(slot);
         if self.graph.is_free(slot) {
-            self.strategy.released(&self.graph, slot);
+            self.strategy.on_released(&self.graph, slot);
         }
     }
 
-    /// Takes in where a candidate led. `actions` is asked only if the state is new.
-    pub fn executed(
+    /// Records the state that a candidate led to. `actions` is called only if that state is new.
+    pub fn record(
         &mut self,
         slot: Slot,
         key: StateKey,
@@ -110,49 +112,49 @@ impl Explorer {
         let known = self.graph.find(key);
         let state = known.unwrap_or_else(|| {
             let state = self.graph.add_state(key, &actions());
-            self.strategy.discovered(&self.graph, state, Some(slot));
+            self.strategy.on_discovered(&self.graph, state, Some(slot));
             state
         });
-        self.record(slot, state, known.is_none());
+        self.record_transition(slot, state, known.is_none());
         Landing { state, new: known.is_none() }
     }
 
-    /// Takes in that a candidate led to a known state. Whether that state was new then is somebody else's to say:
-    /// in a ring it may have been met before the news of the transition that found it.
-    pub fn executed_as(&mut self, slot: Slot, key: StateKey, new: bool) {
+    /// Records that a candidate led to a known state. The caller says whether the execution
+    /// discovered it: in a ring, the state may arrive before the transition that found it.
+    pub fn record_known(&mut self, slot: Slot, key: StateKey, new: bool) {
         let state = self.graph.find(key).expect("the destination is known");
-        self.record(slot, state, new);
+        self.record_transition(slot, state, new);
     }
 
-    fn record(&mut self, slot: Slot, state: StateIndex, new: bool) {
+    fn record_transition(&mut self, slot: Slot, state: StateIndex, new: bool) {
         self.graph.record(slot, state);
-        self.strategy.executed(&self.graph, slot, state, new);
+        self.strategy.on_executed(&self.graph, slot, state, new);
     }
 
-    /// Gives a candidate up, claimed or not.
-    pub fn closed(&mut self, slot: Slot) {
+    /// Gives up a candidate, claimed or not.
+    pub fn close(&mut self, slot: Slot) {
         self.graph.close(slot);
-        self.strategy.closed(&self.graph, slot);
+        self.strategy.on_closed(&self.graph, slot);
     }
 
-    /// Takes in a state that no candidate led to. It may be that no known walk leads there.
-    pub fn met(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
+    /// Adds a state that no candidate led to. Possibly no known walk leads there.
+    pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
         if let Some(state) = self.graph.find(key) {
             return Landing { state, new: false };
         }
         let state = self.graph.add_state(key, actions);
-        self.strategy.discovered(&self.graph, state, None);
+        self.strategy.on_discovered(&self.graph, state, None);
         Landing { state, new: true }
     }
 
-    /// A state offers an action that it was not known to offer.
+    /// Adds an action to a known state, as a candidate.
     pub fn extend(&mut self, state: StateIndex, action: ActionSignature) -> Slot {
         let slot = self.graph.extend(state, action);
-        self.strategy.extended(&self.graph, slot);
+        self.strategy.on_extended(&self.graph, slot);
         slot
     }
 
-    /// A state offers an action that it was not known to offer, and somebody has executed it: it never is a candidate.
+    /// Adds an action to a known state, as a transition that another controller executed.
     pub fn extend_executed(
         &mut self,
         state: StateIndex,
@@ -163,19 +165,19 @@ impl Explorer {
         let destination = self.graph.find(key).expect("the destination is known");
         let slot = self.graph.extend(state, action);
         self.graph.record(slot, destination);
-        self.strategy.extended(&self.graph, slot);
-        self.strategy.executed(&self.graph, slot, destination, new);
+        self.strategy.on_extended(&self.graph, slot);
+        self.strategy.on_executed(&self.graph, slot, destination, new);
     }
 
-    /// Holds the candidates of a state back, or no longer.
+    /// Holds or frees a state. The candidates of a held state are not handed out.
     pub fn hold(&mut self, state: StateIndex, held: bool) {
         let before = self.free_slots(state);
         self.graph.hold(state, held);
         let after = self.free_slots(state);
         if after.is_empty() {
-            before.into_iter().for_each(|slot| self.strategy.claimed(&self.graph, slot));
+            before.into_iter().for_each(|slot| self.strategy.on_claimed(&self.graph, slot));
         } else if before.is_empty() {
-            after.into_iter().for_each(|slot| self.strategy.released(&self.graph, slot));
+            after.into_iter().for_each(|slot| self.strategy.on_released(&self.graph, slot));
         }
     }
 
@@ -183,10 +185,10 @@ impl Explorer {
         self.graph.slots(state).filter(|&slot| self.graph.is_free(slot)).collect()
     }
 
-    /// Takes in what a reset was measured to cost, in actions.
-    pub fn reset_cost(&mut self, cost: f64) {
+    /// Sets the cost of a reset, in actions, after a new measurement.
+    pub fn set_reset_cost(&mut self, cost: f64) {
         if !cost.is_nan() {
-            self.strategy.reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
+            self.strategy.set_reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
         }
     }
 }

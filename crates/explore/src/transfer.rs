@@ -1,22 +1,22 @@
-//! Shortest known transfers to one chosen state: breadth-first over the explored edges, backwards
-//! from that state, and only as far as the question needs.
+//! The cheapest known transfer to one chosen state: a breadth-first search over explored transitions,
+//! backwards from that state, and only as far as needed.
 //!
-//! The strategies that explore states in a strict order ask this: they return to the same state
-//! after each of its actions. While they do, the only edges that are added leave that state, and an
-//! edge that leaves the target is on no shortest walk to it, so one search serves them all.
+//! It serves strategies that finish states in a strict order and return to the same state after each
+//! of its actions. Meanwhile only transitions that leave this state are added. None of them is on a
+//! shortest walk to it, so one search serves all its actions.
 
 use std::collections::VecDeque;
 
 use crate::graph::{Edges, Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, cheaper_way};
+use crate::job::{PlannedJob, cheaper_transfer};
 use crate::strategy::{INITIAL, StrategySettings};
 
 const FAR: u32 = u32::MAX;
 
-/// Finds the cheapest transfers to a target that changes now and then.
+/// Finds the cheapest transfers to a target state that seldom changes.
 #[derive(Clone)]
-pub struct Transfer {
+pub struct TransferSearch {
     reset_cost: f64,
     incoming: Vec<Vec<u32>>,
     target: Option<StateIndex>,
@@ -25,8 +25,8 @@ pub struct Transfer {
     queue: VecDeque<u32>,
 }
 
-impl Transfer {
-    /// With no states yet.
+impl TransferSearch {
+    /// Creates a search that knows no states.
     pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
@@ -38,19 +38,19 @@ impl Transfer {
         }
     }
 
-    /// What a reset costs was measured anew.
-    pub fn reset_cost(&mut self, cost: f64) {
+    /// Sets the cost of a reset.
+    pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
-    /// A state was seen for the first time.
-    pub fn discovered(&mut self) {
+    /// Notes a new state.
+    pub fn on_discovered(&mut self) {
         self.incoming.push(Vec::new());
         self.distance.push(FAR);
     }
 
-    /// A candidate was executed.
-    pub fn executed(&mut self, slot: Slot, destination: StateIndex) {
+    /// Notes that a candidate was executed.
+    pub fn on_executed(&mut self, slot: Slot, destination: StateIndex) {
         let incoming = &mut self.incoming[destination.at()];
         if slot.state != destination && incoming.last() != Some(&slot.state.0) {
             incoming.push(slot.state.0);
@@ -60,13 +60,18 @@ impl Transfer {
         }
     }
 
-    /// The job that takes a crawler from `at` to the target's next candidate.
-    pub fn job(&mut self, graph: &Graph, at: StateIndex, target: StateIndex) -> Option<PlannedJob> {
+    /// Plans the job that takes a crawler from `at` to the next candidate of the target.
+    pub fn plan(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        target: StateIndex,
+    ) -> Option<PlannedJob> {
         let candidate = graph.first_unexplored(target)?;
         if self.target != Some(target) {
-            self.aim(target);
+            self.restart(target);
         }
-        let reset = self.search(at)?;
+        let reset = self.choose_reset(at)?;
         let mut walk = Vec::new();
         let mut state = if reset { INITIAL } else { at };
         while state != target {
@@ -83,7 +88,7 @@ impl Transfer {
         Some(PlannedJob { reset, walk, candidate })
     }
 
-    fn aim(&mut self, target: StateIndex) {
+    fn restart(&mut self, target: StateIndex) {
         for state in self.reached.drain(..) {
             self.distance[state as usize] = FAR;
         }
@@ -102,10 +107,10 @@ impl Transfer {
         Some(self.distance[state.at()]).filter(|&distance| distance != FAR)
     }
 
-    /// Searches on until it is clear how to get to the target: by a reset (true) or from here.
-    fn search(&mut self, at: StateIndex) -> Option<bool> {
+    /// Continues the search until the cheaper transfer is certain. Returns whether it is the reset.
+    fn choose_reset(&mut self, at: StateIndex) -> Option<bool> {
         loop {
-            // Whatever is not labelled yet is at least this far away.
+            // Every state without a label is at least this far away.
             let frontier = self.queue.front().map(|&state| self.distance[state as usize]);
             let (here, initial) = (self.known(at), self.known(INITIAL));
             let decided =
@@ -118,7 +123,8 @@ impl Transfer {
                     (None, None) => frontier.is_none(),
                 };
             if decided {
-                return cheaper_way(here, initial, self.reset_cost).map(|way| way.reset);
+                return cheaper_transfer(here, initial, self.reset_cost)
+                    .map(|transfer| transfer.reset);
             }
             let state = self.queue.pop_front().expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;

@@ -13,7 +13,7 @@ pub struct Fingers {
 
 impl Fingers {
     /// The next exponent to look up, in turns from the farthest to those that are farther than the successor.
-    pub fn turn(&mut self, me: Key, successor: Key) -> u32 {
+    pub fn next_exponent(&mut self, me: Key, successor: Key) -> u32 {
         let nearest = me.distance(successor).max(1).ilog2();
         // Those that the successor has overtaken are not looked after any more.
         self.known.retain(|&exponent, _| exponent >= nearest);
@@ -23,7 +23,7 @@ impl Fingers {
     }
 
     /// The member at that distance, if it is known.
-    pub fn at(&self, exponent: u32) -> Option<Key> {
+    pub fn get(&self, exponent: u32) -> Option<Key> {
         self.known.get(&exponent).copied()
     }
 

@@ -27,7 +27,7 @@ pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
     if principals < needed {
         return Some(format!("{principals} principals, {needed} needed"));
     }
-    ring(members).err()
+    ring_order(members).err()
 }
 
 /// The members that nobody's list skips.
@@ -43,7 +43,7 @@ pub fn principals(members: &Members<'_>) -> Vec<Key> {
 }
 
 /// The one ring that following the first live successor leads into, in its order.
-pub fn ring(members: &Members<'_>) -> Result<Vec<Key>, String> {
+pub fn ring_order(members: &Members<'_>) -> Result<Vec<Key>, String> {
     let next = |key: Key| {
         let live =
             members[&key].successors().iter().copied().find(|other| members.contains_key(other));

@@ -10,4 +10,4 @@ pub mod message;
 
 pub use key::Key;
 pub use member::RingMember;
-pub use message::{Question, RingEffect, RingInput, RingMessage, RingTimer};
+pub use message::{RequestId, RingEffect, RingInput, RingMessage, RingTimer};

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 
-/// The number of a question, by which its answer is known.
-pub type Question = u64;
+/// The number of a request, by which its answer is known.
+pub type RequestId = u64;
 
 /// From one member to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RingMessage {
     /// Who is around you? Also: are you alive?
-    Ask(Question),
+    GetNeighbours(RequestId),
     /// The answer.
-    Around {
-        /// To this question.
-        question: Question,
+    Neighbours {
+        /// To this request.
+        request: RequestId,
         /// Whom it takes for its predecessor.
         predecessor: Option<Key>,
         /// Those after it, the nearest first.
@@ -24,9 +24,9 @@ pub enum RingMessage {
     /// I may be your predecessor.
     Notify,
     /// Whom does this key belong to? Handed on until its owner answers.
-    LookUp {
+    FindOwner {
         /// Of the asker.
-        question: Question,
+        request: RequestId,
         /// Who wants to know.
         asker: Key,
         /// The key.
@@ -37,30 +37,30 @@ pub enum RingMessage {
         last: bool,
     },
     /// It belongs to me.
-    Mine {
-        /// The answer to this question.
-        question: Question,
-        /// How often the question was handed on.
+    Owner {
+        /// The answer to this request.
+        request: RequestId,
+        /// How often the request was handed on.
         hops: u32,
     },
     /// Where is my place? Handed on until it reaches the member before it.
     Join {
         /// Of the newcomer.
-        question: Question,
+        request: RequestId,
         /// Who wants to join.
         newcomer: Key,
         /// How often it was handed on.
         hops: u32,
     },
     /// Your place is after me.
-    Place {
-        /// The answer to this question.
-        question: Question,
+    JoinPosition {
+        /// The answer to this request.
+        request: RequestId,
         /// Those after me; if there are none, I was alone.
         successors: Vec<Key>,
     },
     /// I go. Whoever counted on me need not wait until I am missed.
-    Farewell {
+    Leave {
         /// Whom I took for my predecessor: it is my successor's now.
         predecessor: Option<Key>,
     },
@@ -74,11 +74,11 @@ pub enum RingInput {
     /// This member is in a ring, perhaps in another one that is to become one with this.
     Meet(Key),
     /// A message came.
-    Received(Key, RingMessage),
-    /// The answer to a question did not come in time.
-    Silent(Question),
+    Message(Key, RingMessage),
+    /// The answer to a request did not come in time.
+    Timeout(RequestId),
     /// A timer went off.
-    Woken(RingTimer),
+    Timer(RingTimer),
     /// Somebody here wants to know whom a key belongs to; the answer carries the number.
     LookUp(Key, u64),
     /// Leave the ring.
@@ -99,29 +99,29 @@ pub enum RingTimer {
 pub enum RingEffect {
     /// Send a message.
     Send(Key, RingMessage),
-    /// Say `Silent` if this question is not answered in time.
-    Await(Question),
+    /// Say `Silent` if this request is not answered in time.
+    StartTimeout(RequestId),
     /// Say `Woken` after the usual time.
-    Wake(RingTimer),
+    StartTimer(RingTimer),
     /// A key that was asked for belongs to this member.
-    Found {
-        /// The number of the question.
+    OwnerFound {
+        /// The number of the request.
         tag: u64,
         /// The owner.
         owner: Key,
-        /// How often the question was handed on.
+        /// How often the request was handed on.
         hops: u32,
     },
     /// Nobody answered for a key that was asked for, however often it was tried.
-    NotFound {
-        /// The number of the question.
+    OwnerNotFound {
+        /// The number of the request.
         tag: u64,
     },
     /// A member is dead, as far as can be told, or has left.
-    Gone(Key),
+    MemberGone(Key),
     /// The one after this member takes somebody before it for its predecessor: it has not heard of this one yet, or took it
     /// for dead.
-    PassedOver,
+    SkippedBySuccessor,
     /// All members that it knew of are gone; it is not in a ring any more.
-    Stranded,
+    Isolated,
 }

@@ -68,7 +68,7 @@ impl World {
 
     fn join(&mut self) -> Key {
         let (newcomer, through) = (draw(&mut self.chance), self.any());
-        self.members.insert(newcomer, RingMember::outside(newcomer, self.length));
+        self.members.insert(newcomer, RingMember::new(newcomer, self.length));
         self.tell(newcomer, RingInput::Join(through));
         newcomer
     }
@@ -105,24 +105,24 @@ impl World {
             match effect {
                 RingEffect::Send(to, message) => {
                     let delay = 1 + self.chance.below(LATENCY as usize) as u64;
-                    self.later(delay, to, RingInput::Received(from, message));
+                    self.later(delay, to, RingInput::Message(from, message));
                 }
-                RingEffect::Await(question) => {
-                    self.later(DEADLINE, from, RingInput::Silent(question))
+                RingEffect::StartTimeout(request) => {
+                    self.later(DEADLINE, from, RingInput::Timeout(request))
                 }
-                RingEffect::Wake(timer) => {
+                RingEffect::StartTimer(timer) => {
                     let period = if timer == RingTimer::Stabilise { PERIOD } else { PERIOD / 4 };
                     let delay = period / 2 + self.chance.below(period as usize) as u64;
-                    self.later(delay, from, RingInput::Woken(timer));
+                    self.later(delay, from, RingInput::Timer(timer));
                 }
-                RingEffect::Found { tag, owner, hops } => {
+                RingEffect::OwnerFound { tag, owner, hops } => {
                     self.found.insert(tag, (owner, hops));
                 }
-                RingEffect::NotFound { tag } => {
+                RingEffect::OwnerNotFound { tag } => {
                     self.lost.insert(tag);
                 }
-                RingEffect::Gone(_) | RingEffect::PassedOver => {}
-                RingEffect::Stranded => self.stranded += 1,
+                RingEffect::MemberGone(_) | RingEffect::SkippedBySuccessor => {}
+                RingEffect::Isolated => self.stranded += 1,
             }
         }
     }
@@ -159,7 +159,7 @@ impl World {
         members.range(key..).next().or(members.first_key_value()).map(|(&owner, _)| owner).unwrap()
     }
 
-    /// Looks keys up from everywhere; the most that a question was handed on.
+    /// Looks keys up from everywhere; the most that a request was handed on.
     fn assert_found(&mut self, look_ups: u64) -> u32 {
         self.found.clear();
         let mut wanted = BTreeMap::new();
@@ -251,18 +251,20 @@ fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
     };
     let asked = |effects: &[RingEffect], whom: Key| {
         let found = effects.iter().find_map(|effect| match effect {
-            RingEffect::Send(to, RingMessage::Ask(question)) if *to == whom => Some(*question),
+            RingEffect::Send(to, RingMessage::GetNeighbours(request)) if *to == whom => {
+                Some(*request)
+            }
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{whom:?} is not asked: {effects:?}"))
     };
-    let first = asked(&tell(RingInput::Woken(RingTimer::Stabilise)), dead);
-    let second = asked(&tell(RingInput::Silent(first)), next);
+    let first = asked(&tell(RingInput::Timer(RingTimer::Stabilise)), dead);
+    let second = asked(&tell(RingInput::Timeout(first)), next);
     // It has not heard yet, and takes the dead one for its predecessor. That one is not asked once more.
     let around =
-        RingMessage::Around { question: second, predecessor: Some(dead), successors: vec![me] };
+        RingMessage::Neighbours { request: second, predecessor: Some(dead), successors: vec![me] };
     assert_eq!(
-        tell(RingInput::Received(next, around)),
+        tell(RingInput::Message(next, around)),
         [RingEffect::Send(next, RingMessage::Notify)]
     );
 }
@@ -276,18 +278,18 @@ fn a_lost_successor_does_not_take_another_predecessor_with_it() {
         let mut tell = |input| {
             let mut effects = Vec::new();
             member.handle(input, &mut effects);
-            let question = effects.iter().find_map(|effect| match effect {
-                RingEffect::Await(question) => Some(*question),
+            let request = effects.iter().find_map(|effect| match effect {
+                RingEffect::StartTimeout(request) => Some(*request),
                 _ => None,
             });
-            question.unwrap_or_default()
+            request.unwrap_or_default()
         };
-        let as_successor = tell(RingInput::Woken(RingTimer::Stabilise));
-        let again = tell(RingInput::Silent(as_successor));
-        let as_predecessor = tell(RingInput::Received(third, RingMessage::Notify));
+        let as_successor = tell(RingInput::Timer(RingTimer::Stabilise));
+        let again = tell(RingInput::Timeout(as_successor));
+        let as_predecessor = tell(RingInput::Message(third, RingMessage::Notify));
         let asked = [again, as_predecessor];
-        tell(RingInput::Silent(asked[first_answer]));
-        tell(RingInput::Silent(asked[1 - first_answer]));
+        tell(RingInput::Timeout(asked[first_answer]));
+        tell(RingInput::Timeout(asked[1 - first_answer]));
         assert_eq!(member.predecessor(), Some(third));
     }
 }

@@ -3,7 +3,7 @@
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
-use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn};
+use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn_masks};
 use argiope_explore::quoted::Escaped;
 
 use crate::browsers::{Browsers, NoTab};
@@ -156,7 +156,7 @@ pub fn volatile(identity: &NamedIdentity, first: &Look, second: &Look) -> Masks 
     if first.raw == second.raw {
         Masks::default()
     } else {
-        learn(identity, &first.page, &second.page)
+        learn_masks(identity, &first.page, &second.page)
     }
 }
 
@@ -168,13 +168,13 @@ pub fn blanks(masks: &Masks) -> Vec<Blank> {
     };
     let blank = |mask: &argiope_explore::identity::Mask| {
         let steps = &mask.place.steps;
-        let what = match &mask.part {
+        let what = match &mask.aspect {
             MaskedAspect::Text => "text".to_owned(),
             MaskedAspect::Attribute(name) if plain(name) => name.clone(),
             MaskedAspect::Attribute(_) | MaskedAspect::Children { .. } => return None,
         };
         // A text is a child of its element.
-        let element = match &mask.part {
+        let element = match &mask.aspect {
             MaskedAspect::Text => steps.iter().rev().nth(1)?,
             _ => steps.last()?,
         };

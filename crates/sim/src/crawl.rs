@@ -68,8 +68,11 @@ impl<'a> SimulatedCrawl<'a> {
     ) -> Self {
         let signatures: Vec<ActionSignature> =
             (0..app.actions.len() as u32).map(signature_of).collect();
-        let offered: Vec<_> =
-            app.from(app.initial).iter().map(|&(action, _)| signatures[action as usize]).collect();
+        let offered: Vec<_> = app
+            .transitions_from(app.initial)
+            .iter()
+            .map(|&(action, _)| signatures[action as usize])
+            .collect();
         let explorer = Explorer::new(described, settings, key_of(app.initial), &offered);
         let spent = Spent { actions: 0, resets: 1 };
         Self {
@@ -113,9 +116,12 @@ impl<'a> SimulatedCrawl<'a> {
         let destination = self.destination(job);
         let (app, signatures) = (self.app, &self.signatures);
         let offered = || {
-            app.from(destination).iter().map(|&(action, _)| signatures[action as usize]).collect()
+            app.transitions_from(destination)
+                .iter()
+                .map(|&(action, _)| signatures[action as usize])
+                .collect()
         };
-        let landing = self.explorer.executed(job.candidate, key_of(destination), offered);
+        let landing = self.explorer.record(job.candidate, key_of(destination), offered);
         self.at = landing.state;
         if landing.new {
             self.behind.push(destination);
@@ -127,7 +133,7 @@ impl<'a> SimulatedCrawl<'a> {
     fn destination(&self, job: &PlannedJob) -> u32 {
         let graph = self.explorer.graph();
         let signature = graph.signature(graph.action_of(job.candidate));
-        let transitions = self.app.from(self.behind[job.candidate.state.at()]);
+        let transitions = self.app.transitions_from(self.behind[job.candidate.state.at()]);
         let found =
             transitions.iter().find(|&&(action, _)| self.signatures[action as usize] == signature);
         found.expect("the state offers the action").1
@@ -135,7 +141,7 @@ impl<'a> SimulatedCrawl<'a> {
 
     /// What the crawl has found, with the application's own numbers: its model once it is complete. A
     /// state that was not found has no transitions.
-    pub fn found(&self) -> Model {
+    pub fn model(&self) -> Model {
         let mut model =
             Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
         model.initial = self.app.initial;

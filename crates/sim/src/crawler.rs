@@ -17,12 +17,12 @@ pub struct World<'a> {
     app: &'a Model,
     states: BTreeMap<StateKey, u32>,
     actions: BTreeMap<ActionSignature, u32>,
-    faults: Faults,
+    faults: ApplicationFaults,
 }
 
 /// How an application misbehaves. Chances are in thousandths of the actions (or loads) executed.
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
+pub struct ApplicationFaults {
     /// An action leads to where another action of the state leads.
     pub strays: usize,
     /// An action never ends.
@@ -44,11 +44,11 @@ pub struct Faults {
 impl<'a> World<'a> {
     /// An application that behaves as its model says.
     pub fn new(app: &'a Model) -> Self {
-        Self::with_faults(app, Faults::default())
+        Self::with_faults(app, ApplicationFaults::default())
     }
 
     /// An application that misbehaves.
-    pub fn with_faults(app: &'a Model, faults: Faults) -> Self {
+    pub fn with_faults(app: &'a Model, faults: ApplicationFaults) -> Self {
         Self {
             app,
             states: (0..app.states() as u32).map(|state| (key_of(state), state)).collect(),
@@ -86,7 +86,7 @@ impl<'a> World<'a> {
 
     /// The actions of a state, and where they lead.
     pub fn from(&self, state: u32) -> &[(u32, u32)] {
-        self.app.from(state)
+        self.app.transitions_from(state)
     }
 
     fn see(&self, state: u32) -> Sighting {
@@ -96,7 +96,7 @@ impl<'a> World<'a> {
         };
         Sighting {
             key: key_of(state),
-            offers: Some(self.app.from(state).iter().map(offered).collect()),
+            offers: Some(self.app.transitions_from(state).iter().map(offered).collect()),
         }
     }
 }
@@ -173,7 +173,7 @@ impl SimulatedCrawler {
     }
 
     fn somewhere_near(&mut self, world: &World<'_>, state: u32) -> u32 {
-        let transitions = world.app.from(state);
+        let transitions = world.app.transitions_from(state);
         if transitions.is_empty() {
             state
         } else {
@@ -198,7 +198,8 @@ impl SimulatedCrawler {
     fn act(&mut self, world: &World<'_>, signature: ActionSignature) -> Step {
         let state = self.at.expect("a crawler acts where it stands");
         let action = world.action(signature);
-        let found = world.app.from(state).iter().find(|transition| transition.0 == action);
+        let found =
+            world.app.transitions_from(state).iter().find(|transition| transition.0 == action);
         let &(_, destination) = found.expect("the state offers the action");
         if world.faults.broken.contains(&(state, action)) || self.happens(world.faults.hangs) {
             return Step::Failed(JobFailure::Hung);

@@ -1,8 +1,7 @@
-//! Several simulated crawlers under one controller. Time is simulated too: jobs take as long as their
-//! steps, more or less, and whoever is done first is heard first. One seed gives one trace.
+//! Several simulated crawlers under one controller, as one machine runs them. A job takes about as
+//! long as its actions; the controller hears of jobs in the order in which they end.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
@@ -17,105 +16,76 @@ use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
 
 use crate::crawler::{SimulatedCrawler, World};
+use crate::event_loop::{self, EventQueue, Simulation};
 
-/// An action takes between a half and one and a half of this.
+/// The mean time of an action. A job takes between a half and one and a half of its mean time.
 const TICKS_PER_ACTION: u64 = 1000;
 
 /// What a crawler is doing.
-enum Doing {
-    /// It is being started, or replaced.
+enum CrawlerPhase {
+    /// Its browser starts, for the first time or after a failure.
     Starting,
-    /// What it does, and what it will do then.
+    /// It performs a job. More jobs follow if this one ends as predicted.
     Working(Job, VecDeque<Ahead>),
-    Resting,
+    Idle,
 }
 
 /// A crawl by several crawlers, in progress.
 pub struct Fleet<'a> {
     world: &'a World<'a>,
     controller: Controller,
-    crawlers: Vec<(SimulatedCrawler, Doing)>,
-    /// When who is done with what it is doing.
-    clock: BinaryHeap<Reverse<(u64, u64)>>,
-    now: u64,
+    crawlers: Vec<(SimulatedCrawler, CrawlerPhase)>,
+    /// The crawlers that are busy, by the time at which each is done; at equal times, by number.
+    done: EventQueue<CrawlerId>,
     chance: Chance,
     /// What a reset takes, in actions.
     reset_cost: f64,
-    records: Vec<Fact>,
-    asked: u64,
+    facts: Vec<Fact>,
+    assignments: u64,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
 impl<'a> Fleet<'a> {
-    /// Begins a crawl, or goes on with one that was restored. The first crawler loads the URL; the others
-    /// do when they are told to.
+    /// Starts a crawl, or continues one that was restored. The first crawler loads the URL at once;
+    /// the others load it when the controller tells them to.
     pub fn new(world: &'a World<'a>, controller: Controller, crawlers: u64, seed: u64) -> Self {
         let reset_cost = controller.known().settings().exploring.reset_cost;
-        let crawler = |number| (SimulatedCrawler::new(&[seed, 0xC4A3, number]), Doing::Starting);
+        let crawler =
+            |number| (SimulatedCrawler::new(&[seed, 0xC4A3, number]), CrawlerPhase::Starting);
+        let mut done = EventQueue::with_limit(u64::MAX);
+        for crawler in 0..crawlers {
+            done.schedule_ranked(0, crawler, CrawlerId(crawler));
+        }
         Self {
             world,
             controller,
             crawlers: (0..crawlers).map(crawler).collect(),
-            clock: (0..crawlers).map(|crawler| Reverse((0, crawler))).collect(),
-            now: 0,
+            done,
             chance: Chance::new(&[seed, 0xF1EE7]),
             reset_cost,
-            records: Vec::new(),
-            asked: 0,
+            facts: Vec::new(),
+            assignments: 0,
             finished: None,
         }
     }
 
-    /// Lets the next crawler finish what it is doing, and carries out what the controller makes of it;
-    /// false when the crawl is over.
+    /// Lets the next crawler finish, and applies the controller's decisions. Returns false once the
+    /// crawl is over.
     pub fn step(&mut self) -> bool {
-        if self.finished.is_some() {
-            return false;
-        }
-        let Reverse((now, number)) =
-            self.clock.pop().expect("somebody is busy until the crawl is over");
-        self.now = now;
-        let crawler = CrawlerId(number);
-        let (simulated, doing) = &mut self.crawlers[number as usize];
-        let input = match std::mem::replace(doing, Doing::Resting) {
-            Doing::Starting if number == 0 && now == 0 => {
-                let spent = Spent { actions: 0, resets: 1 };
-                ControllerInput::Ready { crawler, at: Some(simulated.load(self.world)), spent }
-            }
-            Doing::Starting => {
-                ControllerInput::Ready { crawler, at: None, spent: Spent::default() }
-            }
-            Doing::Working(job, mut ahead) => {
-                let (outcome, spent) = simulated.perform(self.world, &job);
-                match (&outcome, ahead.pop_front()) {
-                    (Outcome::Failed { .. }, _) => {
-                        *doing = Doing::Starting;
-                        self.clock.push(Reverse((now + 1, number)));
-                    }
-                    (Outcome::Done { at, .. }, Some(next)) if at.key == next.after => {
-                        self.begin(number, next.job, ahead);
-                    }
-                    (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
-                }
-                ControllerInput::Finished { crawler, job: job.id, outcome, spent }
-            }
-            Doing::Resting => unreachable!("nobody waits for a crawler that rests"),
-        };
-        self.tell(input);
-        self.finished.is_none()
+        event_loop::step(self)
     }
 
-    /// Tells the controller something and carries out what it asks for.
+    /// Gives the controller an input and applies its effects.
     pub fn tell(&mut self, input: ControllerInput) {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for effect in effects {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
-                    self.asked += 1;
-                    self.begin(crawler.0, job, ahead.into());
+                    self.assignments += 1;
+                    self.begin(crawler, job, ahead.into());
                 }
-                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Keep(record) => self.facts.push(record),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
                     self.finished = Some((complete, stopped_by))
@@ -124,13 +94,17 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    fn begin(&mut self, number: u64, job: Job, ahead: VecDeque<Ahead>) {
+    fn begin(&mut self, crawler: CrawlerId, job: Job, ahead: VecDeque<Ahead>) {
         let resets = f64::from(u8::from(job.reset)) * self.reset_cost;
         let ticks = (resets * TICKS_PER_ACTION as f64) as u64
             + (job.walk.len() as u64 + 1) * TICKS_PER_ACTION;
         let ticks = ticks / 2 + self.chance.below(ticks as usize + 1) as u64;
-        self.clock.push(Reverse((self.now + ticks, number)));
-        self.crawlers[number as usize].1 = Doing::Working(job, ahead);
+        self.occupy(crawler, ticks, CrawlerPhase::Working(job, ahead));
+    }
+
+    fn occupy(&mut self, crawler: CrawlerId, ticks: u64, phase: CrawlerPhase) {
+        self.done.schedule_ranked(ticks, crawler.0, crawler);
+        self.crawlers[crawler.0 as usize].1 = phase;
     }
 
     /// The controller.
@@ -138,33 +112,34 @@ impl<'a> Fleet<'a> {
         &self.controller
     }
 
-    /// What has been kept so far.
-    pub fn records(&self) -> &[Fact] {
-        &self.records
+    /// The facts that the controller has written so far.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
     }
 
-    /// How the crawl ended, once it did: whether it is complete, and what stopped it.
+    /// How the crawl ended, once it has: whether it is complete, and what stopped it.
     pub fn finished(&self) -> Option<(bool, Option<StoppedBy>)> {
         self.finished
     }
 
-    /// How often a crawler had to be told what to do.
-    pub fn asked(&self) -> u64 {
-        self.asked
+    /// How often the controller assigned jobs to a crawler.
+    pub fn assignments(&self) -> u64 {
+        self.assignments
     }
 
-    /// How many crawlers have nothing to do.
-    pub fn resting(&self) -> usize {
-        self.crawlers.iter().filter(|(_, doing)| matches!(doing, Doing::Resting)).count()
+    /// How many crawlers have no job.
+    pub fn idle_crawlers(&self) -> usize {
+        self.crawlers.iter().filter(|(_, phase)| matches!(phase, CrawlerPhase::Idle)).count()
     }
 
-    /// What time it is, in actions.
+    /// The present time, in actions.
     pub fn now(&self) -> f64 {
-        self.now as f64 / TICKS_PER_ACTION as f64
+        self.done.now() as f64 / TICKS_PER_ACTION as f64
     }
 
-    /// What the crawl has found, with the application's own numbers: its model once it is complete.
-    pub fn found(&self, app: &Model) -> Model {
+    /// What the crawl has found, in the application's own numbers. A complete crawl of a faultless
+    /// application gives the application.
+    pub fn model(&self, app: &Model) -> Model {
         let mut model = Model::new(app.name.clone(), app.reset_cost, app.actions.clone());
         model.initial = app.initial;
         let mut transitions: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
@@ -190,14 +165,58 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// Crawls a whole application with so many crawlers.
-pub fn crawl_together<'a>(
+impl Simulation for Fleet<'_> {
+    type Event = CrawlerId;
+
+    fn events(&mut self) -> &mut EventQueue<CrawlerId> {
+        &mut self.done
+    }
+
+    fn is_over(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    fn on_event(&mut self, crawler: CrawlerId) {
+        let (simulated, phase) = &mut self.crawlers[crawler.0 as usize];
+        let input = match std::mem::replace(phase, CrawlerPhase::Idle) {
+            CrawlerPhase::Starting if crawler.0 == 0 && self.done.now() == 0 => {
+                let spent = Spent { actions: 0, resets: 1 };
+                ControllerInput::Ready { crawler, at: Some(simulated.load(self.world)), spent }
+            }
+            CrawlerPhase::Starting => {
+                ControllerInput::Ready { crawler, at: None, spent: Spent::default() }
+            }
+            CrawlerPhase::Working(job, mut ahead) => {
+                let (outcome, spent) = simulated.perform(self.world, &job);
+                match (&outcome, ahead.pop_front()) {
+                    (Outcome::Failed { .. }, _) => {
+                        self.occupy(crawler, 1, CrawlerPhase::Starting);
+                    }
+                    (Outcome::Done { at, .. }, Some(next)) if at.key == next.after => {
+                        self.begin(crawler, next.job, ahead);
+                    }
+                    (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
+                }
+                ControllerInput::Finished { crawler, job: job.id, outcome, spent }
+            }
+            CrawlerPhase::Idle => unreachable!("an idle crawler finishes nothing"),
+        };
+        self.tell(input);
+    }
+
+    fn on_stall(&mut self) {
+        unreachable!("a crawler is busy until the crawl is over");
+    }
+}
+
+/// Crawls a whole application with several crawlers.
+pub fn run_fleet<'a>(
     world: &'a World<'a>,
     settings: ControllerSettings,
     crawlers: u64,
     seed: u64,
 ) -> Fleet<'a> {
     let mut fleet = Fleet::new(world, Controller::new(settings), crawlers, seed);
-    while fleet.step() {}
+    event_loop::run(&mut fleet);
     fleet
 }

@@ -1,393 +1,337 @@
-//! A star of crawlers around one coordinator, simulated: the static scheme. Discrete events, one trace per seed.
+//! A simulated star: crawlers around one coordinator, with the work divided in advance (the static
+//! scheme). Coordinator and nodes are the real ones; the network and the application are simulated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::journal::Fact;
 use argiope_controller::spent::Spent;
-use argiope_controller::star::coordinator::{self, Coordinator, CoordinatorTimer};
+use argiope_controller::star::coordinator::{
+    Coordinator, CoordinatorEffect, CoordinatorInput, CoordinatorTimeouts, CoordinatorTimer,
+};
 use argiope_controller::star::division::DivisionPlan;
-use argiope_controller::star::node::{self, Performed, StarNode};
+use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode};
 use argiope_controller::star::{NodeReport, ToNode};
-use argiope_explore::chance::Chance;
-use argiope_explore::id::{ActionSignature, StateKey};
 
-use crate::cluster::Counts;
-use crate::cluster::clock::Clock;
-use crate::cluster::scenario::{Happening, Scenario};
+use crate::cluster::scenario::{FaultEvent, Scenario};
+use crate::counts::Counts;
+use crate::crawl::{key_of, signature_of};
 use crate::crawler::{SimulatedCrawler, World};
+use crate::environment::Environment;
+use crate::event_loop::{self, EventQueue, Simulation};
 
-/// The coordinator waits for so many tasks for crawlers that should be there.
+/// How long the coordinator waits for crawlers that are expected, in task timeouts.
 const GATHER: u64 = 8;
 
-/// What arrives twice takes so many times as long the second time.
-const LATE: u64 = 20;
+/// The second copy of a duplicated message arrives this number of latencies after the first.
+const DUPLICATE_DELAY: u64 = 20;
 
-/// A crawler whose messages may get lost is reminded after so many tasks.
-const REMINDED: u64 = 2;
+/// How often a node is reminded where messages may be lost, in task timeouts.
+const REMINDER: u64 = 2;
 
 /// What the time of a crawler went into, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breakdown {
+pub struct TimeBreakdown {
     /// Actions and loads.
     pub acting: u64,
-    /// Waiting for messages that are on their way.
+    /// Waiting for messages in transit.
     pub network: u64,
-    /// Waiting for the coordinator to get round to it.
+    /// Waiting for messages in the coordinator's queue.
     pub coordinator: u64,
-    /// Waiting for somebody to find something.
+    /// Waiting until other crawlers find work.
     pub idle: u64,
 }
 
-enum Event {
-    /// A crawler's word arrives at the coordinator.
-    Told(NodeReport),
-    /// The coordinator has worked through what came before and takes it in.
-    Takes(NodeReport),
-    /// The coordinator's timer goes off.
-    Woken(CoordinatorTimer),
-    /// The coordinator's word arrives at a crawler.
-    Received(CrawlerId, ToNode),
-    /// A crawler is done with what it was doing.
-    Performed(CrawlerId),
-    /// A crawler notices that time has passed.
-    Reminded(CrawlerId),
+#[derive(Clone)]
+pub(crate) enum StarEvent {
+    /// A node's report arrives at the coordinator's queue.
+    ReportArrived(NodeReport),
+    /// The coordinator takes a report from its queue.
+    ReportDequeued(NodeReport),
+    CoordinatorTimer(CoordinatorTimer),
+    /// A message of the coordinator arrives at a node.
+    NodeMessage(CrawlerId, ToNode),
+    /// A crawler ends its task.
+    TaskEnded(CrawlerId),
+    /// A node's reminder is due.
+    NodeReminder(CrawlerId),
 }
 
-/// What befalls a star beside its crawlers.
+/// Faults of a star beyond crawlers that come and go.
 #[derive(Clone, Debug, Default)]
 pub struct StarFaults {
-    /// So many of a thousand messages get lost, and as many arrive twice.
+    /// The number of messages in a thousand that are lost; the same number is duplicated.
     pub messages: usize,
-    /// The coordinator ends and begins again with what it kept, each time after such a part of all transitions.
+    /// The shares of all transitions after which the coordinator restarts from what it recorded.
     pub restarts: Vec<f64>,
 }
 
-struct Crawling {
+struct StarCrawler {
     node: StarNode,
     simulated: SimulatedCrawler,
-    /// What it is doing; to load the URL, if it is no job.
-    doing: Option<Option<Job>>,
-    /// Since when it has had nothing to do, and what of that it is known to have waited for.
-    waits_since: u64,
+    /// The present task; `Some(None)` loads the URL.
+    task: Option<Option<Job>>,
+    waiting_since: u64,
+    /// The share of the present wait that messages were in transit, or queued at the coordinator.
     network: u64,
     coordinator: u64,
-    time: Breakdown,
+    time: TimeBreakdown,
 }
 
 /// A simulation in progress.
 pub struct Star<'a> {
-    world: &'a World<'a>,
-    scenario: Scenario,
-    clock: Clock<Event>,
+    env: Environment<'a, StarEvent>,
     coordinator: Coordinator,
-    /// When the coordinator is done with what came before, in nanoseconds.
+    /// When the coordinator's queue is empty, in nanoseconds.
     busy_until: u64,
-    crawlers: BTreeMap<CrawlerId, Crawling>,
-    next_crawler: u64,
-    chance: Chance,
-    executed: BTreeSet<(StateKey, ActionSignature)>,
-    happenings: Vec<(f64, Happening)>,
-    troubles: StarFaults,
+    crawlers: BTreeMap<CrawlerId, StarCrawler>,
+    faults: StarFaults,
     plan: DivisionPlan,
-    /// What the coordinator has kept, if it may need it.
-    kept: Vec<Fact>,
-    counts: Counts,
-    finished: bool,
+    /// The facts that the coordinator wrote, if it may restart.
+    records: Vec<Fact>,
+    is_finished: bool,
 }
 
 impl<'a> Star<'a> {
-    /// Begins.
+    /// Starts a crawl.
     ///
     /// # Panics
     ///
-    /// If the scenario is not one of a star.
+    /// If the scenario names no division of the work.
     pub fn new(world: &'a World<'a>, scenario: Scenario) -> Self {
-        Self::with_troubles(world, scenario, StarFaults::default())
+        Self::with_faults(world, scenario, StarFaults::default())
     }
 
-    /// Begins where more happens than that crawlers come and go.
+    /// Starts a crawl in which messages are lost or the coordinator restarts.
     ///
     /// # Panics
     ///
-    /// If the scenario is not one of a star.
-    pub fn with_troubles(world: &'a World<'a>, scenario: Scenario, troubles: StarFaults) -> Self {
-        let division = scenario.division.expect("a star divides its work");
+    /// If the scenario names no division of the work.
+    pub fn with_faults(world: &'a World<'a>, scenario: Scenario, faults: StarFaults) -> Self {
+        let division = scenario.division.expect("the scenario of a star names a division");
         let plan = DivisionPlan { division, shares: scenario.crawlers };
-        let mut happenings = scenario.happenings.clone();
-        happenings.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let times = times(&scenario);
         let mut star = Self {
-            world,
-            clock: Clock::default(),
-            coordinator: Coordinator::new(plan, times),
+            coordinator: Coordinator::new(plan, timeouts(&scenario)),
+            env: Environment::new(world, scenario, 0x57A2),
             busy_until: 0,
             crawlers: BTreeMap::new(),
-            next_crawler: 0,
-            chance: Chance::new(&[scenario.seed, 0x57A2]),
-            executed: BTreeSet::new(),
-            happenings,
-            troubles,
+            faults,
             plan,
-            kept: Vec::new(),
-            counts: Counts::default(),
-            finished: false,
-            scenario,
+            records: Vec::new(),
+            is_finished: false,
         };
-        star.coordinate(coordinator::CoordinatorInput::Start);
-        for _ in 0..star.scenario.crawlers {
+        star.tell_coordinator(CoordinatorInput::Start);
+        for _ in 0..star.env.scenario.crawlers {
             star.add_crawler();
         }
         star
     }
 
-    /// To the end.
+    /// Runs the crawl to its end.
     pub fn run(&mut self) {
-        while !self.finished && self.step() {}
+        event_loop::run(self);
     }
 
-    /// Lets the next thing happen; false when nothing will happen any more.
-    fn step(&mut self) -> bool {
-        let Some(event) = self.clock.advance() else { return false };
-        self.happen(event);
-        while let Some(&(share, happening)) = self.happenings.last()
-            && self.executed.len() as f64 >= share * self.world.transitions() as f64
-        {
-            self.happenings.pop();
-            match happening {
-                Happening::AddCrawler => self.add_crawler(),
-                Happening::LoseCrawler if self.crawlers.len() > 1 => {
-                    let at = self.chance.below(self.crawlers.len());
-                    let crawler = *self.crawlers.keys().nth(at).expect("there are more than one");
-                    self.crawlers.remove(&crawler);
-                }
-                // There is no ring that anything could happen to.
+    fn inject_due_faults(&mut self) {
+        while let Some(fault) = self.env.take_due_fault() {
+            match fault {
+                FaultEvent::AddCrawler => self.add_crawler(),
+                FaultEvent::LoseCrawler => self.env.lose_crawler(&mut self.crawlers),
+                // The other faults are those of a ring.
                 _ => {}
             }
         }
-        self.restart_if_due();
-        true
-    }
-
-    fn restart_if_due(&mut self) {
-        let share = self.executed.len() as f64 / self.world.transitions() as f64;
-        let before = self.troubles.restarts.len();
-        self.troubles.restarts.retain(|&at| at > share);
-        if self.troubles.restarts.len() < before && !self.finished {
-            self.coordinator = Coordinator::restored(self.plan, times(&self.scenario), &self.kept);
-            self.coordinate(coordinator::CoordinatorInput::Start);
+        let (progress, before) = (self.env.progress(), self.faults.restarts.len());
+        self.faults.restarts.retain(|&share| share > progress);
+        if self.faults.restarts.len() < before && !self.is_finished {
+            let timeouts = timeouts(&self.env.scenario);
+            self.coordinator = Coordinator::restored(self.plan, timeouts, &self.records);
+            self.tell_coordinator(CoordinatorInput::Start);
         }
     }
 
-    fn happen(&mut self, event: Event) {
-        match event {
-            Event::Told(tell) => {
-                let now = self.clock.now() * 1000;
-                self.busy_until = self.busy_until.max(now) + self.scenario.processing;
-                let wait = (self.busy_until - now) / 1000;
-                if let Some(crawling) = self.crawlers.get_mut(&tell.crawler) {
-                    crawling.coordinator += wait;
-                }
-                self.clock.after(wait, Event::Takes(tell));
-            }
-            Event::Takes(tell) => self.coordinate(coordinator::CoordinatorInput::Told(tell)),
-            Event::Woken(timer) => self.coordinate(coordinator::CoordinatorInput::Woken(timer)),
-            Event::Received(crawler, told) => self.tell(crawler, node::NodeInput::Received(told)),
-            Event::Performed(crawler) => self.performed(crawler),
-            Event::Reminded(crawler) => {
-                if self.crawlers.contains_key(&crawler) {
-                    self.tell(crawler, node::NodeInput::Remind);
-                    self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
-                }
-            }
-        }
-    }
-
-    fn coordinate(&mut self, input: coordinator::CoordinatorInput) {
+    fn tell_coordinator(&mut self, input: CoordinatorInput) {
         let mut effects = Vec::new();
-        self.coordinator.handle(self.clock.now(), input, &mut effects);
+        self.coordinator.handle(self.env.now(), input, &mut effects);
         for effect in effects {
             match effect {
-                coordinator::CoordinatorEffect::Answer(crawler, told) => {
-                    self.count("news");
-                    let time = self.scenario.latency.draw(&mut self.chance);
-                    if let Some(crawling) = self.crawlers.get_mut(&crawler) {
-                        crawling.network += time;
-                    }
-                    for copy in 0..self.arrivals() {
-                        self.clock.after(
-                            time + copy * LATE * time,
-                            Event::Received(crawler, told.clone()),
-                        );
+                CoordinatorEffect::Answer(crawler, message) => {
+                    self.send("news", crawler, StarEvent::NodeMessage(crawler, message));
+                }
+                CoordinatorEffect::Wake(timer, time) => {
+                    self.env.events.schedule(time, StarEvent::CoordinatorTimer(timer));
+                }
+                CoordinatorEffect::Keep(record) => {
+                    if !self.faults.restarts.is_empty() {
+                        self.records.push(record);
                     }
                 }
-                coordinator::CoordinatorEffect::Wake(timer, time) => {
-                    self.clock.after(time, Event::Woken(timer))
-                }
-                coordinator::CoordinatorEffect::Keep(part)
-                    if !self.troubles.restarts.is_empty() =>
-                {
-                    self.kept.push(part)
-                }
-                coordinator::CoordinatorEffect::Keep(_) => {}
-                coordinator::CoordinatorEffect::Finished => {
-                    self.finished = true;
-                    self.counts.ended = self.clock.now();
+                CoordinatorEffect::Finished => {
+                    self.is_finished = true;
+                    self.env.counts.ended_at = self.env.now();
                     let crawlers: Vec<CrawlerId> = self.crawlers.keys().copied().collect();
-                    crawlers.into_iter().for_each(|crawler| self.waited(crawler));
+                    crawlers.into_iter().for_each(|crawler| self.end_wait(crawler));
                 }
             }
         }
     }
 
-    /// How often a message arrives.
-    fn arrivals(&mut self) -> u64 {
-        let troubles = self.troubles.messages;
-        if troubles == 0 {
-            return 1;
-        }
-        match self.chance.below(1000) {
-            drawn if drawn < troubles => 0,
-            drawn if drawn < 2 * troubles => 2,
-            _ => 1,
+    fn tell_node(&mut self, crawler: CrawlerId, input: NodeInput) {
+        let mut effects = Vec::new();
+        let Some(star_crawler) = self.crawlers.get_mut(&crawler) else { return };
+        star_crawler.node.handle(input, &mut effects);
+        for effect in effects {
+            match effect {
+                NodeEffect::Load => self.begin(crawler, None),
+                NodeEffect::Perform(job) => self.begin(crawler, Some(job)),
+                NodeEffect::Send(report) => {
+                    self.send("told", crawler, StarEvent::ReportArrived(report));
+                }
+                NodeEffect::Finished => {}
+            }
         }
     }
 
-    fn count(&mut self, kind: &'static str) {
-        *self.counts.messages.entry(kind).or_default() += 1;
+    /// Sends a message between the coordinator and a crawler. It may be lost or duplicated.
+    fn send(&mut self, kind: &'static str, crawler: CrawlerId, delivery: StarEvent) {
+        self.env.counts.add_message(kind);
+        let latency = self.env.draw_latency();
+        if let Some(crawler) = self.crawlers.get_mut(&crawler) {
+            crawler.network += latency;
+        }
+        let faulty = self.faults.messages;
+        let copies = match faulty {
+            0 => 1,
+            _ => match self.env.chance.below(1000) {
+                drawn if drawn < faulty => 0,
+                drawn if drawn < 2 * faulty => 2,
+                _ => 1,
+            },
+        };
+        for copy in 0..copies {
+            let delay = latency + copy * DUPLICATE_DELAY * latency;
+            self.env.events.schedule(delay, delivery.clone());
+        }
     }
 
     fn add_crawler(&mut self) {
-        let number = self.next_crawler;
-        self.next_crawler += 1;
-        let crawler = CrawlerId(number);
-        let scenario = &self.scenario;
-        let node = StarNode::new(crawler, scenario.strategy, scenario.exploring());
-        let simulated = SimulatedCrawler::new(&[scenario.seed, 0xC4A3, number]);
-        let waits_since = self.clock.now();
-        let crawling = Crawling {
+        let (crawler, simulated) = self.env.new_crawler();
+        let scenario = &self.env.scenario;
+        let node = StarNode::new(crawler, scenario.strategy, scenario.strategy_settings());
+        let star_crawler = StarCrawler {
             node,
             simulated,
-            doing: None,
-            waits_since,
+            task: None,
+            waiting_since: self.env.now(),
             network: 0,
             coordinator: 0,
-            time: Breakdown::default(),
+            time: TimeBreakdown::default(),
         };
-        self.crawlers.insert(crawler, crawling);
-        if self.troubles.messages > 0 || !self.troubles.restarts.is_empty() {
-            self.clock.after(REMINDED * self.scenario.times.task, Event::Reminded(crawler));
+        self.crawlers.insert(crawler, star_crawler);
+        if self.faults.messages > 0 || !self.faults.restarts.is_empty() {
+            self.schedule_reminder(crawler);
         }
-        self.tell(crawler, node::NodeInput::Start);
+        self.tell_node(crawler, NodeInput::Start);
     }
 
-    fn tell(&mut self, crawler: CrawlerId, input: node::NodeInput) {
-        let mut effects = Vec::new();
-        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
-        crawling.node.handle(input, &mut effects);
-        for effect in effects {
-            match effect {
-                node::NodeEffect::Load => self.begin(crawler, None),
-                node::NodeEffect::Perform(job) => self.begin(crawler, Some(job)),
-                node::NodeEffect::Send(tell) => {
-                    self.count("told");
-                    let time = self.scenario.latency.draw(&mut self.chance);
-                    if let Some(crawling) = self.crawlers.get_mut(&crawler) {
-                        crawling.network += time;
-                    }
-                    for copy in 0..self.arrivals() {
-                        self.clock.after(time + copy * LATE * time, Event::Told(tell.clone()));
-                    }
-                }
-                node::NodeEffect::Finished => {}
-            }
-        }
+    fn schedule_reminder(&mut self, crawler: CrawlerId) {
+        let delay = REMINDER * self.env.scenario.timeouts.task;
+        self.env.events.schedule(delay, StarEvent::NodeReminder(crawler));
     }
 
     fn begin(&mut self, crawler: CrawlerId, job: Option<Job>) {
-        self.waited(crawler);
-        let cost = self.counts.begin(job.as_ref(), self.scenario.reset_cost);
-        let time = (cost * self.scenario.action as f64) as u64;
-        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
-        crawling.doing = Some(job);
-        crawling.time.acting += time;
-        self.clock.after(time, Event::Performed(crawler));
+        self.end_wait(crawler);
+        let time = self.env.begin_task(job.as_ref(), StarEvent::TaskEnded(crawler));
+        let Some(crawler) = self.crawlers.get_mut(&crawler) else { return };
+        crawler.task = Some(job);
+        crawler.time.acting += time;
     }
 
-    /// A crawler has waited until now.
-    fn waited(&mut self, crawler: CrawlerId) {
-        let now = self.clock.now();
-        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
-        if crawling.doing.is_some() {
+    /// Accounts for the time that a crawler without a task has waited until now.
+    fn end_wait(&mut self, crawler: CrawlerId) {
+        let now = self.env.now();
+        let Some(crawler) = self.crawlers.get_mut(&crawler) else { return };
+        if crawler.task.is_some() {
             return;
         }
-        let waited = now - crawling.waits_since;
-        let network = crawling.network.min(waited);
-        let coordinator = crawling.coordinator.min(waited - network);
-        crawling.time.network += network;
-        crawling.time.coordinator += coordinator;
-        crawling.time.idle += waited - network - coordinator;
-        crawling.waits_since = now;
-        self.counts.idle += waited;
+        let waited = now - crawler.waiting_since;
+        let network = crawler.network.min(waited);
+        let coordinator = crawler.coordinator.min(waited - network);
+        crawler.time.network += network;
+        crawler.time.coordinator += coordinator;
+        crawler.time.idle += waited - network - coordinator;
+        crawler.waiting_since = now;
+        self.env.counts.idle_time += waited;
     }
 
-    fn performed(&mut self, crawler: CrawlerId) {
-        let now = self.clock.now();
-        let Some(crawling) = self.crawlers.get_mut(&crawler) else { return };
-        let Some(doing) = crawling.doing.take() else { return };
-        // What it waits for from now on was not on its way before.
-        (crawling.waits_since, crawling.network, crawling.coordinator) = (now, 0, 0);
-        let input = match doing {
+    fn on_report_arrived(&mut self, report: NodeReport) {
+        let wait = self.env.queue_message(&mut self.busy_until, 1);
+        if let Some(crawler) = self.crawlers.get_mut(&report.crawler) {
+            crawler.coordinator += wait;
+        }
+        self.env.events.schedule(wait, StarEvent::ReportDequeued(report));
+    }
+
+    fn on_task_ended(&mut self, crawler: CrawlerId) {
+        let now = self.env.now();
+        let Some(star_crawler) = self.crawlers.get_mut(&crawler) else { return };
+        let Some(task) = star_crawler.task.take() else { return };
+        // A message that was in transit before the wait began does not explain the wait.
+        (star_crawler.waiting_since, star_crawler.network, star_crawler.coordinator) = (now, 0, 0);
+        let input = match task {
             None => {
-                self.counts.spent = self.counts.spent.plus(Spent { actions: 0, resets: 1 });
-                node::NodeInput::Loaded(crawling.simulated.load(self.world), None)
+                let load = Spent { actions: 0, resets: 1 };
+                self.env.counts.spent = self.env.counts.spent.plus(load);
+                NodeInput::Loaded(star_crawler.simulated.load(self.env.world), None)
             }
             Some(job) => {
-                let (outcome, spent) = crawling.simulated.perform(self.world, &job);
-                self.counts.spent = self.counts.spent.plus(spent);
-                if !self.executed.insert((job.state, job.action)) {
-                    self.counts.reexecuted += 1;
-                }
-                node::NodeInput::Performed(Performed { outcome, spent, content: None })
+                let (outcome, spent) = self.env.perform(&mut star_crawler.simulated, &job);
+                NodeInput::Performed(Performed { outcome, spent, content: None })
             }
         };
-        self.tell(crawler, input);
+        self.tell_node(crawler, input);
     }
 
-    /// What was asked for.
+    fn on_node_reminder(&mut self, crawler: CrawlerId) {
+        if self.crawlers.contains_key(&crawler) {
+            self.tell_node(crawler, NodeInput::Remind);
+            self.schedule_reminder(crawler);
+        }
+    }
+
+    /// The scenario.
     pub fn scenario(&self) -> &Scenario {
-        &self.scenario
+        &self.env.scenario
     }
 
     /// The application.
     pub fn world(&self) -> &World<'a> {
-        self.world
+        self.env.world
     }
 
-    /// What was counted.
+    /// What the crawl has cost so far.
     pub fn counts(&self) -> &Counts {
-        &self.counts
+        &self.env.counts
     }
 
     /// What the time of each crawler went into.
-    pub fn times(&self) -> Vec<Breakdown> {
-        self.crawlers.values().map(|crawling| crawling.time).collect()
+    pub fn crawler_times(&self) -> Vec<TimeBreakdown> {
+        self.crawlers.values().map(|crawler| crawler.time).collect()
     }
 
-    /// How often plain links were followed more than once.
-    pub fn followed_again(&self) -> usize {
+    /// How often a plain link was followed after it had been followed from another state.
+    pub fn refollowed_links(&self) -> usize {
         let links = self.links();
         links.values().map(|followed| followed.saturating_sub(1)).sum()
     }
 
-    /// The plain links that are offered, and from how many states each was followed.
+    /// Each plain link that a known state offers, and the number of states it was followed from.
     fn links(&self) -> BTreeMap<u32, usize> {
         let mut links = BTreeMap::new();
         for found in self.coordinator.states() {
-            for &(action, _) in self.world.from(self.world.state(found.key)) {
-                if self.world.is_link(action) {
-                    let target =
-                        self.coordinator.target(found.key, crate::crawl::signature_of(action));
+            for &(action, _) in self.env.world.from(self.env.world.state(found.key)) {
+                if self.env.world.is_link(action) {
+                    let target = self.coordinator.target(found.key, signature_of(action));
                     *links.entry(action).or_default() += usize::from(target.is_some());
                 }
             }
@@ -395,19 +339,24 @@ impl<'a> Star<'a> {
         links
     }
 
-    /// What is wrong in the end, if anything: it did not end, or the model is not the application.
-    pub fn wrong(&self) -> Option<String> {
-        if !self.finished {
+    /// The first way in which the finished crawl is wrong: it did not end, or the model differs from
+    /// the application.
+    pub fn violation(&self) -> Option<String> {
+        if !self.is_finished {
             return Some("it does not end".to_owned());
         }
         let states = self.coordinator.states();
-        if states.len() != self.world.states() {
-            return Some(format!("{} of {} states were found", states.len(), self.world.states()));
+        if states.len() != self.env.world.states() {
+            return Some(format!(
+                "{} of {} states were found",
+                states.len(),
+                self.env.world.states()
+            ));
         }
         for found in states {
-            for &(action, to) in self.world.from(self.world.state(found.key)) {
-                let link = self.world.is_link(action);
-                let (action, to) = (crate::crawl::signature_of(action), crate::crawl::key_of(to));
+            for &(action, to) in self.env.world.from(self.env.world.state(found.key)) {
+                let link = self.env.world.is_link(action);
+                let (action, to) = (signature_of(action), key_of(to));
                 let target = self.coordinator.target(found.key, action);
                 if target != Some(to) && !(link && target.is_none()) {
                     return Some(format!(
@@ -422,7 +371,40 @@ impl<'a> Star<'a> {
     }
 }
 
-fn times(scenario: &Scenario) -> coordinator::CoordinatorTimeouts {
-    let task = scenario.times.task;
-    coordinator::CoordinatorTimeouts { task, gather: GATHER * task }
+impl Simulation for Star<'_> {
+    type Event = StarEvent;
+
+    fn events(&mut self) -> &mut EventQueue<StarEvent> {
+        &mut self.env.events
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_finished
+    }
+
+    fn on_event(&mut self, event: StarEvent) {
+        match event {
+            StarEvent::ReportArrived(report) => self.on_report_arrived(report),
+            StarEvent::ReportDequeued(report) => {
+                self.tell_coordinator(CoordinatorInput::Told(report));
+            }
+            StarEvent::CoordinatorTimer(timer) => {
+                self.tell_coordinator(CoordinatorInput::Woken(timer));
+            }
+            StarEvent::NodeMessage(crawler, message) => {
+                self.tell_node(crawler, NodeInput::Received(message));
+            }
+            StarEvent::TaskEnded(crawler) => self.on_task_ended(crawler),
+            StarEvent::NodeReminder(crawler) => self.on_node_reminder(crawler),
+        }
+        self.inject_due_faults();
+    }
+
+    /// `violation` reports that the crawl did not end.
+    fn on_stall(&mut self) {}
+}
+
+fn timeouts(scenario: &Scenario) -> CoordinatorTimeouts {
+    let task = scenario.timeouts.task;
+    CoordinatorTimeouts { task, gather: GATHER * task }
 }

@@ -103,11 +103,11 @@ pub fn ratio(cost: f64, bound: f64) -> f64 {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A made-up run in which everything follows from two numbers of actions, with one reset.
-    pub(crate) fn run(strategy: &'static str, seed: u64, all_states: u64, complete: u64) -> Run {
+    fn run(strategy: &'static str, seed: u64, all_states: u64, complete: u64) -> Run {
         let cost = |part: u64| 3.0 + (all_states * part / 4) as f64;
         let spent = |actions| Spent { actions, resets: 1 };
         Run {
@@ -121,7 +121,7 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) const BOUND: Bound = Bound { actions: 7, resets: 1, cost: 10.0 };
+    const BOUND: Bound = Bound { actions: 7, resets: 1, cost: 10.0 };
 
     #[test]
     fn the_median_of_an_even_number_lies_between_the_two_in_the_middle() {

@@ -251,8 +251,12 @@ mod tests {
             assert_eq!(names.len(), model.actions.len(), "{name} has two actions of the same name");
             for state in 0..model.states() as u32 {
                 let offered: BTreeSet<u32> =
-                    model.from(state).iter().map(|&(action, _)| action).collect();
-                assert_eq!(offered.len(), model.from(state).len(), "state {state} of {name}");
+                    model.transitions_from(state).iter().map(|&(action, _)| action).collect();
+                assert_eq!(
+                    offered.len(),
+                    model.transitions_from(state).len(),
+                    "state {state} of {name}"
+                );
             }
             assert_eq!(
                 model.to_json(),

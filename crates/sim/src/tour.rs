@@ -72,7 +72,7 @@ impl Visits {
         let mut edges = Vec::new();
         while at < reached.len() {
             let mut targets = Vec::new();
-            for &(_, to) in model.from(reached[at]) {
+            for &(_, to) in model.transitions_from(reached[at]) {
                 if number[to as usize] == u32::MAX {
                     number[to as usize] = reached.len() as u32;
                     reached.push(to);
@@ -141,7 +141,9 @@ impl Visits {
                 actions += 1;
                 continue;
             }
-            let Some(way) = distances.way(0, &self.edges, at, self.reset_cost) else { break };
+            let Some(way) = distances.choose_transfer(0, &self.edges, at, self.reset_cost) else {
+                break;
+            };
             walk.clear();
             at = distances.walk(
                 0,

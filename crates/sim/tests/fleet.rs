@@ -12,8 +12,8 @@ use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_sim::crawl::{crawl, key_of, signature_of};
-use argiope_sim::crawler::{Faults, World};
-use argiope_sim::fleet::{Fleet, crawl_together};
+use argiope_sim::crawler::{ApplicationFaults, World};
+use argiope_sim::fleet::{Fleet, run_fleet};
 use argiope_sim::testbeds::{filetree, hypercube};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 
@@ -56,8 +56,11 @@ fn failed(world: &World<'_>, records: &[Fact]) -> BTreeMap<(u32, u32), JobFailur
 fn within(app: &Model, depth: usize) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([app.initial]);
     for _ in 0..depth {
-        let next: Vec<u32> =
-            reached.iter().flat_map(|&state| app.from(state)).map(|&(_, to)| to).collect();
+        let next: Vec<u32> = reached
+            .iter()
+            .flat_map(|&state| app.transitions_from(state))
+            .map(|&(_, to)| to)
+            .collect();
         reached.extend(next);
     }
     reached
@@ -75,14 +78,14 @@ proptest! {
                 let mut fleet = Fleet::new(&world, Controller::new(settings), crawlers, seed);
                 while fleet.step() {
                     let free = fleet.controller().graph().map_or(0, |graph| graph.free());
-                    prop_assert!(fleet.resting() == 0 || free == 0, "{} crawlers rest", fleet.resting());
+                    prop_assert!(fleet.idle_crawlers() == 0 || free == 0, "{} crawlers rest", fleet.idle_crawlers());
                 }
                 let context = format!("{}, {crawlers} crawlers", strategy.name);
                 prop_assert_eq!(fleet.finished(), Some((true, None)), "{}", context);
-                prop_assert_eq!(&fleet.found(&app), &app, "{}", context);
-                prop_assert_eq!(executed(fleet.records()), app.transitions(), "each once: {}", context);
-                let again = crawl_together(&world, settings, crawlers, seed);
-                prop_assert_eq!(fleet.records(), again.records(), "the same seed: {}", context);
+                prop_assert_eq!(&fleet.model(&app), &app, "{}", context);
+                prop_assert_eq!(executed(fleet.facts()), app.transitions(), "each once: {}", context);
+                let again = run_fleet(&world, settings, crawlers, seed);
+                prop_assert_eq!(fleet.facts(), again.facts(), "the same seed: {}", context);
             }
         }
     }
@@ -91,7 +94,7 @@ proptest! {
     fn a_fleet_of_one_is_the_lone_crawler(app in any_application(24), seed in any::<u64>()) {
         let world = World::new(&app);
         for strategy in ALL {
-            let fleet = crawl_together(&world, settings(&app, strategy, seed), 1, seed);
+            let fleet = run_fleet(&world, settings(&app, strategy, seed), 1, seed);
             let run = crawl(&app, strategy, StrategySettings { reset_cost: app.reset_cost, seed });
             prop_assert_eq!(fleet.controller().known().spent(), run.complete, "{}", strategy.name);
         }
@@ -103,11 +106,11 @@ proptest! {
         (strays, hangs, losses) in (0usize..300, 0usize..200, 0usize..200),
         (other_loads, failed_loads, drifts) in (0usize..300, 0usize..200, 0usize..200),
     ) {
-        let faults = Faults { strays, hangs, losses, other_loads, failed_loads, drifts, ..Faults::default() };
+        let faults = ApplicationFaults { strays, hangs, losses, other_loads, failed_loads, drifts, ..ApplicationFaults::default() };
         let world = World::with_faults(&app, faults);
         for strategy in ALL {
             for crawlers in [1, 3] {
-                let fleet = crawl_together(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
+                let fleet = run_fleet(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 let (complete, stopped_by) = fleet.finished().expect("it ended");
                 prop_assert!(complete || stopped_by == Some(StoppedBy::NotLoaded));
                 let progress = fleet.controller().progress();
@@ -115,8 +118,8 @@ proptest! {
                 if complete {
                     prop_assert_eq!(progress.unexplored, 0);
                 }
-                let settled = executed(fleet.records()) + failed(&world, fleet.records()).len();
-                let restored = Controller::restore(looking_ahead(&app, strategy, seed), fleet.records().to_vec());
+                let settled = executed(fleet.facts()) + failed(&world, fleet.facts()).len();
+                let restored = Controller::restore(looking_ahead(&app, strategy, seed), fleet.facts().to_vec());
                 prop_assert_eq!(restored.unwrap().progress(), progress);
                 prop_assert_eq!(settled, progress.transitions + progress.failed);
             }
@@ -128,19 +131,19 @@ proptest! {
         app in any_application(24), seed in any::<u64>(), share in 0usize..300
     ) {
         let mut chance = Chance::new(&[seed]);
-        let actions = |state| app.from(state).iter().map(move |&(action, _)| (state, action));
+        let actions = |state| app.transitions_from(state).iter().map(move |&(action, _)| (state, action));
         let all = (0..app.states() as u32).flat_map(actions);
         // What leads on to the next state works, so that every state can be reached.
         let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
-        let world = World::with_faults(&app, Faults { broken: broken.clone(), ..Faults::default() });
+        let world = World::with_faults(&app, ApplicationFaults { broken: broken.clone(), ..ApplicationFaults::default() });
         for strategy in ALL {
             for crawlers in [1, 2, 8] {
-                let fleet = crawl_together(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
+                let fleet = run_fleet(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 prop_assert_eq!(fleet.finished(), Some((true, None)));
-                let failed = failed(&world, fleet.records());
+                let failed = failed(&world, fleet.facts());
                 prop_assert!(failed.values().all(|&reason| reason == JobFailure::Hung));
                 prop_assert_eq!(failed.into_keys().collect::<BTreeSet<_>>(), broken.clone());
-                prop_assert_eq!(executed(fleet.records()), app.transitions() - broken.len());
+                prop_assert_eq!(executed(fleet.facts()), app.transitions() - broken.len());
             }
         }
     }
@@ -152,16 +155,16 @@ proptest! {
     ) {
         let world = World::new(&app);
         let settings = looking_ahead(&app, &ALL[strategy], seed);
-        let whole = crawl_together(&world, settings, crawlers, seed);
-        let cut = cut.index(whole.records().len() + 1);
-        let mut records = whole.records()[..cut].to_vec();
+        let whole = run_fleet(&world, settings, crawlers, seed);
+        let cut = cut.index(whole.facts().len() + 1);
+        let mut records = whole.facts()[..cut].to_vec();
         let controller = Controller::restore(settings, records.clone()).unwrap();
         let mut fleet = Fleet::new(&world, controller, crawlers, seed);
         while fleet.step() {}
         prop_assert_eq!(fleet.finished(), Some((true, None)));
-        prop_assert_eq!(&fleet.found(&app), &app);
+        prop_assert_eq!(&fleet.model(&app), &app);
         // Nothing is recorded twice, and what was written before and after make one crawl.
-        records.extend_from_slice(fleet.records());
+        records.extend_from_slice(fleet.facts());
         let joined = Controller::restore(settings, records).unwrap();
         prop_assert_eq!(joined.progress(), fleet.controller().progress());
     }
@@ -173,13 +176,13 @@ proptest! {
     ) {
         let world = World::new(&app);
         let settings = looking_ahead(&app, &ALL[strategy], seed);
-        let crawl = |limits| crawl_together(&world, with(settings, limits), crawlers, seed);
+        let crawl = |limits| run_fleet(&world, with(settings, limits), crawlers, seed);
 
         let fleet = crawl(CrawlLimits { max_states: Some(max_states), ..CrawlLimits::default() });
         let states = fleet.controller().progress().states;
         prop_assert!(states <= max_states);
         match fleet.finished() {
-            Some((true, None)) => prop_assert_eq!(&fleet.found(&app), &app),
+            Some((true, None)) => prop_assert_eq!(&fleet.model(&app), &app),
             Some((false, Some(StoppedBy::MaxStates))) => prop_assert_eq!(states, max_states),
             other => panic!("ended as {other:?}"),
         }
@@ -187,17 +190,17 @@ proptest! {
         let fleet = crawl(CrawlLimits { max_actions: Some(max_actions), ..CrawlLimits::default() });
         prop_assert!(fleet.controller().progress().actions <= max_actions);
         match fleet.finished() {
-            Some((true, None)) => prop_assert_eq!(&fleet.found(&app), &app),
+            Some((true, None)) => prop_assert_eq!(&fleet.model(&app), &app),
             Some((false, Some(StoppedBy::MaxActions))) => {}
             other => panic!("ended as {other:?}"),
         }
 
         let fleet = crawl(CrawlLimits { max_depth: Some(max_depth), ..CrawlLimits::default() });
         let near = within(&app, max_depth as usize);
-        let candidates: usize = near.iter().map(|&state| app.from(state).len()).sum();
-        prop_assert_eq!(executed(fleet.records()), candidates);
+        let candidates: usize = near.iter().map(|&state| app.transitions_from(state).len()).sum();
+        prop_assert_eq!(executed(fleet.facts()), candidates);
         let seen = within(&app, max_depth as usize + 1);
-        let all = seen.iter().map(|&state| app.from(state).len()).sum::<usize>() == candidates;
+        let all = seen.iter().map(|&state| app.transitions_from(state).len()).sum::<usize>() == candidates;
         let expected = if all { (true, None) } else { (false, Some(StoppedBy::MaxDepth)) };
         prop_assert_eq!(fleet.finished(), Some(expected));
     }
@@ -212,16 +215,16 @@ proptest! {
         for state in 0..app.states() as u32 {
             let last = app.states() as u32 - 1;
             let link = |&(it, to): &(u32, u32)| (it, match it { 0 => 0, 1 => last, _ => to });
-            site.push_state(app.from(state).iter().map(link));
+            site.push_state(app.transitions_from(state).iter().map(link));
         }
         let links = BTreeMap::from([(0, looks_like_it), (1, looks_like_it)]);
-        let world = World::with_faults(&site, Faults { links, ..Faults::default() });
-        let fleet = crawl_together(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
+        let world = World::with_faults(&site, ApplicationFaults { links, ..ApplicationFaults::default() });
+        let fleet = run_fleet(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
         prop_assert_eq!(fleet.finished(), Some((true, None)));
-        let times = |link| fleet.records().iter().filter(|record| {
+        let times = |link| fleet.facts().iter().filter(|record| {
             matches!(record, Fact::Transition { action, .. } if *action == signature_of(link))
         }).count();
-        let offers = |state, link| site.from(state).iter().any(|it| it.0 == link);
+        let offers = |state, link| site.transitions_from(state).iter().any(|it| it.0 == link);
         let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
         for link in [0, 1] {
             // What others are about to execute when a link turns out to be plain is not taken from them.
@@ -230,7 +233,7 @@ proptest! {
         }
         let progress = fleet.controller().progress();
         prop_assert_eq!(progress.states, site.states());
-        let restored = Controller::restore(settings(&site, &ALL[strategy], seed), fleet.records().to_vec());
+        let restored = Controller::restore(settings(&site, &ALL[strategy], seed), fleet.facts().to_vec());
         prop_assert_eq!(restored.unwrap().progress(), progress);
     }
 }
@@ -240,7 +243,7 @@ fn every_state_has_a_shortest_path_that_leads_there() {
     let app = filetree::cassandra();
     let world = World::new(&app);
     let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
-    let fleet = crawl_together(&world, settings(&app, adaptive, 1), 3, 1);
+    let fleet = run_fleet(&world, settings(&app, adaptive, 1), 3, 1);
     let paths = fleet.controller().paths();
     for state in 0..app.states() as u32 {
         let path = paths.to(key_of(state)).unwrap();
@@ -265,7 +268,7 @@ fn several_crawlers_cost_little_more_than_one() {
         let world = World::new(&app);
         for seed in 0..3 {
             let cost = |crawlers| {
-                let fleet = crawl_together(&world, settings(&app, adaptive, seed), crawlers, seed);
+                let fleet = run_fleet(&world, settings(&app, adaptive, seed), crawlers, seed);
                 fleet.controller().known().spent().cost(app.reset_cost)
             };
             let alone = cost(1);
@@ -283,9 +286,9 @@ fn looking_ahead_costs_little_and_asks_seldom() {
             for crawlers in [1, 2] {
                 let crawl = |ahead| {
                     let settings = ControllerSettings { ahead, ..settings(&app, adaptive, seed) };
-                    let fleet = crawl_together(&world, settings, crawlers, seed);
-                    assert_eq!(executed(fleet.records()), app.transitions());
-                    (fleet.controller().known().spent().cost(app.reset_cost), fleet.asked())
+                    let fleet = run_fleet(&world, settings, crawlers, seed);
+                    assert_eq!(executed(fleet.facts()), app.transitions());
+                    (fleet.controller().known().spent().cost(app.reset_cost), fleet.assignments())
                 };
                 let (alone, _) = crawl(0);
                 let (cost, asked) = crawl(7);

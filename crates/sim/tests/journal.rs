@@ -16,8 +16,8 @@ use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::StrategySettings;
 use argiope_ring::Key;
-use argiope_sim::crawler::{Faults, World};
-use argiope_sim::fleet::{Fleet, crawl_together};
+use argiope_sim::crawler::{ApplicationFaults, World};
+use argiope_sim::fleet::{Fleet, run_fleet};
 use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
 #[path = "shared/applications.rs"]
@@ -32,9 +32,9 @@ fn settings(app: &Model, strategy: usize, seed: u64) -> ControllerSettings {
 }
 
 /// An application that misbehaves, with two plain links of which one does not look like it.
-fn faults(strays: usize, losses: usize, other_loads: usize) -> Faults {
+fn faults(strays: usize, losses: usize, other_loads: usize) -> ApplicationFaults {
     let links = BTreeMap::from([(0, true), (1, false)]);
-    Faults { strays, losses, other_loads, links, ..Faults::default() }
+    ApplicationFaults { strays, losses, other_loads, links, ..ApplicationFaults::default() }
 }
 
 /// What a controller knows, without the order in which it came to know it.
@@ -122,10 +122,10 @@ proptest! {
     ) {
         let world = World::with_faults(&app, faults(strays, losses, other_loads));
         let settings = settings(&app, strategy, seed);
-        let fleet = crawl_together(&world, settings, crawlers, seed);
+        let fleet = run_fleet(&world, settings, crawlers, seed);
         let expected = found(fleet.controller());
         for order in 0..3 {
-            let facts = shuffled(fleet.records(), seed ^ order);
+            let facts = shuffled(fleet.facts(), seed ^ order);
             let restored = Controller::restore(settings, facts).unwrap();
             prop_assert_eq!(&found(&restored), &expected);
         }
@@ -136,9 +136,9 @@ proptest! {
         app in any_application(24), seed in any::<u64>(), strays in 0usize..300, losses in 0usize..200
     ) {
         let world = World::with_faults(&app, faults(strays, losses, 0));
-        let fleet = crawl_together(&world, settings(&app, 0, seed), 2, seed);
-        let expected = facts_of_member(fleet.records());
-        prop_assert_eq!(facts_of_member(&shuffled(fleet.records(), seed)), expected);
+        let fleet = run_fleet(&world, settings(&app, 0, seed), 2, seed);
+        let expected = facts_of_member(fleet.facts());
+        prop_assert_eq!(facts_of_member(&shuffled(fleet.facts(), seed)), expected);
     }
 
     #[test]
@@ -148,13 +148,13 @@ proptest! {
     ) {
         let world = World::with_faults(&app, faults(strays, 0, 0));
         let settings = settings(&app, strategy, seed);
-        let whole = crawl_together(&world, settings, crawlers, seed);
-        let facts = &whole.records()[..cut.index(whole.records().len() + 1)];
+        let whole = run_fleet(&world, settings, crawlers, seed);
+        let facts = &whole.facts()[..cut.index(whole.facts().len() + 1)];
         let go_on = || {
             let controller = Controller::restore(settings, facts.to_vec()).unwrap();
             let mut fleet = Fleet::new(&world, controller, crawlers, seed);
             while fleet.step() {}
-            fleet.records().to_vec()
+            fleet.facts().to_vec()
         };
         prop_assert_eq!(go_on(), go_on());
     }
@@ -166,8 +166,8 @@ proptest! {
     ) {
         let world = World::new(&app);
         let settings = settings(&app, strategy, seed);
-        let whole = crawl_together(&world, settings, 2, seed);
-        let facts = &whole.records()[..cut.index(whole.records().len() + 1)];
+        let whole = run_fleet(&world, settings, 2, seed);
+        let facts = &whole.facts()[..cut.index(whole.facts().len() + 1)];
         let mut told = CrawlKnowledge::new(settings);
         facts.iter().for_each(|fact| told.apply(fact).unwrap());
         let mut restored = CrawlKnowledge::restore(settings, facts).unwrap();

@@ -20,7 +20,7 @@ use argiope_controller::peer::schemes;
 use argiope_controller::peer::settings::{PeerSettings, Recovery};
 use argiope_explore::model::Model as Application;
 use argiope_ring::Key;
-use argiope_ring::invariant::{Members, ring};
+use argiope_ring::invariant::{Members, ring_order};
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::crawl::{key_of, signature_of};
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -142,7 +142,7 @@ impl Checked {
         let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, 1);
         scenario.scheme = schemes::find(scheme).expect("it is there");
         scenario.recovery = recovery;
-        let settings = scenario.settings();
+        let settings = scenario.peer_settings();
         Self {
             app,
             settings,
@@ -160,7 +160,7 @@ impl Checked {
             |&(action, _): &(u32, u32)| Offered { action: signature_of(action), once: false };
         Sighting {
             key: key_of(state),
-            offers: Some(self.app.from(state).iter().map(offered).collect()),
+            offers: Some(self.app.transitions_from(state).iter().map(offered).collect()),
         }
     }
 
@@ -251,7 +251,7 @@ impl Checked {
                     let here = crawler.at.expect("it stands somewhere");
                     let found = self
                         .app
-                        .from(here)
+                        .transitions_from(here)
                         .iter()
                         .find(|&&(other, _)| signature_of(other) == action);
                     let &(number, to) = found.expect("the state offers the action");
@@ -376,7 +376,7 @@ fn is_one_ring(snapshot: &Snapshot) -> bool {
     let live = |peer: &&argiope_ring::RingMember| {
         peer.successors().iter().any(|key| members.contains_key(key))
     };
-    members.len() < 2 || !members.values().all(live) || ring(&members).is_ok()
+    members.len() < 2 || !members.values().all(live) || ring_order(&members).is_ok()
 }
 
 impl Model for Checked {

@@ -9,7 +9,7 @@ use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::{Cluster, checks, spec};
 use argiope_sim::crawl::signature_of;
-use argiope_sim::crawler::{Faults, World};
+use argiope_sim::crawler::{ApplicationFaults, World};
 use argiope_sim::testbeds::Recipe;
 
 /// What befalls a crawl, and how many copies there are meanwhile.
@@ -42,12 +42,12 @@ fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> 
     let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
     let mut scenario = Scenario::new(5, 8, app.reset_cost, seed);
     scenario.scheme = scheme;
-    scenario.recovery = spec::recovery(recovery).expect("it is there");
+    scenario.recovery = spec::parse_recovery(recovery).expect("it is there");
     scenario.backups = backups;
-    scenario.pace(None, Some(Latency::Uniform(300, 3_000)));
-    (scenario.happenings, scenario.failures_per_hour) =
-        spec::failures(plan).expect("it is well written");
-    scenario.checked = true;
+    scenario.set_pace(None, Some(Latency::Uniform(300, 3_000)));
+    (scenario.scheduled_faults, scenario.failures_per_hour) =
+        spec::parse_faults(plan).expect("it is well written");
+    scenario.is_checked = true;
     scenario
 }
 
@@ -60,7 +60,7 @@ fn survives(name: &str) {
             let mut cluster = Cluster::new(&world, scenario(&app, scheme, recovery, seed));
             cluster.run();
             let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
-            if let Some(wrong) = checks::in_the_end(&cluster) {
+            if let Some(wrong) = checks::check_end(&cluster) {
                 panic!(
                     "{wrong}; to see it happen: argiope simulate --testbed site-like --controllers 5 \
                      --crawlers 8 --scheme {name} --recovery {recovery} --backups {backups} \
@@ -122,7 +122,7 @@ fn every_strategy_for_parts_works_with_every_scheme() {
             scenario.strategy = strategies::find(name).expect("it is there");
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
-            assert_eq!(checks::in_the_end(&cluster), None, "{name} with {}", scheme.name);
+            assert_eq!(checks::check_end(&cluster), None, "{name} with {}", scheme.name);
         }
     }
 }
@@ -131,7 +131,7 @@ fn every_strategy_for_parts_works_with_every_scheme() {
 /// like a plain link.
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, (BTreeSet<u32>, usize)> = BTreeMap::new();
-    for (action, to) in (0..app.states() as u32).flat_map(|state| app.from(state)) {
+    for (action, to) in (0..app.states() as u32).flat_map(|state| app.transitions_from(state)) {
         let (destinations, often) = leads.entry(*action).or_default();
         destinations.insert(*to);
         *often += 1;
@@ -145,7 +145,10 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
     let app = Recipe::Site.model();
     let links = links(&app);
     assert!(links.len() > 5, "there are hardly any links: {links:?}");
-    let world = World::with_faults(&app, Faults { links: links.clone(), ..Faults::default() });
+    let world = World::with_faults(
+        &app,
+        ApplicationFaults { links: links.clone(), ..ApplicationFaults::default() },
+    );
     for scheme in schemes::ALL {
         for recovery in spec::RECOVERIES {
             for seed in 0..seeds() / 4 {
@@ -153,10 +156,10 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                 let (plan, _) = PLANS[(seed % PLANS.len() as u64) as usize];
                 let context = format!("{}, {recovery}, {plan}, seed {seed}", scheme.name);
                 // Links are found and followed early.
-                scenario.happenings.iter_mut().for_each(|(share, _)| *share /= 5.0);
+                scenario.scheduled_faults.iter_mut().for_each(|(share, _)| *share /= 5.0);
                 let mut cluster = Cluster::new(&world, scenario);
                 cluster.run();
-                assert_eq!(checks::in_the_end(&cluster), None, "{context}");
+                assert_eq!(checks::check_end(&cluster), None, "{context}");
                 let often = |link: u32| {
                     cluster
                         .executed()
@@ -193,14 +196,14 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
             // Three failures of one controller each, noticed before the next one.
             let mut scenario = scenario(&app, scheme, "redundancy", seed * PLANS.len() as u64);
             scenario.seed = seed;
-            scenario.pace(None, Some(Latency::Uniform(300, 1_000)));
+            scenario.set_pace(None, Some(Latency::Uniform(300, 1_000)));
             let mut cluster = Cluster::new(&world, scenario);
             let mut steps = 0;
             while cluster.step() {
                 steps += 1;
                 if steps % 200 == 0 {
                     assert_eq!(
-                        checks::no_loss::wrong(&cluster),
+                        checks::no_loss::check(&cluster),
                         None,
                         "{} seed {seed}",
                         scheme.name
@@ -209,7 +212,7 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
             }
             let counts = cluster.counts();
             assert_eq!(counts.failures, 3);
-            assert_eq!(counts.needless, 0, "{} seed {seed}", scheme.name);
+            assert_eq!(counts.redundant_tasks, 0, "{} seed {seed}", scheme.name);
             again += counts.reexecuted;
         }
     }
@@ -243,16 +246,17 @@ fn what_was_acknowledged_is_not_given_out_again() {
             for seed in 0..seeds() / 10 {
                 let mut scenario = scenario(&app, scheme, "redundancy", seed);
                 scenario.backups = backups;
-                (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
+                (scenario.scheduled_faults, _) =
+                    spec::parse_faults(plan).expect("it is well written");
                 let mut cluster = Cluster::new(&world, scenario);
                 cluster.run();
+                assert_eq!(checks::check_end(&cluster), None, "{} {plan} seed {seed}", scheme.name);
                 assert_eq!(
-                    checks::in_the_end(&cluster),
-                    None,
+                    cluster.counts().redundant_tasks,
+                    0,
                     "{} {plan} seed {seed}",
                     scheme.name
                 );
-                assert_eq!(cluster.counts().needless, 0, "{} {plan} seed {seed}", scheme.name);
             }
         }
     }
@@ -280,12 +284,12 @@ fn saying_that_a_task_is_done_before_its_state_is_kept_loses_states() {
         (0..100).find_map(|seed| {
             let mut scenario = Scenario::new(2, 3, app.reset_cost, seed);
             scenario.scheme = scheme;
-            scenario.hasty = hasty;
-            (scenario.happenings, _) =
-                spec::failures("crawlers:at:10%,20%").expect("it is well written");
+            scenario.acknowledges_early = hasty;
+            (scenario.scheduled_faults, _) =
+                spec::parse_faults("crawlers:at:10%,20%").expect("it is well written");
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
-            checks::in_the_end(&cluster)
+            checks::check_end(&cluster)
         })
     };
     assert_eq!(lost(false), None);

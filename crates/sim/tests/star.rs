@@ -8,7 +8,7 @@ use argiope_explore::model::Model;
 use argiope_explore::strategies;
 use argiope_sim::cluster::scenario::{Latency, Scenario};
 use argiope_sim::cluster::spec;
-use argiope_sim::crawler::{Faults, World};
+use argiope_sim::crawler::{ApplicationFaults, World};
 use argiope_sim::star::{Star, StarFaults};
 use argiope_sim::testbeds::Recipe;
 
@@ -31,7 +31,7 @@ fn every_action_is_executed_once_by_whoever_it_was_assigned_to() {
                 let mut star = Star::new(&world, scenario);
                 star.run();
                 let what = format!("{name}, {}, {crawlers} crawlers", strategy.name);
-                assert_eq!(star.wrong(), None, "{what}");
+                assert_eq!(star.violation(), None, "{what}");
                 assert_eq!(star.counts().reexecuted, 0, "{what}");
                 let tasks = star.counts().depths.iter().sum::<u64>() + star.counts().by_reset;
                 assert_eq!(tasks, app.transitions() as u64, "{what}");
@@ -48,10 +48,10 @@ fn the_share_of_a_lost_crawler_is_done_by_others() {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         let plan = "crawlers:at:0%,20%,60%+add-crawler@30%+add-crawler@70%";
-        (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
+        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("it is well written");
         let mut star = Star::new(&world, scenario);
         star.run();
-        assert_eq!(star.wrong(), None, "seed {seed}");
+        assert_eq!(star.violation(), None, "seed {seed}");
     }
 }
 
@@ -61,7 +61,11 @@ fn a_message_for_each_state_is_nearly_all_there_is_to_say() {
     let world = World::new(&app);
     let mut star = Star::new(&world, scenario(4, division::Division::Stride, 1));
     star.run();
-    assert!(star.counts().total() < app.transitions() as u64, "{:?}", star.counts().messages);
+    assert!(
+        star.counts().total_messages() < app.transitions() as u64,
+        "{:?}",
+        star.counts().messages
+    );
 }
 
 #[test]
@@ -71,7 +75,7 @@ fn a_seed_gives_the_same_crawl_every_time() {
     let run = || {
         let mut star = Star::new(&world, scenario(4, division::Division::Hash, 3));
         star.run();
-        format!("{:?} {:?}", star.counts(), star.times())
+        format!("{:?} {:?}", star.counts(), star.crawler_times())
     };
     assert_eq!(run(), run());
 }
@@ -80,7 +84,7 @@ fn a_seed_gives_the_same_crawl_every_time() {
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for state in 0..app.states() as u32 {
-        for &(action, to) in app.from(state) {
+        for &(action, to) in app.transitions_from(state) {
             leads.entry(action).or_default().insert(to);
         }
     }
@@ -94,43 +98,51 @@ fn plain_links_are_followed_once_by_one_of_them() {
     // All look like it: of those that do not, two may be found out at once.
     let links: BTreeMap<u32, bool> = links(&app).into_keys().map(|link| (link, true)).collect();
     assert!(links.len() > 5, "there are hardly any links: {links:?}");
-    let world = World::with_faults(&app, Faults { links, ..Faults::default() });
+    let world =
+        World::with_faults(&app, ApplicationFaults { links, ..ApplicationFaults::default() });
     for seed in 0..30 {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut star = Star::new(&world, scenario(4, division, seed));
         star.run();
-        assert_eq!((star.wrong(), star.followed_again()), (None, 0), "seed {seed}");
+        assert_eq!((star.violation(), star.refollowed_links()), (None, 0), "seed {seed}");
     }
 }
 
 #[test]
 fn messages_that_are_lost_or_come_twice_cost_time_alone() {
     let app = Recipe::Site.model();
-    let world = World::with_faults(&app, Faults { links: links(&app), ..Faults::default() });
+    let world = World::with_faults(
+        &app,
+        ApplicationFaults { links: links(&app), ..ApplicationFaults::default() },
+    );
     for seed in 0..200 {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         let plan = "crawlers:at:20%,60%+add-crawler@30%";
-        (scenario.happenings, _) = spec::failures(plan).expect("it is well written");
+        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("it is well written");
         let troubles =
             StarFaults { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
-        let mut star = Star::with_troubles(&world, scenario, troubles);
+        let mut star = Star::with_faults(&world, scenario, troubles);
         star.run();
-        assert_eq!(star.wrong(), None, "seed {seed}");
+        assert_eq!(star.violation(), None, "seed {seed}");
     }
 }
 
 #[test]
 fn a_coordinator_that_comes_back_goes_on_with_what_it_kept() {
     let app = Recipe::Site.model();
-    let world = World::with_faults(&app, Faults { links: links(&app), ..Faults::default() });
+    let world = World::with_faults(
+        &app,
+        ApplicationFaults { links: links(&app), ..ApplicationFaults::default() },
+    );
     for seed in 0..200 {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
-        (scenario.happenings, _) = spec::failures("crawlers:at:40%").expect("it is well written");
+        (scenario.scheduled_faults, _) =
+            spec::parse_faults("crawlers:at:40%").expect("it is well written");
         let troubles = StarFaults { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
-        let mut star = Star::with_troubles(&world, scenario, troubles);
+        let mut star = Star::with_faults(&world, scenario, troubles);
         star.run();
-        assert_eq!(star.wrong(), None, "seed {seed}");
+        assert_eq!(star.violation(), None, "seed {seed}");
     }
 }

@@ -32,12 +32,12 @@ fn spent(actions: u64, resets: u64) -> Spent {
 proptest! {
     #[test]
     fn every_strategy_recovers_the_model_above_the_bound(app in any_application(30), seed in any::<u64>()) {
-        let bound = bound::complete(&app, app.reset_cost);
+        let bound = bound::lower_bound(&app, app.reset_cost);
         for described in ALL {
             let settings = StrategySettings { reset_cost: app.reset_cost, seed };
             let mut crawl = SimulatedCrawl::new(&app, described, settings);
             while crawl.step() {}
-            prop_assert_eq!(&crawl.found(), &app, "{}", described.name);
+            prop_assert_eq!(&crawl.model(), &app, "{}", described.name);
             let run = crawl.finish();
             prop_assert_eq!((run.states, run.transitions), (app.states(), app.transitions()));
             prop_assert!(
@@ -70,7 +70,7 @@ fn hypercube_is_optimal_on_hypercubes() {
                 );
             }
         }
-        let bound = bound::complete(&app, 3.0);
+        let bound = bound::lower_bound(&app, 3.0);
         assert_eq!((bound.actions, bound.resets), (actions, resets), "dimension {n}");
     }
 }
@@ -87,7 +87,7 @@ fn hypercube_of_ten_dimensions_costs_what_was_published() {
         assert_eq!(run(&app, "breadth-first", seed).all_states, spent(28_070, 5_111));
         assert_eq!(run(&app, "depth-first", seed).complete, spent(23_050, 4_098));
     }
-    assert_eq!(bound::complete(&app, 3.0).cost, 12_640.0);
+    assert_eq!(bound::lower_bound(&app, 3.0).cost, 12_640.0);
 }
 
 #[test]
@@ -111,14 +111,14 @@ struct MenuBesideGreedy {
 }
 
 impl Strategy for MenuBesideGreedy {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
-        self.menu.discovered(graph, state, by);
-        self.greedy.discovered(graph, state, by);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.menu.on_discovered(graph, state, by);
+        self.greedy.on_discovered(graph, state, by);
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
-        self.menu.executed(graph, slot, destination, new);
-        self.greedy.executed(graph, slot, destination, new);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.menu.on_executed(graph, slot, destination, new);
+        self.greedy.on_executed(graph, slot, destination, new);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
@@ -173,7 +173,7 @@ fn probability_learns_what_greedy_does_not() {
 fn the_file_tree_of_cassandra_is_the_published_test_bed() {
     let app = filetree::cassandra();
     assert_eq!((app.states(), app.transitions()), (163, 4_816));
-    assert_eq!(bound::complete(&app, 2.0).cost, 16_735.0);
+    assert_eq!(bound::lower_bound(&app, 2.0).cost, 16_735.0);
 }
 
 #[test]
@@ -200,9 +200,9 @@ fn a_page_without_actions_is_complete_at_once() {
 struct Quitter;
 
 impl Strategy for Quitter {
-    fn discovered(&mut self, _: &Graph, _: StateIndex, _: Option<Slot>) {}
+    fn on_discovered(&mut self, _: &Graph, _: StateIndex, _: Option<Slot>) {}
 
-    fn executed(&mut self, _: &Graph, _: Slot, _: StateIndex, _: bool) {}
+    fn on_executed(&mut self, _: &Graph, _: Slot, _: StateIndex, _: bool) {}
 
     fn choose(&mut self, _: &Graph, _: StateIndex) -> Option<PlannedJob> {
         None

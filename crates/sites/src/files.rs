@@ -2,7 +2,7 @@
 
 /// The files of one fixture.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct SiteFiles {
     /// Its name.
     pub(crate) site: &'static str,
     /// Its `expected.toml`.
@@ -16,7 +16,7 @@ pub(crate) struct Files {
 macro_rules! site {
     ($site:literal, $($file:literal),+) => { site!($site in $site, $($file),+) };
     ($site:literal in $folder:literal, $($file:literal),+) => {
-        Files {
+        SiteFiles {
             site: $site,
             expected: Some(include_str!(concat!("../../../sites/", $site, "/expected.toml"))),
             files: &[$(($file, include_str!(concat!("../../../sites/", $folder, "/", $file)))),+],
@@ -25,8 +25,8 @@ macro_rules! site {
 }
 
 /// All fixtures, by name.
-pub(crate) const ALL: &[Files] = &[
-    Files { site: "broken", expected: None, files: &[] },
+pub(crate) const ALL: &[SiteFiles] = &[
+    SiteFiles { site: "broken", expected: None, files: &[] },
     site!("crashing", "index.html"),
     site!("delegated", "index.html"),
     site!("demo", "index.html", "app.js", "style.css"),

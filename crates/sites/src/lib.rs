@@ -11,4 +11,4 @@ mod site;
 
 pub use expected::{CrawlOptions, Expected, Notes};
 pub use server::{Server, StartError};
-pub use site::{Missing, Site};
+pub use site::{MissingLibrary, Site};

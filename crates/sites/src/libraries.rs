@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::reply::SiteReply;
-use crate::site::Missing;
+use crate::site::MissingLibrary;
 
 /// The modules of React that a page needs, each after those that it requires.
 const REACT: &[(&str, &str)] = &[
@@ -18,9 +18,9 @@ const REACT: &[(&str, &str)] = &[
 const VUE: &[(&str, &str)] = &[("vue", "node_modules/vue/dist/vue.global.prod.js")];
 
 /// Whether the library of a fixture is there.
-pub(crate) fn ready(site: &str) -> Result<(), Missing> {
+pub(crate) fn ready(site: &str) -> Result<(), MissingLibrary> {
     let gone = modules(site).iter().find(|(_, path)| !on_disk(path).is_file());
-    gone.map_or(Ok(()), |&(_, path)| Err(Missing { path }))
+    gone.map_or(Ok(()), |&(_, path)| Err(MissingLibrary { path }))
 }
 
 /// The library as one script.
@@ -48,7 +48,7 @@ fn modules(site: &str) -> &'static [(&'static str, &'static str)] {
 
 /// React ships CommonJS modules only. Each becomes a function that is called once, and `require` hands
 /// out what they left in `module.exports`.
-fn modules_as_script(modules: &[(&str, &'static str)]) -> Result<String, Missing> {
+fn modules_as_script(modules: &[(&str, &'static str)]) -> Result<String, MissingLibrary> {
     let mut script =
         String::from("const require = (name) => require.modules[name];\nrequire.modules = {};\n");
     for (name, path) in modules {
@@ -61,8 +61,8 @@ fn modules_as_script(modules: &[(&str, &'static str)]) -> Result<String, Missing
     Ok(script)
 }
 
-fn read(path: &'static str) -> Result<String, Missing> {
-    std::fs::read_to_string(on_disk(path)).map_err(|_| Missing { path })
+fn read(path: &'static str) -> Result<String, MissingLibrary> {
+    std::fs::read_to_string(on_disk(path)).map_err(|_| MissingLibrary { path })
 }
 
 fn on_disk(path: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
-use crate::site::{Missing, Site};
+use crate::site::{MissingLibrary, Site};
 
 /// Why a fixture is not served.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum StartError {
     Unknown(String),
     /// It needs something that is not installed.
     #[error(transparent)]
-    Missing(#[from] Missing),
+    Missing(#[from] MissingLibrary),
     /// No loop or no port.
     #[error("cannot listen on loopback: {0}")]
     Listen(#[from] io::Error),
@@ -49,7 +49,7 @@ impl Server {
     /// Serves a fixture on this port; 0 is any free one.
     pub fn start_at(site: &str, port: u16) -> Result<Self, StartError> {
         let site = Site::find(site).ok_or_else(|| StartError::Unknown(site.to_string()))?;
-        site.ready()?;
+        site.check_libraries()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)))?;
         let address = listener.local_addr()?;

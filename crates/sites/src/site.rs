@@ -1,7 +1,7 @@
 //! A fixture by its name: its files, its expectation, and whether it can be served here.
 
 use crate::expected::Expected;
-use crate::files::{self, Files};
+use crate::files::{self, SiteFiles};
 use crate::libraries;
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::routes;
@@ -9,7 +9,7 @@ use crate::routes;
 /// A fixture that cannot be served here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path} is missing: run npm ci in sites/")]
-pub struct Missing {
+pub struct MissingLibrary {
     /// What is missing, seen from `sites/`.
     pub path: &'static str,
 }
@@ -17,7 +17,7 @@ pub struct Missing {
 /// One of the fixture applications.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
-    files: &'static Files,
+    files: &'static SiteFiles,
 }
 
 impl Site {
@@ -43,7 +43,7 @@ impl Site {
     }
 
     /// Whether the front-end library that it needs is there.
-    pub fn ready(self) -> Result<(), Missing> {
+    pub fn check_libraries(self) -> Result<(), MissingLibrary> {
         libraries::ready(self.name())
     }
 

@@ -31,12 +31,12 @@ pub const AUTHORITY_VALIDITY: Duration = Duration::from_secs(10 * YEAR);
 /// How long a process' certificate is valid.
 pub const NODE_VALIDITY: Duration = Duration::from_secs(2 * YEAR);
 /// The longest name of a process.
-pub const LONGEST_NAME: usize = 64;
+pub const MAX_NAME: usize = 64;
 const YEAR: u64 = 365 * 24 * 60 * 60;
 /// Certificates are valid from a little earlier: clocks differ.
-const EARLIER: Duration = Duration::from_secs(60 * 60);
+const CLOCK_SKEW: Duration = Duration::from_secs(60 * 60);
 /// The longest name of a host that there can be.
-const LONGEST_HOST: usize = 253;
+const MAX_HOST: usize = 253;
 const AUTHORITY_NAME: &str = "argiope authority";
 /// Keys are for their owner only.
 const SECRET: u32 = 0o600;
@@ -52,7 +52,7 @@ pub enum AuthorityError {
         file: PathBuf,
     },
     /// The name cannot be in a certificate.
-    #[error("{name:?} is no name: 1 to {LONGEST_NAME} letters, digits, '.', '_' and '-' are")]
+    #[error("{name:?} is no name: 1 to {MAX_NAME} letters, digits, '.', '_' and '-' are")]
     Name {
         /// The name as it was given.
         name: String,
@@ -132,9 +132,9 @@ pub fn issue(
 
     make_directory(out)?;
     let root: String = root.iter().map(|root| pem("CERTIFICATE", root)).collect();
-    exchange(&out.join(AUTHORITY_FILE), &root, PUBLIC)?;
-    exchange(&out.join(KEY_FILE), &pem("PRIVATE KEY", key.serialized_der()), SECRET)?;
-    exchange(&out.join(CERTIFICATE_FILE), &pem("CERTIFICATE", certificate.der()), PUBLIC)
+    replace_file(&out.join(AUTHORITY_FILE), &root, PUBLIC)?;
+    replace_file(&out.join(KEY_FILE), &pem("PRIVATE KEY", key.serialized_der()), SECRET)?;
+    replace_file(&out.join(CERTIFICATE_FILE), &pem("CERTIFICATE", certificate.der()), PUBLIC)
 }
 
 /// The same for every authority, so that it need not be read out of its certificate to issue others.
@@ -151,7 +151,7 @@ fn authority_params() -> CertificateParams {
 fn set_validity(params: &mut CertificateParams, validity: Duration) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let epoch = rcgen::date_time_ymd(1970, 1, 1);
-    params.not_before = epoch + now.saturating_sub(EARLIER);
+    params.not_before = epoch + now.saturating_sub(CLOCK_SKEW);
     params.not_after = epoch + now + validity;
 }
 
@@ -170,15 +170,11 @@ fn verify(root: &[CertificateDer<'static>], made: &CertificateDer<'static>) -> R
 }
 
 fn check_name(name: &str) -> Result<(), AuthorityError> {
-    if fits(name, LONGEST_NAME) {
-        Ok(())
-    } else {
-        Err(AuthorityError::Name { name: name.to_owned() })
-    }
+    if fits(name, MAX_NAME) { Ok(()) } else { Err(AuthorityError::Name { name: name.to_owned() }) }
 }
 
 fn checked_host(host: &str) -> Result<String, AuthorityError> {
-    if host.parse::<IpAddr>().is_ok() || fits(host, LONGEST_HOST) {
+    if host.parse::<IpAddr>().is_ok() || fits(host, MAX_HOST) {
         Ok(host.to_owned())
     } else {
         Err(AuthorityError::Host { host: host.to_owned() })
@@ -225,7 +221,7 @@ fn write_new(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
 }
 
 /// Puts a file in the place of another in one step, so that nobody reads half of it.
-fn exchange(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
+fn replace_file(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);

@@ -71,8 +71,8 @@ pub(crate) enum ConnectionPhase {
 /// What the parts of one connection share.
 pub(crate) struct Shared {
     /// One permit for each byte that may still be queued.
-    pub(crate) room: Semaphore,
-    all_room: usize,
+    pub(crate) free_bytes: Semaphore,
+    capacity: usize,
     largest: usize,
     pub(crate) progress: watch::Sender<ConnectionPhase>,
 }
@@ -80,8 +80,8 @@ pub(crate) struct Shared {
 impl Shared {
     /// How much room a frame takes. One that is larger than all the room takes all of it, else it could
     /// never be sent.
-    pub(crate) fn room_of(&self, frame: &Bytes) -> usize {
-        frame.len().min(self.all_room)
+    pub(crate) fn charge_for(&self, frame: &Bytes) -> usize {
+        frame.len().min(self.capacity)
     }
 
     /// Ends the connection for its other parts too.
@@ -111,8 +111,12 @@ impl Connection {
         let all_room = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let (progress, watched) = watch::channel(ConnectionPhase::Open);
         let largest = limits.largest_frame();
-        let shared =
-            Arc::new(Shared { room: Semaphore::new(all_room), all_room, largest, progress });
+        let shared = Arc::new(Shared {
+            free_bytes: Semaphore::new(all_room),
+            capacity: all_room,
+            largest,
+            progress,
+        });
         frames.set_limit(largest);
         tokio::spawn(writer::run(writer, queued, Arc::clone(&shared), limits.stall));
         let receiver = Receiver { frames: Some(frames), watched, shared: Arc::clone(&shared) };
@@ -143,14 +147,14 @@ impl Sender {
     /// Queues a frame if there is room.
     pub fn try_send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
-        let room = self.shared.room_of(&frame);
-        match self.shared.room.try_acquire_many(permits(room)) {
+        let room = self.shared.charge_for(&frame);
+        match self.shared.free_bytes.try_acquire_many(permits(room)) {
             Ok(taken) => taken.forget(),
             Err(tokio::sync::TryAcquireError::NoPermits) => return Err(SendError::Full(frame)),
             Err(tokio::sync::TryAcquireError::Closed) => return Err(SendError::Closed),
         }
         self.queue.try_send(frame).map_err(|error| {
-            self.shared.room.add_permits(room);
+            self.shared.free_bytes.add_permits(room);
             match error {
                 mpsc::error::TrySendError::Full(frame) => SendError::Full(frame),
                 mpsc::error::TrySendError::Closed(_) => SendError::Closed,
@@ -161,9 +165,13 @@ impl Sender {
     /// Queues a frame, and waits for room if there is none. If abandoned, the frame is not sent.
     pub async fn send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
-        let room = self.shared.room_of(&frame);
-        let taken =
-            self.shared.room.acquire_many(permits(room)).await.map_err(|_| SendError::Closed)?;
+        let room = self.shared.charge_for(&frame);
+        let taken = self
+            .shared
+            .free_bytes
+            .acquire_many(permits(room))
+            .await
+            .map_err(|_| SendError::Closed)?;
         let place = self.queue.reserve().await.map_err(|_| SendError::Closed)?;
         taken.forget();
         place.send(frame);

@@ -11,16 +11,16 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::connection::RecvError;
 
 /// The length of a frame's length.
-pub(crate) const HEAD: usize = 4;
+pub(crate) const LENGTH_BYTES: usize = 4;
 /// Stands where a length would be: nothing follows any more.
 pub(crate) const GOODBYE: u32 = u32::MAX;
 /// The largest frame that a length can announce.
-pub(crate) const LARGEST: usize = GOODBYE as usize - 1;
+pub(crate) const MAX_FRAME: usize = GOODBYE as usize - 1;
 
 /// The first reads of a connection ask for so much. Most connections are idle and never need more.
 const FIRST_READ: usize = 8 << 10;
 /// No read asks for more: by then the calls cost little beside the copying.
-const LARGEST_READ: usize = 64 << 10;
+const MAX_READ: usize = 64 << 10;
 /// Smaller frames are copied out of the buffer. Else one that is kept would keep all of the buffer.
 const COPIED: usize = 16 << 10;
 /// A buffer that one large frame has made larger than this is given back afterwards.
@@ -104,14 +104,14 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             return Err(RecvError::Broken);
         }
         if read == self.read_size {
-            self.read_size = (read * 2).min(LARGEST_READ);
+            self.read_size = (read * 2).min(MAX_READ);
         }
         Ok(())
     }
 
     /// Takes the first frame out of the buffer, if it is there to its end.
     fn front(&mut self) -> Result<Front, RecvError> {
-        let Some(head) = self.buffer.first_chunk::<HEAD>() else {
+        let Some(head) = self.buffer.first_chunk::<LENGTH_BYTES>() else {
             return Ok(Front::Partial);
         };
         let announced = u32::from_be_bytes(*head);
@@ -122,10 +122,10 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         if size > self.limit {
             return Err(RecvError::TooLarge { size, limit: self.limit });
         }
-        if self.buffer.len() - HEAD < size {
+        if self.buffer.len() - LENGTH_BYTES < size {
             return Ok(Front::Partial);
         }
-        self.buffer.advance(HEAD);
+        self.buffer.advance(LENGTH_BYTES);
         if size < COPIED {
             let frame = Bytes::copy_from_slice(&self.buffer[..size]);
             self.buffer.advance(size);
@@ -200,7 +200,7 @@ mod tests {
                         return (read, Err(error));
                     }
                     let arrived = frames.reader.given;
-                    assert!(frames.buffer.capacity() <= 2 * (arrived + LARGEST_READ));
+                    assert!(frames.buffer.capacity() <= 2 * (arrived + MAX_READ));
                 }
                 Err(error) => return (read, Err(error)),
             }

@@ -17,7 +17,7 @@ use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter, Stream};
 
 /// What the accepting side asks besides: an error is the reason that both sides get to know.
-pub type Check<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Send + Sync);
+pub type HelloCheck<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Send + Sync);
 
 /// The two ends of a connection, as seen from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,32 +93,32 @@ impl From<RecvError> for HandshakeError {
 }
 
 /// Makes a connection out of a stream, if both sides want it before the deadline.
-pub(crate) async fn greet(
+pub(crate) async fn exchange_hellos(
     stream: Stream,
     me: &Hello,
     limits: &ConnectionLimits,
     deadline: Instant,
-    check: Check<'_>,
+    check: HelloCheck<'_>,
 ) -> Result<Connection, HandshakeError> {
     let refusal = |by, reason| HandshakeError::Refused(Refusal { by, reason });
     let hello = me.encode().map_err(|reason| refusal(Side::This, reason))?;
-    let mut frames = Frames::new(stream.reader, hello::LARGEST);
+    let mut frames = Frames::new(stream.reader, hello::MAX_HELLO);
     let mut writer = stream.writer;
 
     let heard = async {
         // If this fails, what the other side has said before it closed still tells why.
-        let _ = send(&mut writer, &hello).await;
-        hear(&mut frames).await
+        let _ = send_frame(&mut writer, &hello).await;
+        receive_hello(&mut frames).await
     };
     let heard = timeout_at(deadline, heard).await.map_err(|_| HandshakeError::Deadline)??;
-    let judged = me.fits(heard).and_then(|other| check(&other).map(|()| other));
+    let judged = me.check_peer(heard).and_then(|other| check(&other).map(|()| other));
 
     let verdict = match &judged {
         Ok(_) => HelloVerdict::Accepted,
         Err(reason) => HelloVerdict::Refused(reason.clone()),
     };
     let answered = async {
-        let _ = send(&mut writer, &verdict.encode()).await;
+        let _ = send_frame(&mut writer, &verdict.encode()).await;
         // Also when this side refuses: closing with something unread may destroy what was sent last.
         frames.next().await
     };
@@ -132,13 +132,13 @@ pub(crate) async fn greet(
     }
 }
 
-pub(crate) async fn send(writer: &mut ByteWriter, frame: &[u8]) -> io::Result<()> {
+pub(crate) async fn send_frame(writer: &mut ByteWriter, frame: &[u8]) -> io::Result<()> {
     let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
     writer.write_all(&[&length.to_be_bytes(), frame].concat()).await?;
     writer.flush().await
 }
 
-async fn hear(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello, HandshakeError> {
+async fn receive_hello(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello, HandshakeError> {
     match frames.next().await {
         Ok(Some(frame)) => Ok(Hello::decode(&frame)),
         Ok(None) => Err(HandshakeError::Closed),

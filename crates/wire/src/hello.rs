@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::PROTOCOL;
 
 /// The largest hello or verdict, in bytes.
-pub(crate) const LARGEST: usize = 4 << 10;
+pub(crate) const MAX_HELLO: usize = 4 << 10;
 /// The longest text in a hello, in bytes.
-pub const LONGEST_TEXT: usize = 256;
+pub const MAX_TEXT: usize = 256;
 /// The longest reason of a refusal, in bytes; a longer one is cut.
-const LONGEST_REASON: usize = 1 << 10;
+const MAX_REASON: usize = 1 << 10;
 const NUMBER: usize = 4;
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
@@ -59,7 +59,7 @@ impl Hello {
 
     /// Says also where others can dial it.
     #[must_use]
-    pub fn at(mut self, address: &str) -> Self {
+    pub fn with_address(mut self, address: &str) -> Self {
         self.address = Some(address.to_owned());
         self
     }
@@ -92,12 +92,9 @@ impl Hello {
             [("name of the cluster", Some(&self.cluster)), ("address", self.address.as_ref())]
         {
             if let Some(text) = text
-                && text.len() > LONGEST_TEXT
+                && text.len() > MAX_TEXT
             {
-                return Err(format!(
-                    "the {what} has {} bytes, {LONGEST_TEXT} are allowed",
-                    text.len()
-                ));
+                return Err(format!("the {what} has {} bytes, {MAX_TEXT} are allowed", text.len()));
             }
         }
         Ok(())
@@ -105,7 +102,7 @@ impl Hello {
 
     /// Whether this process can speak with the one that was heard; an error is the sentence that says why
     /// not.
-    pub(crate) fn fits(&self, heard: ReceivedHello) -> Result<Hello, String> {
+    pub(crate) fn check_peer(&self, heard: ReceivedHello) -> Result<Hello, String> {
         let unreadable = || "its hello cannot be read".to_owned();
         // First, since nothing else is sure to be readable when the versions differ.
         let protocol = heard.protocol.ok_or_else(unreadable)?;
@@ -143,7 +140,7 @@ impl HelloVerdict {
             Self::Accepted => vec![ACCEPTED],
             Self::Refused(reason) => {
                 let mut bytes = vec![REFUSED];
-                bytes.extend_from_slice(&reason.as_bytes()[..reason.len().min(LONGEST_REASON)]);
+                bytes.extend_from_slice(&reason.as_bytes()[..reason.len().min(MAX_REASON)]);
                 bytes
             }
         }
@@ -155,7 +152,7 @@ impl HelloVerdict {
         match bytes.split_first()? {
             (&ACCEPTED, _) => Some(Self::Accepted),
             (&REFUSED, reason) => {
-                let reason = String::from_utf8_lossy(&reason[..reason.len().min(LONGEST_REASON)]);
+                let reason = String::from_utf8_lossy(&reason[..reason.len().min(MAX_REASON)]);
                 Some(Self::Refused(reason.replace(char::is_control, "\u{fffd}")))
             }
             _ => None,
@@ -170,7 +167,7 @@ mod tests {
     use super::*;
 
     fn hello() -> Hello {
-        Hello::new("garden", Role::Controller, 7).at("10.0.0.1:4400")
+        Hello::new("garden", Role::Controller, 7).with_address("10.0.0.1:4400")
     }
 
     #[test]
@@ -186,46 +183,49 @@ mod tests {
     fn an_unreadable_hello_of_another_version_still_tells_the_version() {
         let heard = Hello::decode(&[0, 0, 99, 9, 255, 255]);
         let refused = format!("it speaks protocol {}, this side speaks {PROTOCOL}", 99 * 256 + 9);
-        assert_eq!(hello().fits(heard), Err(refused));
+        assert_eq!(hello().check_peer(heard), Err(refused));
     }
 
     #[test]
     fn an_unreadable_hello_of_the_same_version_is_refused() {
         let refused = Err("its hello cannot be read".to_owned());
         let unreadable = [&PROTOCOL.to_be_bytes()[..], &[255]].concat();
-        assert_eq!(hello().fits(Hello::decode(&unreadable)), refused);
-        assert_eq!(hello().fits(Hello::decode(&[0, 0])), refused);
+        assert_eq!(hello().check_peer(Hello::decode(&unreadable)), refused);
+        assert_eq!(hello().check_peer(Hello::decode(&[0, 0])), refused);
     }
 
     #[test]
     fn a_process_does_not_speak_with_itself() {
         let bytes = hello().encode().expect("short enough");
-        assert_eq!(hello().fits(Hello::decode(&bytes)), Err("it is the same process".to_owned()));
+        assert_eq!(
+            hello().check_peer(Hello::decode(&bytes)),
+            Err("it is the same process".to_owned())
+        );
     }
 
     #[test]
     fn texts_that_are_too_long_are_refused() {
-        let long = "x".repeat(LONGEST_TEXT + 1);
+        let long = "x".repeat(MAX_TEXT + 1);
         assert!(Hello::new(&long, Role::Client, 1).encode().is_err());
         let heard = ReceivedHello {
             protocol: Some(PROTOCOL),
-            hello: Some(Hello { name: 8, ..hello().at(&long) }),
+            hello: Some(Hello { name: 8, ..hello().with_address(&long) }),
         };
         assert_eq!(
-            hello().fits(heard),
+            hello().check_peer(heard),
             Err("the address has 257 bytes, 256 are allowed".to_owned())
         );
     }
 
     #[test]
     fn a_reason_is_bounded_and_fit_to_be_printed() {
-        let reason = format!("\u{1b}[2J{}", "ä".repeat(LONGEST_REASON));
+        let reason = format!("\u{1b}[2J{}", "ä".repeat(MAX_REASON));
         let Some(HelloVerdict::Refused(read)) =
             HelloVerdict::decode(&HelloVerdict::Refused(reason).encode())
         else {
             panic!("it was refused");
         };
-        assert!(read.starts_with("\u{fffd}[2Jä") && read.len() < LONGEST_REASON + 4);
+        assert!(read.starts_with("\u{fffd}[2Jä") && read.len() < MAX_REASON + 4);
     }
 
     proptest! {
@@ -234,7 +234,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_are_no_hello_that_fits(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             // A chance hit would need the name of the cluster.
-            prop_assert!(hello().fits(Hello::decode(&bytes)).is_err());
+            prop_assert!(hello().check_peer(Hello::decode(&bytes)).is_err());
             let _ = HelloVerdict::decode(&bytes);
         }
     }

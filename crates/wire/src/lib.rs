@@ -22,11 +22,11 @@ mod writer;
 pub use authority::AuthorityError;
 pub use connection::{Connection, Receiver, RecvError, SendError, Sender};
 pub use credentials::{Credentials, CredentialsError};
-pub use handshake::{Check, HandshakeError, Refusal, Side};
+pub use handshake::{HandshakeError, HelloCheck, Refusal, Side};
 pub use hello::{Hello, Role};
 pub use limits::ConnectionLimits;
 pub use memory::MemoryTransport;
-pub use net::Net;
+pub use net::TcpTransport;
 pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transport};
 
 /// The version of what is said on a connection, frames included. Different versions refuse each other.

@@ -20,7 +20,7 @@ pub struct ConnectionLimits {
 impl ConnectionLimits {
     /// The largest frame, where the four bytes of a length can say it.
     pub(crate) fn largest_frame(&self) -> usize {
-        self.frame.min(crate::frame::LARGEST)
+        self.frame.min(crate::frame::MAX_FRAME)
     }
 }
 

@@ -20,7 +20,7 @@ const LINGERED: usize = 64 << 10;
 
 /// The network; clones share their credentials.
 #[derive(Clone, Debug)]
-pub struct Net {
+pub struct TcpTransport {
     credentials: Option<Credentials>,
 }
 
@@ -36,7 +36,7 @@ impl From<io::Error> for AddressError {
     }
 }
 
-impl Net {
+impl TcpTransport {
     /// TCP without certificates, on loopback addresses only.
     pub fn plain() -> Self {
         Self { credentials: None }

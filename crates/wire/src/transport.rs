@@ -11,11 +11,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connection::Connection;
-use crate::handshake::{Check, HandshakeError, Refusal, greet};
+use crate::handshake::{HandshakeError, HelloCheck, Refusal, exchange_hellos};
 use crate::hello::Hello;
 use crate::limits::ConnectionLimits;
 use crate::memory::{MemoryListener, MemoryTransport};
-use crate::net::{AddressError, Net};
+use crate::net::{AddressError, TcpTransport};
 use crate::stream::Stream;
 
 /// How long to wait when the system has no socket to give, most often because too many files are open.
@@ -49,7 +49,7 @@ pub enum DialError {
 }
 
 impl DialError {
-    fn of(address: &str, error: HandshakeError) -> Self {
+    fn from_handshake(address: &str, error: HandshakeError) -> Self {
         match error {
             HandshakeError::Refused(refusal) => Self::Refused(refusal),
             HandshakeError::NotAuthenticated(reason) => Self::NotAuthenticated(reason),
@@ -89,7 +89,7 @@ pub enum ListenError {
 #[derive(Clone, Debug)]
 pub enum Transport {
     /// The network.
-    Net(Net),
+    Net(TcpTransport),
     /// This process.
     Memory(MemoryTransport),
 }
@@ -107,8 +107,8 @@ impl Transport {
             Ok(stream) => stream?,
             Err(_) => return Err(DialError::unreachable(address, &HandshakeError::Deadline)),
         };
-        let connection = greet(stream, me, limits, deadline, &|_| Ok(())).await;
-        connection.map_err(|error| DialError::of(address, error))
+        let connection = exchange_hellos(stream, me, limits, deadline, &|_| Ok(())).await;
+        connection.map_err(|error| DialError::from_handshake(address, error))
     }
 
     /// A stream to who listens at the address, authenticated if need be, without a word being said on it.
@@ -121,7 +121,9 @@ impl Transport {
                     }
                     AddressError::Io(error) => DialError::unreachable(address, &error),
                 })?;
-                net.secure_dialed(socket).await.map_err(|error| DialError::of(address, error))
+                net.secure_dialed(socket)
+                    .await
+                    .map_err(|error| DialError::from_handshake(address, error))
             }
             Self::Memory(memory) => match memory.open(address).await {
                 Some(stream) => Ok(Stream::new(stream)),
@@ -155,7 +157,7 @@ impl Transport {
 }
 
 enum Source {
-    Net(TcpListener, Net),
+    Net(TcpListener, TcpTransport),
     Memory(MemoryListener),
 }
 
@@ -195,7 +197,7 @@ impl Listener {
 }
 
 enum Raw {
-    Net(TcpStream, Net),
+    Net(TcpStream, TcpTransport),
     Memory(DuplexStream),
 }
 
@@ -213,11 +215,11 @@ impl IncomingConnection {
 
     /// Makes a connection of it, if both want it and `check` has nothing against it. Takes as long as the
     /// dialer takes, up to the limit: run it beside the accepting of others.
-    pub async fn welcome(
+    pub async fn handshake(
         self,
         me: &Hello,
         limits: &ConnectionLimits,
-        check: Check<'_>,
+        check: HelloCheck<'_>,
     ) -> Result<Connection, HandshakeError> {
         let deadline = Instant::now() + limits.hello;
         let stream = match self.raw {
@@ -227,6 +229,6 @@ impl IncomingConnection {
             }
             Raw::Memory(stream) => Stream::new(stream),
         };
-        greet(stream, me, limits, deadline, check).await
+        exchange_hellos(stream, me, limits, deadline, check).await
     }
 }

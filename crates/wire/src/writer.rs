@@ -38,7 +38,7 @@ pub(crate) async fn run(
     };
     // First, so that whoever learns of the end finds the senders closed.
     queued.close();
-    shared.room.close();
+    shared.free_bytes.close();
     match written {
         Some(Err(Failure::Stalled)) => shared.cut(),
         Some(result) => {
@@ -76,8 +76,8 @@ async fn drain(
     let mut batch = Vec::with_capacity(BATCH);
     while queued.recv_many(&mut batch, BATCH).await > 0 {
         for frame in batch.drain(..) {
-            output.put(&frame).await?;
-            shared.room.add_permits(shared.room_of(&frame));
+            output.write_frame(&frame).await?;
+            shared.free_bytes.add_permits(shared.charge_for(&frame));
         }
         if queued.is_empty() {
             output.flush().await?;
@@ -98,7 +98,7 @@ struct Output {
 }
 
 impl Output {
-    async fn put(&mut self, frame: &Bytes) -> Result<(), Failure> {
+    async fn write_frame(&mut self, frame: &Bytes) -> Result<(), Failure> {
         // Senders refuse what is longer than a length can say.
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         self.gathered.extend_from_slice(&length.to_be_bytes());

@@ -1,5 +1,6 @@
 //! The process of a real Chromium and the connection to it. Where no browser is installed these tests fail.
 
+mod agent;
 mod connection;
 mod frames;
 mod launch;

@@ -1,13 +1,13 @@
 //! `argiope bound`: the least that a crawl can cost, had the application been known from the start.
 
+use argiope::format::{count, number};
 use argiope_explore::bound::{self, Bound};
-use argiope_sim::report::text::{count, number};
 use argiope_sim::tour::{self, AllStates};
 use serde::Serialize;
 
-use crate::failure::CommandFailure;
-use crate::output;
-use crate::source::{CheckedModel, Source};
+use argiope::failure::CommandFailure;
+use argiope::output;
+use argiope::source::{CheckedModel, Source};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub struct BoundArgs {
 
 pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     let app = args.source.load()?;
-    let complete = bound::complete(&app.model, app.reset_cost);
+    let complete = bound::lower_bound(&app.model, app.reset_cost);
     let all_states = tour::all_states(&app.model, app.reset_cost);
     if args.json {
         return output::print(&line(&app, &complete, &all_states));

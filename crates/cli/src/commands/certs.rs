@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use argiope_wire::{AuthorityError, authority};
 use clap::Subcommand;
 
-use crate::failure::CommandFailure;
-use crate::{format, output};
+use argiope::failure::CommandFailure;
+use argiope::{format, output};
 
 const AFTER_HELP: &str = "\
 Examples:

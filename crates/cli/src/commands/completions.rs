@@ -4,8 +4,8 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::failure::CommandFailure;
-use crate::output;
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 /// As typed.
 #[derive(clap::Args)]

@@ -10,9 +10,9 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
-use crate::failure::CommandFailure;
-use crate::{interrupt, output};
+use argiope::cluster::{Security, block_on, chance, leave_with_parent};
+use argiope::failure::CommandFailure;
+use argiope::{interrupt, output};
 
 const AFTER_HELP: &str = "\
 A ring of two on one machine, each in its own terminal:
@@ -95,14 +95,14 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         // Whoever reads it may have gone.
         let _ = output::print(&format!("{address}\n"));
         if args.security.certs.is_none() {
-            log("without certificates: only loopback addresses are served");
+            tracing::info!("without certificates: only loopback addresses are served");
         }
     };
     let ended = block_on(async {
         if let Some((address, metrics)) = metrics {
             crate::metrics::serve(address, metrics).await?;
         }
-        Ok(controller::run(plan, &args.listen, ready, &mut |what| log(what)).await)
+        Ok(controller::run(plan, &args.listen, ready, &mut |what| tracing::info!("{what}")).await)
     })??;
     ended.map_err(|error| match error {
         ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
@@ -110,7 +110,7 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         }
         ControllerError::Store(_) => CommandFailure::Failed(format!(
             "{error}; what was kept before is in {}",
-            crate::format::path(&args.data)
+            argiope::format::path(&args.data)
         )),
     })
 }

@@ -3,9 +3,9 @@
 
 mod args;
 mod cluster;
+mod progress;
 mod report;
 mod run_dir;
-mod watch;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ use tokio::sync::Notify;
 
 pub use args::CrawlArgs;
 pub use cluster::{AttachArgs, attach};
+use progress::ProgressPrinter;
 use report::Ended;
 use run_dir::RunDir;
-use watch::ProgressPrinter;
 
-use crate::cluster::chance;
-use crate::failure::{CommandFailure, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{format, interrupt, output};
+use argiope::cluster::chance;
+use argiope::failure::{CommandFailure, INTERRUPTED, LIMIT};
+use argiope::{browser, format, interrupt, output, terminal};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -66,7 +66,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         return tell(args, &ready.settings, &ready.out, Duration::ZERO, &summary, &Masks::NONE);
     }
     let Ready { store, settings, out, place, server, executable } = ready;
-    let executable = executable.map_or_else(|| recorded::browser(args.browser.as_deref()), Ok)?;
+    let executable = executable.map_or_else(|| browser::find(args.browser.as_deref()), Ok)?;
     let plan = CrawlPlan {
         store,
         settings: settings.clone(),
@@ -90,7 +90,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
                 Some(_) => "before the first page was there; nothing was kept",
                 None => "before it went on; nothing has changed",
             };
-            eprintln!("argiope: interrupted {when}");
+            terminal::message(&format!("interrupted {when}"));
             Err(CommandFailure::Ended(INTERRUPTED))
         }
         Some(Err(error)) => Err(failed(&error, (!nothing_yet).then_some(&*out))),
@@ -104,7 +104,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 /// Makes everything ready for a new crawl.
 fn begin(args: &CrawlArgs) -> Result<Ready, CommandFailure> {
     // Whatever can be wrong is looked at before anything is written.
-    let executable = Some(recorded::browser(args.browser.as_deref())?);
+    let executable = Some(browser::find(args.browser.as_deref())?);
     let server = if args.what.demo {
         let server = Server::start(DEMO);
         Some(server.map_err(|error| CommandFailure::Failed(error.to_string()))?)
@@ -193,7 +193,7 @@ fn drive(
     let ended = tokio::task::LocalSet::new().block_on(&runtime, async {
         let mut crawl = pin!(crawl::crawl(plan, |progress| {
             begun.set(true);
-            watch.see(progress);
+            watch.show(progress);
         }));
         tokio::select! {
             biased;
@@ -248,7 +248,7 @@ fn tell(
         && !args.quiet
         && let Some(resume) = ended.resume()
     {
-        eprintln!("argiope: to go on: {resume}");
+        terminal::message(&format!("to resume: {resume}"));
     }
     match summary.stopped_by {
         None if summary.complete => Ok(()),

@@ -7,9 +7,9 @@ use argiope_runtime::cluster::worker::{self, CrawlerPlan, WorkerError};
 use argiope_runtime::settings::CrawlSettings;
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance, leave_with_parent, log};
-use crate::failure::CommandFailure;
-use crate::{interrupt, recorded, threads};
+use argiope::cluster::{Security, block_on, chance, leave_with_parent};
+use argiope::failure::CommandFailure;
+use argiope::{browser, interrupt, threads};
 
 const AFTER_HELP: &str = "\
 Two tabs for the ring that a controller on this machine is in:
@@ -44,7 +44,7 @@ pub struct CrawlerArgs {
 pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
     // Also one that is told to leave while it starts leaves in order.
     let leave = interrupt::listen();
-    let executable = recorded::browser(args.browser.as_deref())?;
+    let executable = browser::find(args.browser.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
@@ -57,9 +57,12 @@ pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
         secret: format!("a{:032x}", chance()?),
         leave,
     };
-    let ended = block_on(worker::run(plan, &mut |what| log(what)))?;
+    let ended = block_on(worker::run(plan))?;
     ended.map_err(|error| match error {
         WorkerError::Refused(_) => CommandFailure::Input(error.to_string()),
-        WorkerError::Launch(_) | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
+        WorkerError::Launch(_)
+        | WorkerError::NoThread(_)
+        | WorkerError::Panicked
+        | WorkerError::Alone(_) => CommandFailure::Failed(error.to_string()),
     })
 }

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use argiope::format::count;
 use argiope_explore::id::StateIndex;
 use argiope_explore::identity::{self, Difference, Masks, Significance, difference};
 use argiope_explore::quoted::Quoted;
-use argiope_sim::report::text::count;
 
-use crate::failure::CommandFailure;
-use crate::output;
 use crate::recorded::RecordedRun;
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 const AFTER_HELP: &str = "\
 Examples:

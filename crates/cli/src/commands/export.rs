@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use argiope::format::count;
 use argiope_explore::id::ActionSignature;
-use argiope_sim::report::text::count;
 
-use crate::failure::CommandFailure;
-use crate::output;
 use crate::recorded::RecordedRun;
+use argiope::failure::CommandFailure;
+use argiope::{output, terminal};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -86,12 +86,12 @@ fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     model.reset_cost = (recorded.learned.reset_cost * 100.0).round() / 100.0;
     let unreachable = model.unreachable().len();
     if unreachable > 0 {
-        eprintln!(
-            "argiope: {} of {} is only reached by transitions that lead to several states, of which a model has \
-             the first: simulate it with --allow-unreachable",
+        terminal::message(&format!(
+            "the model keeps the first target of each transition, so {} of {} cannot be reached: \
+             simulate it with --allow-unreachable",
             count(unreachable as u64, "state"),
             model.states()
-        );
+        ));
     }
     Ok(model.to_json())
 }

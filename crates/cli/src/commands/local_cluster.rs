@@ -1,9 +1,11 @@
 //! `argiope local-cluster`: a ring and its crawlers as processes of this machine, for as long as one command takes.
 
 use std::path::PathBuf;
+use std::process::Command;
 
-use crate::failure::CommandFailure;
-use crate::processes::{Folder, How, Processes, argiope};
+use argiope::failure::CommandFailure;
+use argiope::logging::LogArgs;
+use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, own_executable};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -37,7 +39,7 @@ pub struct LocalClusterArgs {
     command: Vec<String>,
 }
 
-pub fn run(args: &LocalClusterArgs) -> Result<(), CommandFailure> {
+pub fn run(args: &LocalClusterArgs, log: LogArgs) -> Result<(), CommandFailure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
         return Err(CommandFailure::Input(format!(
@@ -47,17 +49,21 @@ pub fn run(args: &LocalClusterArgs) -> Result<(), CommandFailure> {
     let (data, temporary) = match &args.data {
         Some(data) => (data.clone(), None),
         None => {
-            let folder = Folder::new()?;
+            let folder = TempDir::new()?;
             (folder.0.clone(), Some(folder))
         }
     };
-    let how = How { verbose: args.verbose, ..How::default() };
-    let mut ring = Processes::start(&data, args.controllers as usize, how)?;
+    let program = own_executable()?;
+    let options = ClusterOptions {
+        log: args.verbose.then_some(log.log_format),
+        ..ClusterOptions::new(&program)
+    };
+    let mut ring = ClusterProcesses::start(&data, args.controllers as usize, options)?;
     for _ in 0..args.crawlers {
         ring.add_crawler()?;
     }
     ring.wait_for_crawlers(args.crawlers)?;
-    let ended = argiope(&[])?
+    let ended = Command::new(&program)
         .args(&args.command)
         .args(["--cluster", &ring.addresses.join(",")])
         .status()

@@ -4,8 +4,8 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::args::Cli;
-use crate::failure::CommandFailure;
-use crate::output;
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 pub fn run() -> Result<(), CommandFailure> {
     let mut command = Cli::command();

@@ -1,8 +1,8 @@
 //! `argiope model`: an application as a model file, to look into, to change, or for another program.
 
-use crate::failure::CommandFailure;
-use crate::output;
-use crate::source::Source;
+use argiope::failure::CommandFailure;
+use argiope::output;
+use argiope::source::Source;
 
 /// As typed.
 #[derive(clap::Args)]

@@ -5,24 +5,22 @@ use std::time::Instant;
 
 use argiope_explore::bound;
 use argiope_explore::strategies;
-use argiope_explore::strategy::{NamedStrategy, StrategySettings};
-use argiope_sim::crawl::{Run, SimulatedCrawl};
-use argiope_sim::report;
+use argiope_explore::strategy::NamedStrategy;
 use argiope_sim::summary::by_strategy;
 
 use crate::args::strategy_names;
-use crate::failure::CommandFailure;
-use crate::output;
-use crate::progress::WorkProgress;
-use crate::source::{CheckedModel, Source};
+use argiope::failure::CommandFailure;
+use argiope::progress::WorkProgress;
+use argiope::source::{CheckedModel, Source};
+use argiope::strategy_runs::{crawl, table};
+use argiope::{output, terminal};
 
+mod json;
+mod outcome;
 mod ring;
 mod trace;
 
 const ALL: (&str, &str) = ("all", "every strategy, one after the other");
-
-/// So many jobs are done between two looks at the clock.
-const JOBS_PER_TICK: u64 = 4096;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -87,7 +85,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     if args.ring.wanted() {
         return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
     }
-    let bound = bound::complete(&plan.app.model, plan.app.reset_cost);
+    let bound = bound::lower_bound(&plan.app.model, plan.app.reset_cost);
     let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
     let progress = WorkProgress::new(work);
     let mut runs = Vec::new();
@@ -99,8 +97,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
             // Whole microseconds: the rest is noise.
             let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
             if plan.json {
-                let line = report::json::line(&run, plan.app.reset_cost, &bound, wall_ms);
-                progress.aside(|| output::print(&line))?;
+                let line = json::line(&run, plan.app.reset_cost, &bound, wall_ms);
+                terminal::aside(|| output::print(&line))?;
             } else {
                 runs.push(run);
             }
@@ -115,7 +113,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
         "{}, {}\n{}",
         plan.app.describe(),
         seeds_in_words(&plan.seeds),
-        report::simulate::table(&summaries, &bound)
+        table(&summaries, &bound)
     ))
 }
 
@@ -152,25 +150,4 @@ fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
     } else {
         format!("seeds {} to {}", seeds.start, seeds.end - 1)
     }
-}
-
-/// Crawls the whole application, telling how far it is.
-pub fn crawl(
-    app: &CheckedModel,
-    described: &'static NamedStrategy,
-    seed: u64,
-    progress: &WorkProgress,
-) -> Run {
-    let settings = StrategySettings { reset_cost: app.reset_cost, seed };
-    let mut crawl = SimulatedCrawl::new(&app.model, described, settings);
-    let mut jobs = 0;
-    while crawl.step() {
-        jobs += 1;
-        if jobs == JOBS_PER_TICK {
-            progress.advance(jobs);
-            jobs = 0;
-        }
-    }
-    progress.advance(jobs);
-    crawl.finish()
 }

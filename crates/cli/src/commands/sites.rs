@@ -3,8 +3,8 @@
 use argiope_sites::{Server, Site, StartError};
 
 use crate::commands::describe::list;
-use crate::failure::CommandFailure;
-use crate::{interrupt, names, output};
+use argiope::failure::CommandFailure;
+use argiope::{interrupt, names, output};
 
 const AFTER_HELP: &str = "\
 Examples:

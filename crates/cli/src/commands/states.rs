@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use argiope::format::count;
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note};
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
-use argiope_sim::report::text::count;
 
-use crate::failure::CommandFailure;
-use crate::output;
 use crate::recorded::{RecordedRun, refused, short};
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
+use argiope::format::{count, name};
 use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::protocol::{CrawlTally, MemberStatus, Order, Status};
-use argiope_sim::report::text::{count, name};
 use argiope_wire::Role;
 use serde_json::json;
 
-use crate::cluster::{Security, block_on, chance};
-use crate::failure::CommandFailure;
-use crate::output;
+use argiope::cluster::{Security, block_on, chance};
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 const AFTER_HELP: &str = "\
 With the address of any controller of the ring:

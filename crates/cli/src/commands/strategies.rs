@@ -4,8 +4,8 @@ use argiope_explore::strategies;
 
 use crate::args::strategy_names;
 use crate::commands::describe::{explain, list};
-use crate::failure::CommandFailure;
-use crate::output;
+use argiope::failure::CommandFailure;
+use argiope::output;
 
 /// As typed.
 #[derive(clap::Args)]

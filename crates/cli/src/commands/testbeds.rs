@@ -3,8 +3,8 @@
 use argiope_sim::testbeds;
 
 use crate::commands::describe::{explain, list};
-use crate::failure::CommandFailure;
-use crate::{names, output};
+use argiope::failure::CommandFailure;
+use argiope::{names, output};
 
 /// As typed.
 #[derive(clap::Args)]

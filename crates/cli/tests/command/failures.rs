@@ -22,8 +22,6 @@ fn wrong_arguments_take_one_line() {
     check("simulate --testbed hypercube:4 --sed 3", "'--seed'");
     check("simulate --testbed hypercube:4 --model x", "cannot be used with");
     check("simulate --testbed hypercube:4 --seeds 0", "--seeds");
-    check("bench strategies --jobs many", "--jobs");
-    check("bench speed --part memory --states 10 --transitions 5", "5000");
 }
 
 #[test]
@@ -89,4 +87,14 @@ fn text_from_outside_is_escaped() {
         .output()
         .expect("argiope can be run");
     check_given(&given(end), "no\\u{7}file\\n.json");
+}
+
+#[test]
+fn a_missing_lab_is_named_with_the_command_that_builds_it() {
+    let alone = folder("failures-no-lab").join("argiope");
+    fs::copy(env!("CARGO_BIN_EXE_argiope"), &alone).expect("a copy without the lab beside it");
+    let run = std::process::Command::new(&alone).args(["bench", "--help"]).output();
+    let given = given(run.expect("the copy can be run"));
+    assert_eq!((given.code, given.out.as_str()), (Some(1), ""), "{}", given.err);
+    assert!(given.err.contains("cargo build --release -p argiope-lab"), "{}", given.err);
 }

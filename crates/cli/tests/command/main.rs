@@ -1,9 +1,9 @@
 //! The real command, run as a person or a script would run it.
 
-mod bench;
 mod crawl;
 mod failures;
 mod help;
+mod logging;
 mod looking;
 mod refused;
 mod simulate;

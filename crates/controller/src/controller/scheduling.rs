@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::StateIndex;
-use argiope_explore::job::cheaper_way;
+use argiope_explore::job::cheaper_transfer;
 use argiope_explore::strategy::INITIAL;
 
 use super::{Assigned, Controller};
@@ -73,7 +73,7 @@ impl Controller {
         self.busy.insert(crawler, VecDeque::from([assigned]));
         let mut ahead = Vec::new();
         for _ in 0..self.most_ahead() {
-            let foreseen = self.known.explorer().and_then(|explorer| explorer.foresees(last));
+            let foreseen = self.known.explorer().and_then(|explorer| explorer.predict(last));
             let Some(after) = foreseen else { break };
             let Some(next) = self.find_job(Some(after)) else { break };
             last = next.candidate;
@@ -169,7 +169,7 @@ impl Controller {
         let landed = self.walk(self.lands_in, avoid, wanted);
         let steps = |walk: &Option<Vec<Hop>>| walk.as_ref().map(|walk| walk.len() as u32);
         let reset_cost = self.known.settings().exploring.reset_cost;
-        match cheaper_way(steps(&here), steps(&landed), reset_cost).map(|way| way.reset) {
+        match cheaper_transfer(steps(&here), steps(&landed), reset_cost).map(|way| way.reset) {
             Some(reset) => {
                 Way { reset, walk: if reset { landed } else { here }.unwrap_or_default() }
             }

@@ -1,22 +1,26 @@
-//! How messages get to where they belong: to a member, or handed on to whoever owns a state.
+//! Sends, forwards and dispatches messages between controllers. A message goes to a member, or to
+//! the owner of a state, hop by hop.
 
-use argiope_explore::id::StateKey;
+use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 
 use super::keeping::Then;
-use super::message::{Envelope, PeerEffect, PeerMessage, RouteHint, TaskReport, ToCrawler};
+use super::message::{
+    Envelope, Followed, PeerEffect, PeerMessage, RouteHint, TaskReport, ToCrawler, Wish,
+};
 use super::replicas::by_state;
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
+use crate::journal::Fact;
 
-/// So many facts go with one message at most.
+/// One message piggybacks at most this many hints.
 const MOST_FACTS: usize = 64;
-/// What was handed on more often goes round in circles.
+/// A message that was forwarded more often travels in a circle.
 const MOST_HOPS: u32 = 300;
 
 impl Peer {
-    /// Whether a state is this controller's to look after.
+    /// Whether this controller owns a state.
     pub fn owns(&self, state: StateKey) -> bool {
         self.ranges.after.is_some_and(|after| place(state).belongs_to(after, self.me))
     }
@@ -26,7 +30,7 @@ impl Peer {
         self.send_with(to, None, Vec::new(), message, out);
     }
 
-    /// Sends a message to the owner of a state: to `hint`, if somebody is known to have had it.
+    /// Sends a message to the owner of a state: to `hint`, the last owner that is known, if any.
     pub(super) fn send_to_owner(
         &mut self,
         state: StateKey,
@@ -74,7 +78,7 @@ impl Peer {
         ));
     }
 
-    /// Sends by themselves what found no message to go with.
+    /// Sends the acknowledgements for which no message came to piggyback on.
     pub(super) fn tell_later(&mut self, out: &mut Vec<PeerEffect>) {
         self.telling_later = false;
         while let Some((&to, _)) = self.later.first_key_value() {
@@ -82,7 +86,7 @@ impl Peer {
         }
     }
 
-    /// Tells everybody what is new, if that is how the scheme works.
+    /// Broadcasts what is new, if the scheme does so.
     pub(super) fn broadcast(&mut self, out: &mut Vec<PeerEffect>) {
         if self.settings.scheme.hears == Hears::Broadcast && !self.told.is_empty() {
             out.push(PeerEffect::Broadcast(std::mem::take(&mut self.told)));
@@ -110,14 +114,15 @@ impl Peer {
                 }
                 self.hand_on(from, envelope, out);
             }
-            _ => self.take(from, envelope, out),
+            _ => self.on_message(from, envelope.message, out),
         }
     }
 
-    /// Hands something on that is for the owner of a state; keeps it if that may be this controller, soon.
+    /// Forwards an envelope to the owner of a state. Holds it if this controller may own the state
+    /// soon.
     fn hand_on(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         let Some(key) = envelope.key else { return };
-        let soon = !self.ranges.granted && self.member.owns(place(key));
+        let soon = self.ranges.awaits_hand_off() && self.member.owns(place(key));
         let next = self.member.next_hop(place(key), envelope.last);
         match next.filter(|&(next, _)| !soon && next != self.me) {
             Some((next, last)) if envelope.hops < MOST_HOPS => {
@@ -126,21 +131,18 @@ impl Peer {
                 envelope.last = last;
                 out.push(PeerEffect::Send(next, envelope));
             }
-            // It goes round in circles: whoever waits for it will ask again.
+            // It travels in a circle: its sender retries.
             Some(_) => {}
             None => self.ranges.held.push((from, envelope)),
         }
     }
 
-    fn take(&mut self, from: Key, envelope: Envelope, out: &mut Vec<PeerEffect>) {
-        match envelope.message {
+    /// Dispatches a message that is for this controller.
+    fn on_message(&mut self, from: Key, message: PeerMessage, out: &mut Vec<PeerEffect>) {
+        match message {
             PeerMessage::Ring(message) => {
-                self.ring(
-                    |member, effects| {
-                        member.handle(ring::RingInput::Received(from, message), effects)
-                    },
-                    out,
-                );
+                let input = ring::RingInput::Message(from, message);
+                self.ring(|member, effects| member.handle(input, effects), out);
             }
             PeerMessage::Reached(report) => self.reached(&report, out),
             PeerMessage::Done(done) => self.done(done, out),
@@ -151,35 +153,26 @@ impl Peer {
                 self.remembered.insert(root, search);
             }
             PeerMessage::Idle(asking, starter, left) => self.idle(asking, starter, left, out),
+            // It only carries what its envelope says.
             PeerMessage::Learned => {}
             PeerMessage::Marker(marker) => self.marker(from, marker, out),
             PeerMessage::Finish(leader) => self.finish(leader, out),
             PeerMessage::Collect(collect) => self.collect(from, collect, out),
-            PeerMessage::Copy(number, facts) if self.takes_copies_of(from) => {
-                out.extend(facts.iter().cloned().map(PeerEffect::Keep));
-                self.keep_copies(&facts);
-                self.send(from, PeerMessage::Taken(number), out);
-            }
-            PeerMessage::Copy(..) => {}
-            // Whoever gives it something keeps it when this controller is gone.
-            PeerMessage::HandOff { .. } if self.is_leaving() => {}
+            PeerMessage::Copy(number, facts) => self.on_copy(from, number, &facts, out),
             PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
-                self.handed_over(after, settled, &facts, out);
-                self.learn_links(links, out);
-                for link in plain {
-                    self.learn_plain(link, out);
+                // The sender keeps what a leaving controller does not acknowledge.
+                if !self.is_leaving() {
+                    self.handed_over(after, settled, &facts, out);
+                    self.learn_all_links(links, plain, out);
+                    self.send(from, PeerMessage::Taken(number), out);
                 }
-                self.send(from, PeerMessage::Taken(number), out);
             }
             PeerMessage::Bequest { number, facts, links, plain } => {
                 for state in by_state(&facts) {
                     self.take_over(state, out);
                 }
-                self.learn_links(links, out);
-                for link in plain {
-                    self.learn_plain(link, out);
-                }
-                // Whoever leaves must leave as many copies as there were.
+                self.learn_all_links(links, plain, out);
+                // The sender leaves only once there are as many replicas as before.
                 self.copy(&facts, Some(Then::Confirm(from, number)), out);
             }
             PeerMessage::Exists { number, asker, state, route, facts } => {
@@ -218,7 +211,29 @@ impl Peer {
         }
     }
 
-    /// Learns from what a crawler tells of its way.
+    /// Keeps replicas for another controller. The sender finds another replica holder if this
+    /// controller is leaving and does not acknowledge.
+    fn on_copy(&mut self, from: Key, number: u64, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        if self.takes_copies_of(from) {
+            out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+            self.keep_copies(facts);
+            self.send(from, PeerMessage::Taken(number), out);
+        }
+    }
+
+    fn learn_all_links(
+        &mut self,
+        links: (Vec<Followed>, Vec<Wish>),
+        plain: Vec<ActionSignature>,
+        out: &mut Vec<PeerEffect>,
+    ) {
+        self.learn_links(links, out);
+        for link in plain {
+            self.learn_plain(link, out);
+        }
+    }
+
+    /// Learns the transitions of a crawler's report.
     pub(super) fn hear(&mut self, report: &TaskReport) {
         if matches!(self.settings.scheme.looks, Looks::OwnByReset | Looks::Everywhere { .. }) {
             return;

@@ -1,33 +1,33 @@
-//! Is everything done? Misra's marker goes round the ring twice. Whoever has something to do, or waits for something,
-//! keeps it until that is over. It asserts the end if every controller that it visits the second time has not become
-//! busy since the first, and if those that it visited are all there are: each owns exactly what lies between the one
-//! before it and itself.
+//! Detects termination with Misra's marker, which goes round the ring twice. A busy controller
+//! keeps the marker until it is idle. The crawl has ended if, in the second round, no controller
+//! has become busy since the first, and if the visited controllers are the whole ring: each owns
+//! exactly the range between its predecessor and itself.
 
 use argiope_ring::Key;
 
 use super::Peer;
 use super::message::{InVain, Marker, PeerEffect, PeerMessage, PeerTimer, ToCrawler};
 
-/// What a controller knows about the end.
+/// What a controller knows about termination.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Ending {
-    /// How often it became busy, or what it owns changed.
+    /// How often it became busy, or its range changed.
     busy: u64,
     idle: bool,
     owned_after: Option<Key>,
-    /// A marker that waits here, and who sent it.
+    /// A marker that waits here, and its sender.
     waiting: Option<(Key, Marker)>,
-    /// The marker that it sent off, if it leads.
+    /// The marker under way that this controller started.
     sent: Option<u64>,
-    /// The last one found that the ring is not whole: the next one is sent when it was looked at again.
+    /// The last marker met a ring with a gap: the next one waits for a stabilisation.
     rests: bool,
     pub(super) finished: bool,
-    /// Whom the last marker found idle, if it ended the crawl.
+    /// The controllers that the last marker visited, if it ended the crawl.
     members: Vec<Key>,
 }
 
 impl Peer {
-    /// Whether it has nothing to do and waits for nothing.
+    /// Whether it has no work and waits for nothing.
     pub(super) fn is_idle(&self) -> bool {
         self.known.ownership().free() == 0
             && self.leases.is_empty()
@@ -42,7 +42,7 @@ impl Peer {
         self.leases.len()
     }
 
-    /// A candidate that nobody works on and that nobody will be given, for checkers.
+    /// A claimed candidate without a lease, which no crawler would ever get. For checkers.
     pub fn leaked(&self) -> Option<String> {
         if self.is_keeping() {
             return None;
@@ -83,7 +83,7 @@ impl Peer {
         }
     }
 
-    /// The ring was looked at again.
+    /// Allows another marker after a stabilisation.
     pub(super) fn marker_may_go(&mut self) {
         self.ending.rests = false;
     }
@@ -97,12 +97,12 @@ impl Peer {
         match self.member.successors().first().copied() {
             Some(next) => self.send(next, PeerMessage::Marker(marker), out),
             None if self.is_alone() => self.finish_all(vec![self.me], out),
-            // It has lost its successors and will find others.
+            // It has lost its successors, and will find others.
             None => self.rest(),
         }
     }
 
-    /// The marker did not come back: somebody who had it is gone, or keeps it because there is something to do.
+    /// The marker did not come back: a controller that held it failed, or is busy.
     pub(super) fn marker_overdue(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ending.finished || self.ending.sent.is_none() {
             return;
@@ -117,7 +117,7 @@ impl Peer {
 
     pub(super) fn marker(&mut self, from: Key, marker: Marker, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
-            // Whoever sent it has not heard.
+            // The leader has not learned of the end.
             self.send(marker.leader, PeerMessage::Finish(self.me), out);
             return;
         }
@@ -129,7 +129,8 @@ impl Peer {
 
     fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<PeerEffect>) {
         let here = (self.me, self.ending.busy);
-        // Somebody between the two was not visited, or what lies between is nobody's.
+        // Otherwise a controller between the two was not visited, or the range between has no
+        // owner.
         let complete = self.ranges.after == Some(from);
         if marker.leader == self.me {
             let in_vain = marker.in_vain.or((!complete).then_some(InVain::NotWhole));
@@ -141,7 +142,7 @@ impl Peer {
             } else if !same || marker.again > 0 {
                 return self.send_marker(out);
             }
-            // Round once. The second round compares.
+            // The first round is over. The second one compares.
             marker.again = 1;
         } else if !complete {
             return self.give_back(marker, InVain::NotWhole, out);
@@ -158,19 +159,19 @@ impl Peer {
         }
     }
 
-    /// The ring is not whole: there is no use in another marker before it was looked at again.
+    /// The ring has a gap: another marker is useless before a stabilisation.
     fn rest(&mut self) {
         (self.ending.sent, self.ending.rests) = (None, true);
     }
 
-    /// The leader need not wait until it is overdue.
+    /// Returns a marker that failed to its leader, which need not wait for the timeout.
     fn give_back(&mut self, marker: Marker, why: InVain, out: &mut Vec<PeerEffect>) {
         let marker = Marker { in_vain: Some(why), ..marker };
         self.send(marker.leader, PeerMessage::Marker(marker), out);
     }
 
-    /// Who had a part in the crawl when it was found to be over, if this controller found it: between them they know
-    /// all.
+    /// The controllers of the ring at the end, if this controller detected it. Together they know
+    /// the whole crawl.
     pub fn finishers(&self) -> &[Key] {
         &self.ending.members
     }
@@ -180,7 +181,7 @@ impl Peer {
         self.finish(self.me, out);
     }
 
-    /// The crawl is over; the next one is told.
+    /// Ends the crawl here and tells the successor.
     pub(super) fn finish(&mut self, leader: Key, out: &mut Vec<PeerEffect>) {
         if std::mem::replace(&mut self.ending.finished, true) {
             return;
@@ -195,7 +196,7 @@ impl Peer {
     }
 }
 
-/// What a controller waits for, for people who wonder why a crawl does not end.
+/// What a controller waits for, to explain why a crawl does not end.
 impl std::fmt::Display for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(

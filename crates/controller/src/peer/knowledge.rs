@@ -135,7 +135,7 @@ impl PeerKnowledge {
             if let Some(ask) = known.graph.at(state).ask.filter(|_| own)
                 && known.graph.slots().claimed().contains(&ask)
             {
-                known.graph.explorer().released(ask);
+                known.graph.explorer().release(ask);
             }
             known.set_links_aside(state);
         });
@@ -202,7 +202,7 @@ impl PeerKnowledge {
         }
         self.graph.find_or_add(step.to);
         self.counted(from, |known| match slot {
-            Some(slot) => known.graph.explorer().executed_as(slot, step.to, new),
+            Some(slot) => known.graph.explorer().record_known(slot, step.to, new),
             None => known.graph.explorer().extend_executed(from, step.action, step.to, new),
         });
         true
@@ -235,7 +235,7 @@ impl PeerKnowledge {
                 if let Some(ask) = self.foreign_ask(*key)
                     && self.graph.slots().claimed().contains(&ask)
                 {
-                    self.graph.explorer().released(ask);
+                    self.graph.explorer().release(ask);
                 }
             }
         }
@@ -297,14 +297,14 @@ impl PeerKnowledge {
     /// A claimed candidate was not executed.
     pub fn release(&mut self, slot: Slot) {
         if self.graph.slots().claimed().contains(&slot) {
-            self.counted(slot.state, |known| known.graph.explorer().released(slot));
+            self.counted(slot.state, |known| known.graph.explorer().release(slot));
         }
     }
 
     /// Gives a candidate up.
     pub fn close(&mut self, slot: Slot, reason: JobFailure) {
         if self.graph.is_open(slot) {
-            self.counted(slot.state, |known| known.graph.explorer().closed(slot));
+            self.counted(slot.state, |known| known.graph.explorer().close(slot));
             let action = self.graph.step(slot).action;
             self.graph.at_mut(slot.state).reasons.insert(action, reason);
         }

@@ -119,7 +119,7 @@ impl KnownGraph {
 
     /// The state with this name, which is added if it is new.
     pub(super) fn find_or_add(&mut self, key: StateKey) -> StateIndex {
-        let landing = self.explorer().met(key, &[]);
+        let landing = self.explorer().add_state(key, &[]);
         if landing.new {
             self.states.push(KnownState::default());
             self.refresh_ask(landing.state, false);
@@ -143,7 +143,7 @@ impl KnownGraph {
         if let Some(ask) = self.at_mut(state).ask.take()
             && self.slots().target(ask).is_none()
         {
-            self.explorer().closed(ask);
+            self.explorer().close(ask);
         }
     }
 

@@ -1,10 +1,11 @@
-//! Plain links are followed once in the whole crawl. Whoever owns a link's place on the ring (its *home*) gives it to the
-//! first state that asks; all others wait until it was followed there. That it was, and where it leads, is a fact like
-//! any other: whoever leaves a link to another state knows the destination and tells those who may have lost it. A
-//! controller with links that wait is not idle, so a crawl does not end before each of them was followed.
+//! A crawl follows each plain link once. The controller that owns a link's key on the ring (the
+//! link's *home*) grants it to the first state that claims it; all other states wait for the
+//! outcome. The outcome and the destination are facts like any other. A controller that skips a
+//! link knows the destination, and tells its owner that it exists. A controller with waiting links
+//! is not idle, so a crawl does not end before each link was followed.
 //!
-//! Only what crawlers found is kept on disk; who was given a link is collected again by those who take over its home. At
-//! worst a link is followed twice.
+//! Only what crawlers found is durable. A controller that takes over a home collects the grants
+//! again. At worst a link is followed twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,36 +22,36 @@ use crate::journal::Fact;
 pub(super) struct LinkRegistry {
     /// Those that were followed.
     followed: BTreeMap<ActionSignature, Followed>,
-    /// Own states that offer a link which was not followed yet, as far as is known here.
+    /// Own states that offer a link that is not known to be followed.
     waiting: BTreeMap<ActionSignature, BTreeSet<StateKey>>,
-    /// Links that were asked for at their homes.
+    /// Links claimed at their homes, without an answer yet.
     asked: BTreeSet<ActionSignature>,
-    /// Links that own states were given.
+    /// Links granted to own states.
     given: BTreeMap<ActionSignature, StateKey>,
-    /// As home: to which states links were given, and who else has asked.
+    /// As home: the grants, and the claims that wait.
     granted: BTreeMap<ActionSignature, Granted>,
-    /// Links about which something has changed.
+    /// Links to look at again.
     changed: BTreeSet<ActionSignature>,
-    /// Where the own places began when everything that waits was last looked at.
+    /// Where the own range began when the waiting links were last checked.
     seen_after: Option<Key>,
 }
 
-/// A link that a state was given.
+/// A link granted to a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Granted {
     to: StateKey,
     route: Route,
-    /// Others that ask for it, by who asks and under which number.
+    /// Waiting claims, by claimant and number.
     others: BTreeMap<(Key, u64), Wish>,
 }
 
-/// The home of a link is with whoever owns this. No state has this name but by chance, and nothing would come of it.
+/// The key whose owner is a link's home. A state with the same key would do no harm.
 fn home(link: ActionSignature) -> StateKey {
     StateKey(u128::from(link.0) << 64 | u128::from(!link.0))
 }
 
 impl Peer {
-    /// Goes on with the plain links that were set aside, and with those about which something has changed.
+    /// Handles the plain links that were deferred or that changed.
     pub(super) fn look_at_links(&mut self, out: &mut Vec<PeerEffect>) {
         for (state, link) in self.known.take_set_aside() {
             self.links.waiting.entry(link).or_default().insert(state);
@@ -65,7 +66,7 @@ impl Peer {
         }
     }
 
-    /// What became of links that own states were given may have been heard of in another way than by doing it.
+    /// Reports granted links of own states whose outcome arrived by another message.
     pub(super) fn look_at_given_links(&mut self, out: &mut Vec<PeerEffect>) {
         let settled = |(&link, &state): (&ActionSignature, &StateKey)| {
             let slot = self.known.graph().slot(state, link)?;
@@ -77,7 +78,7 @@ impl Peer {
         }
     }
 
-    /// Tells what became of a link of an own state where it is no candidate any more.
+    /// Reports the outcome of a link of an own state that is no candidate any more.
     fn became_of(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<PeerEffect>) {
         match self.known.graph().find(state).and_then(|state| self.known.graph().lead(state, link))
         {
@@ -88,19 +89,19 @@ impl Peer {
         }
     }
 
-    /// Whether own states wait for something to be followed.
+    /// Whether own states wait for a link to be followed.
     pub(super) fn waits_for_links(&self) -> bool {
         !self.links.waiting.is_empty()
     }
 
-    /// Sees to it that the own states that offer a link do not wait in vain.
+    /// Advances a link that own states wait for: skips it, follows it, or claims it.
     fn pursue(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
         let Some(mut states) = self.links.waiting.remove(&link) else { return };
         states.retain(|&state| self.owns(state) && self.known.is_aside(state, link));
         if let Some(followed) = self.links.followed.get(&link) {
             let from = followed.from;
             for state in states {
-                // If it was followed from this very state, that was lost since.
+                // Followed from this very state, but the transition was lost since.
                 if state == from {
                     self.known.take_up(state, link);
                 } else {
@@ -133,7 +134,8 @@ impl Peer {
             .unwrap_or_default()
     }
 
-    /// Somebody asks for a link. Who may lack something does not answer; it will be asked again.
+    /// A controller claims a link for a state. A home that is not settled does not answer: the
+    /// claimant retries.
     pub(super) fn claimed(
         &mut self,
         number: u64,
@@ -156,13 +158,13 @@ impl Peer {
             return;
         }
         if granted.others.insert((asker, number), wish).is_some() {
-            // It takes long. The state may have been lost, or what became of the link there.
+            // The claim was repeated: the state with the grant, or its outcome, may have been lost.
             let due = Wish { link, state: granted.to, route: granted.route.clone() };
             self.send_to_owner(due.state, None, PeerMessage::Due(due), out);
         }
     }
 
-    /// A home wonders what became of a link that was given to an own state.
+    /// A home asks for the outcome of a link granted to an own state.
     pub(super) fn due(&mut self, due: &Wish, out: &mut Vec<PeerEffect>) {
         let &Wish { link, state, ref route } = due;
         if self.is_unsettled() {
@@ -175,7 +177,7 @@ impl Peer {
             return;
         }
         if self.known.is_aside(state, link) {
-            // It was given the link before it came here, or asked for another state since.
+            // The grant is older than the ownership, or another state claimed the link since.
             self.links.given.insert(link, state);
             self.known.take_up(state, link);
         } else if self
@@ -200,7 +202,7 @@ impl Peer {
         self.send(asker, PeerMessage::Claimed { number, link, state, followed }, out);
     }
 
-    /// As home: the state that has a link cannot follow it.
+    /// As home: grants a link to the next claimant, since the present one cannot follow it.
     fn grant_to_next(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
         let Some(Granted { mut others, .. }) = self.links.granted.remove(&link) else { return };
         if let Some(((asker, number), wish)) = others.pop_first() {
@@ -210,7 +212,7 @@ impl Peer {
         }
     }
 
-    /// The answer to a claim: the state may follow the link, unless it was followed.
+    /// The answer to a claim: the state may follow the link, unless another state did.
     pub(super) fn answered(
         &mut self,
         link: ActionSignature,
@@ -228,7 +230,8 @@ impl Peer {
         }
     }
 
-    /// A plain link was followed from an own state. `turned_out`: it did not look like one.
+    /// A plain link was followed from an own state. `turned_out`: the page did not show it as a
+    /// link.
     pub(super) fn followed_here(
         &mut self,
         step: Transition,
@@ -249,7 +252,7 @@ impl Peer {
         self.owe_owner(home(link), |number| PeerMessage::Followed { number, asker, followed }, out);
     }
 
-    /// A link of an own state was given up: another state may try.
+    /// An own state gave a link up: another state may try.
     pub(super) fn gave_up_link(
         &mut self,
         state: StateKey,
@@ -268,7 +271,7 @@ impl Peer {
         );
     }
 
-    /// As home: a state gave a link up.
+    /// As home: the state with the grant gave the link up.
     pub(super) fn not_followed(
         &mut self,
         link: ActionSignature,
@@ -280,7 +283,7 @@ impl Peer {
         }
     }
 
-    /// Takes in that a link was followed, and tells those who wait for it.
+    /// Takes in that a link was followed, and answers the waiting claims.
     pub(super) fn learn_followed(&mut self, followed: &Followed, out: &mut Vec<PeerEffect>) {
         let link = followed.link;
         if self.links.followed.contains_key(&link) {
@@ -297,7 +300,8 @@ impl Peer {
         }
     }
 
-    /// An action is a plain link wherever it is offered. Says whether that was new.
+    /// Takes in that an action is a plain link wherever it is offered. Returns whether that was
+    /// new.
     pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
         let new = self.known.learn_plain(link);
         if new {
@@ -306,7 +310,7 @@ impl Peer {
         new
     }
 
-    /// Somebody has found out that an action is a plain link.
+    /// Another controller found out that an action is a plain link.
     pub(super) fn heard_plain(
         &mut self,
         followed: Followed,
@@ -325,7 +329,7 @@ impl Peer {
         }
     }
 
-    /// What is known of links with homes between two: those that were followed, and those that were given to states.
+    /// The links whose homes lie in a range: those followed, and those granted.
     pub(super) fn links_between(&self, after: Key, until: Key) -> (Vec<Followed>, Vec<Wish>) {
         let between = |link: ActionSignature| place(home(link)).belongs_to(after, until);
         let mut followed: BTreeMap<_, _> = self
@@ -361,7 +365,7 @@ impl Peer {
         (followed.into_values().collect(), given)
     }
 
-    /// Takes in what others know of links.
+    /// Takes in what other controllers know of links.
     pub(super) fn learn_links(
         &mut self,
         (followed, given): (Vec<Followed>, Vec<Wish>),
@@ -378,7 +382,7 @@ impl Peer {
         }
     }
 
-    /// The states that links are known to lead to, and how to get there.
+    /// The destinations of followed links, with their routes.
     pub(super) fn behind_links(&self) -> impl Iterator<Item = (StateKey, &Route)> {
         let all = self.links.followed.values().filter(|followed| !followed.route.is_empty());
         all.map(|followed| (followed.to, &followed.route))

@@ -1,5 +1,6 @@
-//! What controllers of a ring say to each other and to crawlers, and what a controller is told and asks for. Beside
-//! each message the word of the thesis for it (paper 002, sections 3.4, 3.5 and 5.3).
+//! The messages between controllers of a ring and to crawlers, and the inputs and effects of a
+//! controller. Each message names the thesis' word for it (sections 3.4, 3.5 and 5.3) in italics.
+//! `docs/protocol.md` tells what happens when a message is lost.
 
 use std::sync::Arc;
 
@@ -17,24 +18,24 @@ use crate::spent::Spent;
 /// A message on its way between two controllers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Envelope {
-    /// It is for whoever owns this state; otherwise for the receiver.
+    /// It is for the owner of this state; without one, for the receiver.
     pub key: Option<StateKey>,
-    /// How often it was handed on.
+    /// How often it was forwarded.
     pub hops: u32,
-    /// The sender takes the receiver for the owner.
+    /// The sender believes that the receiver is the owner.
     pub last: bool,
     /// The name of the initial state, if the sender knows it.
     pub initial: Option<StateKey>,
-    /// What the sender tells by the way.
+    /// Hints that the sender piggybacks.
     pub hints: Vec<RouteHint>,
-    /// Tasks that were done, told by the way.
+    /// Acknowledgements of tasks that the sender piggybacks.
     pub done: Vec<Done>,
     /// The message.
     pub message: PeerMessage,
 }
 
 impl Envelope {
-    /// Nothing but a message: for the owner of a state, or for the receiver.
+    /// A message without anything piggybacked: for the owner of a state, or for the receiver.
     pub fn new(key: Option<StateKey>, message: PeerMessage) -> Self {
         Self {
             key,
@@ -51,37 +52,38 @@ impl Envelope {
 /// From one controller to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PeerMessage {
-    /// About the ring itself.
+    /// A message of the ring itself.
     Ring(ring::RingMessage),
-    /// A crawler stands in a state of yours (*StateInfo*).
+    /// A crawler reached a state of the receiver (*StateInfo*).
     Reached(TaskReport),
-    /// A task of yours was done, and the state that it led to is kept (*AckJob*).
+    /// A task of the receiver was done, and its destination is durable (*AckJob*).
     Done(Done),
-    /// A task of yours was not done.
+    /// A task of the receiver was not done.
     Missed(LeaseRef, JobFailure),
-    /// A crawler wants to be sent to a state of yours (*ForwardExploration*).
+    /// A crawler asks for work in a state of the receiver (*ForwardExploration*).
     Seek(Seek),
-    /// The search of a crawler, wherever it leads (*ForwardExploration* as printed).
+    /// A search that travels with its request (*ForwardExploration* as printed).
     Search(Search),
-    /// A search from a state of yours came so far (*RememberMe*).
+    /// The progress of a search from a state of the receiver (*RememberMe*).
     Remember(StateKey, Search),
-    /// A crawler has nothing to do (*RequestJob*); goes round the ring back to whoever sent it off, or so many times.
+    /// A crawler has no work (*RequestJob*). Goes round the ring back to its sender, or for a
+    /// number of hops.
     Idle(WorkRequest, Key, u32),
-    /// What the sender knows (the broadcast of *global*, and the shared part of *RememberMe*).
+    /// Carries only what is piggybacked (the broadcast of *global*, and the hints of *RememberMe*).
     Learned,
-    /// Is everything done (*CheckTerm*)? Goes round the ring twice.
+    /// Asks whether all controllers are idle (*CheckTerm*). Goes round the ring twice.
     Marker(Marker),
-    /// Everything is done. Goes round the ring.
+    /// The crawl has ended. Goes round the ring.
     Finish(Key),
-    /// Who knows of lost states (*CollectStates*)? Goes round the ring.
+    /// Collects states of a range that may be lost (*CollectStates*). Goes round the ring.
     Collect(Collect),
-    /// Keep replicas of these facts (the *back-up update*).
+    /// Facts to replicate (the *back-up update*).
     Copy(u64, Vec<Fact>),
-    /// These are yours now (*hand-off*).
+    /// The receiver owns these states now (*hand-off*).
     HandOff {
         /// To be taken in.
         number: u64,
-        /// What is handed over begins after this place, where the next member is, as far as the sender knows.
+        /// The range begins after this key, where the next member is, as far as the sender knows.
         after: Key,
         /// Nothing is missing.
         settled: bool,
@@ -92,9 +94,10 @@ pub enum PeerMessage {
         /// Actions that turned out to be plain links.
         plain: Vec<ActionSignature>,
     },
-    /// I leave: all that I know is yours to look after, as the owner or by a copy, once I am gone (*hand-off*).
+    /// The sender leaves: the receiver keeps all that the sender knew, as owner or as replica
+    /// (*hand-off*).
     Bequest {
-        /// To be taken in, with copies as many as there were.
+        /// To be acknowledged once there are as many replicas as before.
         number: u64,
         /// The facts about the states, state by state, replicas included: their owner may be lost, and
         /// no member has noticed yet.
@@ -104,7 +107,7 @@ pub enum PeerMessage {
         /// Actions that turned out to be plain links.
         plain: Vec<ActionSignature>,
     },
-    /// There is a state of yours that you may have lost.
+    /// A state of the receiver exists; the receiver may have lost it.
     Exists {
         /// To be taken in.
         number: u64,
@@ -117,29 +120,29 @@ pub enum PeerMessage {
         /// The facts about it, if the sender knows any.
         facts: Vec<Fact>,
     },
-    /// A state offers this plain link, which is yours to decide about: may it be followed from there?
+    /// A state claims a plain link whose home is the receiver.
     Claim {
         /// To be answered.
         number: u64,
         /// Who asks.
         asker: Key,
-        /// What is asked for.
+        /// The link and the state.
         wish: Wish,
     },
-    /// The answer to a claim, when there is one.
+    /// The answer to a claim.
     Claimed {
         /// The claim's number.
         number: u64,
         /// The link.
         link: ActionSignature,
-        /// For which state it was asked.
+        /// The state that claimed it.
         state: StateKey,
-        /// Where it leads, if it was followed. If not, that state is to follow it.
+        /// The outcome, if the link was followed. Otherwise the state is to follow it.
         followed: Option<Followed>,
     },
-    /// What became of the plain link that a state of yours was given?
+    /// Asks for the outcome of a link granted to a state of the receiver.
     Due(Wish),
-    /// A plain link, which is yours to decide about, was followed.
+    /// A plain link whose home is the receiver was followed.
     Followed {
         /// To be taken in.
         number: u64,
@@ -148,7 +151,7 @@ pub enum PeerMessage {
         /// The link.
         followed: Followed,
     },
-    /// A state that was given a plain link, which is yours to decide about, could not follow it.
+    /// A state could not follow a link that the receiver, its home, granted.
     NotFollowed {
         /// To be taken in.
         number: u64,
@@ -159,9 +162,9 @@ pub enum PeerMessage {
         /// The state.
         state: StateKey,
     },
-    /// This action turned out to be a plain link. Goes round the ring back to whoever sent it off.
+    /// An action turned out to be a plain link. Goes round the ring back to its sender.
     Plain(Followed, Key),
-    /// An action of a state of yours led elsewhere than it did before.
+    /// An action of a state of the receiver led to another destination than before.
     Strayed {
         /// To be taken in.
         number: u64,
@@ -170,11 +173,11 @@ pub enum PeerMessage {
         /// Where it led.
         step: Transition,
     },
-    /// The message with this number was taken in.
+    /// Acknowledges the message with this number.
     Taken(u64),
-    /// A crawler of that controller wants to know what a state of yours is like.
+    /// A crawler of that controller asks for the content of a state of the receiver.
     Want(StateKey, CrawlerId, Key),
-    /// What a state is like, for a crawler of yours.
+    /// The content of a state, for a crawler of the receiver.
     Like(StateKey, CrawlerId, Option<ContentId>),
 }
 
@@ -196,13 +199,13 @@ pub struct Followed {
     pub link: ActionSignature,
     /// The state that it was followed from.
     pub from: StateKey,
-    /// Where it leads, from whichever state.
+    /// Its destination, equal from every state.
     pub to: StateKey,
     /// How to get there.
     pub route: Route,
 }
 
-/// A state that wants to follow a plain link, or was given it.
+/// A claim of a state to follow a plain link, or the grant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Wish {
     /// The link.
@@ -213,16 +216,16 @@ pub struct Wish {
     pub route: Route,
 }
 
-/// Which task a crawler speaks of: its lease is held by that controller.
+/// A task, by the controller that holds its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LeaseRef {
-    /// Who gave it.
+    /// The controller that gave it.
     pub by: Key,
     /// Its number there.
     pub job: JobId,
 }
 
-/// What a crawler says when it is done with a task, or has waited too long for one.
+/// A crawler's report after a task, or after it waited too long for one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskReport {
     /// Which crawler.
@@ -231,31 +234,31 @@ pub struct TaskReport {
     pub number: u64,
     /// Where it stands, if anywhere.
     pub at: Option<Sighting>,
-    /// How one gets there after a reset.
+    /// The route there after a reset.
     pub route: Option<Route>,
-    /// The task that led there.
+    /// The task that it performed.
     pub task: Option<LeaseRef>,
-    /// What the task executed for the first time.
+    /// The candidate that the task executed.
     pub executed: Option<(StateKey, ActionSignature)>,
-    /// The transitions that it took on the way.
+    /// The transitions that it walked over.
     pub walked: Vec<Transition>,
-    /// Why the task was not done, if it was not.
+    /// Why the task was not done.
     pub failed: Option<JobFailure>,
-    /// The transition on the way that led here instead of where it did before; certainly so, if the way began with a
-    /// reset.
+    /// The transition of the walk that led here instead of to its known destination. Certain if the
+    /// walk began with a reset.
     pub strayed: Option<(Transition, bool)>,
-    /// What was executed is a plain link.
+    /// The executed action is a plain link.
     pub once: bool,
-    /// What happened while it was executed.
+    /// What happened during the execution.
     pub notes: Vec<Note>,
-    /// What the page is like, if it was looked at.
+    /// The content of the page, if the crawler captured it.
     pub content: Option<ContentId>,
-    /// It was said before, and nobody answered.
+    /// It repeats a report that was not answered.
     pub again: bool,
 }
 
 impl TaskReport {
-    /// Of a crawler that stands nowhere and has done nothing.
+    /// The report of a crawler that stands nowhere and has done nothing.
     pub fn new(crawler: CrawlerId, number: u64) -> Self {
         Self {
             crawler,
@@ -276,8 +279,7 @@ impl TaskReport {
 }
 
 impl TaskReport {
-    /// How a job ended that a task asked for, and what was spent on it. `here` is the route by which
-    /// the crawler came to where it stood before.
+    /// The report of a job that ended. `here` is the route to where the crawler stood before.
     pub fn of(
         crawler: CrawlerId,
         number: u64,
@@ -323,23 +325,23 @@ impl TaskReport {
     }
 }
 
-/// A crawler that wants something to do.
+/// A crawler's request for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkRequest {
-    /// Which.
+    /// The crawler.
     pub crawler: CrawlerId,
-    /// Its report that is to be answered.
+    /// The report that the answer belongs to.
     pub number: u64,
     /// Where it stands.
     pub at: Option<StateKey>,
-    /// It has asked before, and nobody answered: somebody who is remembered to own something may be gone.
+    /// It repeats a request that was not answered: a remembered owner may have failed.
     pub again: bool,
 }
 
 /// A task was done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Done {
-    /// Which.
+    /// The task.
     pub task: LeaseRef,
     /// What it executed.
     pub step: Transition,
@@ -347,91 +349,91 @@ pub struct Done {
     pub once: bool,
     /// What happened on the way.
     pub notes: Vec<Note>,
-    /// Whether that found a new state.
+    /// Whether it found a new state.
     pub new: bool,
-    /// Who keeps the state that it led to.
+    /// The controller that keeps the destination.
     pub kept_by: Key,
 }
 
-/// A crawler is to be sent to a state that had something to do, as far as the sender knows.
+/// A request for work in a state that has candidates, as far as the sender knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Seek {
-    /// Who.
+    /// The request.
     pub asking: WorkRequest,
-    /// Where to.
+    /// The state.
     pub goal: StateKey,
-    /// The way begins with a reset.
+    /// The path begins with a reset.
     pub reset: bool,
-    /// The way.
+    /// The path.
     pub walk: Vec<Transition>,
-    /// Who sought first.
+    /// The controller that began the search.
     pub origin: Key,
-    /// The states that had nothing to do, found on the way.
+    /// The exhausted states that it met.
     pub drained: Vec<RouteHint>,
 }
 
-/// Termination's marker.
+/// The marker of termination detection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Marker {
-    /// Who sent it off.
+    /// The controller that started it.
     pub leader: Key,
     /// Counts the markers of a leader.
     pub number: u64,
-    /// Whom it has visited, and how often that one had become busy by then.
+    /// The visited controllers, and how often each had become busy by then.
     pub seen: Vec<(Key, u64)>,
-    /// How many of them it has found unchanged in its second round.
+    /// How many of them were unchanged in the second round.
     pub again: usize,
-    /// It goes back to its leader, because of this.
+    /// Why it returns to its leader early.
     pub in_vain: Option<InVain>,
 }
 
-/// Why a marker cannot assert the end.
+/// Why a marker cannot confirm the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum InVain {
-    /// Somebody had something to do since its first round.
+    /// A controller was busy since the first round.
     Busy,
-    /// Somebody was passed over, or something is nobody's.
+    /// A controller was missed, or a range has no owner.
     NotWhole,
 }
 
-/// Lost states are looked for.
+/// A collection of states that may be lost.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Collect {
-    /// By whom.
+    /// The collector.
     pub by: Key,
     /// Counts its collections.
     pub number: u64,
-    /// The states between this place and that of the collector.
+    /// The range: after this key, up to the collector's.
     pub after: Key,
-    /// The facts about those that a member has a replica of, state by state.
+    /// Facts about states in the range, state by state.
     pub facts: Vec<Fact>,
-    /// Those that a known transition leads to.
+    /// States in the range that a known transition leads to.
     pub seen: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those that were given to states.
     pub links: (Vec<Followed>, Vec<Wish>),
-    /// Somebody may have been passed over: one of those that it visited takes another for the one before it than whom
-    /// it came from.
+    /// A member may have been missed: a visited member has another predecessor than the sender.
     pub gaps: bool,
 }
 
-/// What a crawler is to do (*ExecuteEvent*; *Start* is the one without a job).
+/// A task for a crawler (*ExecuteEvent*; *Start* is the task without a job).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Task {
-    /// Who gives it, and its number.
+    /// Its lease.
     pub id: LeaseRef,
-    /// The crawler's report that it answers; a crawler that has reported again gives it back.
+    /// The report that it answers. A crawler that has reported again returns it.
     pub number: u64,
-    /// What to do; to load the URL, if there is none.
+    /// The job; without one the crawler loads the URL.
     pub job: Option<Job>,
-    /// How one gets to the job's state after a reset, if that is known.
+    /// The route to the job's state after a reset, if known.
     pub route: Option<Route>,
-    /// What is offered where it leads is not known: the crawler is to say so, even if it has said so before.
+    /// The offers of the destination are not known: the report must list them, even if the crawler
+    /// listed them before.
     pub look: bool,
 }
 
 impl Task {
-    /// How one gets to where a task has led: as its controller knows, or as the crawler itself (it stood at the end of
-    /// `here`) came there.
+    /// The route to the task's destination: as the controller knows it, or as the crawler came
+    /// there from the end of `here`.
     pub fn route_to(&self, here: Option<&Route>, step: Transition) -> Route {
         let walk = self.job.iter().flat_map(|job| job.walk.iter());
         match (&self.route, here) {
@@ -445,67 +447,67 @@ impl Task {
 /// From a controller to a crawler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ToCrawler {
-    /// Do this.
+    /// A task to perform.
     Task(Task),
-    /// What a state is like that it wanted to know of, if anybody knows.
+    /// The content of a state that the crawler asked for, if it is known.
     Like(StateKey, Option<ContentId>),
     /// The crawl is over.
     Finished,
 }
 
-/// What a controller is told. Times are in microseconds.
+/// An input of a controller. Times are in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeerInput {
-    /// Begin: the ring's timers start to run.
+    /// Start the timers of the ring.
     Start,
     /// Join the ring that this member is in.
     Join(Key),
-    /// This member is in a ring, perhaps in another one: the two are to become one.
+    /// This member is in a ring, perhaps in another one: merge the two.
     Meet(Key),
     /// Hand over and leave the ring.
     Leave,
-    /// A message came.
+    /// A message from another controller.
     Received(Key, Envelope),
-    /// A crawler reports.
+    /// A crawler's report.
     Report(TaskReport),
-    /// A crawler gives a task back that it did not begin.
+    /// A crawler returns a task that it did not begin.
     Returned(LeaseRef),
-    /// The crawler that was doing a task, anybody's, is gone.
+    /// The crawler that performed a task, of any controller, is lost.
     Lost(LeaseRef),
-    /// A crawler wants to know what a state is like, to walk through it.
+    /// A crawler asks for the content of a state that it is to walk through.
     Want(CrawlerId, StateKey),
-    /// A timer went off.
+    /// A timer fired.
     Woken(PeerTimer),
 }
 
-/// What a controller wants to be reminded of.
+/// A timer of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PeerTimer {
-    /// The ring's stabilisation.
+    /// Stabilisation of the ring.
     Stabilise,
-    /// The ring's far members.
+    /// Refresh of the ring's fingers.
     Fingers,
-    /// A question of the ring.
+    /// A question of the ring is unanswered.
     Silent(u64),
-    /// A task should be done by now.
+    /// A lease expires.
     Lease(JobId),
-    /// A message with this number should have been taken in by now.
+    /// The message with this number is not acknowledged.
     Resend(u64),
-    /// The states that come with joining should be there by now.
+    /// The hand-off after joining is overdue.
     Grant,
-    /// A collection should be back by now.
+    /// A collection is overdue.
     Collect(u64),
-    /// Crawlers without a job ask round again.
+    /// Parked crawlers ask for work again.
     Idle,
-    /// The marker should be back by now.
+    /// The marker is overdue.
     Marker,
-    /// Transitions are copied now and then.
+    /// Periodic replication is due.
     Copies,
-    /// What is told by the way has waited long enough for a message to go with.
+    /// Acknowledgements have waited long enough to piggyback.
     Later,
 }
 
-/// What a controller asks for.
+/// An effect that a controller asks its driver for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::large_enum_variant,
@@ -514,15 +516,15 @@ pub enum PeerTimer {
 pub enum PeerEffect {
     /// Send a message to another controller.
     Send(Key, Envelope),
-    /// Tell all other controllers at once.
+    /// Send hints to all other controllers at once.
     Broadcast(Vec<RouteHint>),
-    /// Tell a crawler something.
+    /// Send a message to a crawler.
     Tell(CrawlerId, ToCrawler),
-    /// Keep this for good. What is asked for after it says so to others: it must not leave before this is on disk.
+    /// Make this durable. Effects after it may rely on it: none may leave before it is on disk.
     Keep(Fact),
-    /// A transition of an own state counts from now on, whatever happens; for whoever watches.
+    /// A transition of an own state is final. For observers.
     Executed(Transition),
-    /// Say `Woken` after so many microseconds.
+    /// Start a timer of this many microseconds.
     Wake(PeerTimer, u64),
     /// This controller has left the ring in order.
     Left,

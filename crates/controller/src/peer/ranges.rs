@@ -1,4 +1,5 @@
-//! Which states are this controller's: it takes over, hands over, and looks for what was lost.
+//! Which range of keys this controller owns: it takes over ranges, hands them over, and reconciles
+//! what other controllers know of them. It assigns nothing in a range before reconciling it.
 
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
@@ -10,36 +11,46 @@ use super::{Peer, place};
 use crate::job::{Route, Transition};
 use crate::journal::Fact;
 
-/// What it owns.
+/// Where a controller stands between joining and leaving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// It has not seen itself inside the ring yet.
+    #[default]
+    Joining,
+    /// It is inside, and waits for the hand-off of the range that it owns now.
+    AwaitingHandOff,
+    /// It serves its range.
+    Serving,
+    /// It hands everything over and leaves.
+    Leaving,
+}
+
+/// The range of keys that a controller owns, and what it does about changes of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Ranges {
-    /// Everything after this place up to its own; nothing, if there is none.
+    /// It owns the keys after this one up to its own; none, if this is `None`.
     pub(super) after: Option<Key>,
-    /// Whether it was given what is its own. A newcomer is not, at first.
-    pub(super) granted: bool,
-    /// Whether it waits for that.
-    expects: bool,
-    /// Messages for states that may be its own soon.
+    phase: Phase,
+    /// Messages for states that this controller may own soon.
     pub(super) held: Vec<(Key, Envelope)>,
-    /// The collection under way: its number, and after which place.
+    /// The collection under way: its number, and the key after which it collects.
     collecting: Option<(u64, Key)>,
-    /// The collections heard of: of what, and by whom.
+    /// The collections heard of: after which key, and by which controller.
     pub(super) heard: Vec<(Key, Key)>,
-    leaving: bool,
-    /// What it brings from an earlier life, until it is in the ring.
+    /// What it restored from its disk, until it is in the ring.
     pub(super) remembered: Vec<Fact>,
 }
 
-/// What is handed over.
+/// The states and links of a range that changes its owner.
 #[derive(Default)]
 pub(super) struct Handover {
     /// Nothing is missing.
     pub(super) settled: bool,
-    /// About states, state by state.
+    /// Facts about the states, state by state.
     pub(super) facts: Vec<Fact>,
-    /// States that are only known to be there.
+    /// States of which only the existence and a route are known.
     pub(super) awaited: Vec<(StateKey, Route)>,
-    /// Plain links that were followed, and those that were given to states.
+    /// Plain links that were followed, and those granted to states.
     pub(super) links: (Vec<Followed>, Vec<Wish>),
 }
 
@@ -54,51 +65,60 @@ impl Handover {
 }
 
 impl Ranges {
-    /// Of a founder.
-    pub(super) fn whole(member: &RingMember) -> Self {
-        Self { after: member.owns_after(), granted: true, ..Self::default() }
+    /// Of a founder, which waits for no hand-off.
+    pub(super) fn founder(member: &RingMember) -> Self {
+        Self { after: member.range_start(), phase: Phase::Serving, ..Self::default() }
+    }
+
+    /// Whether the hand-off of its range is still to come.
+    pub(super) fn awaits_hand_off(&self) -> bool {
+        matches!(self.phase, Phase::Joining | Phase::AwaitingHandOff)
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.phase == Phase::Leaving
     }
 }
 
 impl Peer {
-    /// Whether it may lack something that is its own.
+    /// Whether it may lack knowledge about its own range.
     pub(super) fn is_unsettled(&self) -> bool {
-        !self.ranges.granted
+        self.ranges.phase != Phase::Serving
             || self.ranges.collecting.is_some()
             || !self.ranges.held.is_empty()
-            || self.ranges.leaving
     }
 
-    /// Whether everything is its own.
+    /// Whether it owns the whole ring.
     pub(super) fn is_alone(&self) -> bool {
         self.ranges.after == Some(self.me)
     }
 
-    /// Where its own states begin, for checkers.
+    /// The key after which its range begins, for checkers.
     pub fn owns_after(&self) -> Option<Key> {
         self.ranges.after
     }
 
-    /// Takes in what the ring has become.
+    /// Adapts the owned range to the present neighbours.
     pub(super) fn look_at_ring(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.member.is_inside() && !self.ranges.granted && !self.ranges.expects {
-            self.ranges.expects = true;
-            out.push(PeerEffect::Wake(PeerTimer::Grant, self.settings.times.round));
-        }
-        let now = if self.ranges.granted && !self.ranges.leaving {
-            self.member.owns_after()
-        } else {
-            None
-        };
-        if now != self.ranges.after && !self.ranges.leaving {
-            self.move_to(now, out);
-        }
-        match self.member.successors().first().copied() {
-            Some(heir) if self.ranges.leaving && self.member.is_inside() => {
-                self.change_heir(heir, out)
+        match self.ranges.phase {
+            Phase::Joining if self.member.is_inside() => {
+                self.ranges.phase = Phase::AwaitingHandOff;
+                out.push(PeerEffect::Wake(PeerTimer::Grant, self.settings.times.round));
             }
-            None if self.ranges.leaving && self.member.is_inside() => self.left(out),
-            _ => {}
+            Phase::Joining | Phase::AwaitingHandOff => {}
+            Phase::Serving => {
+                let now = self.member.range_start();
+                if now != self.ranges.after {
+                    self.move_to(now, out);
+                }
+            }
+            Phase::Leaving if self.member.is_inside() => {
+                match self.member.successors().first().copied() {
+                    Some(successor) => self.change_heir(successor, out),
+                    None => self.left(out),
+                }
+            }
+            Phase::Leaving => {}
         }
         self.look_at_backups(out);
     }
@@ -127,10 +147,11 @@ impl Peer {
         }
         let Some(after) = now else { return };
         if let Some(before) = given_to {
-            // Somebody came in before this controller; also if there is nothing to give it must hear of it.
+            // A controller joined in front of this one. It waits for this message even if it is
+            // empty.
             given.links = self.links_between(before, after);
             self.hand_over(after, before, given, out);
-            // It may have been there before, unknown to those who took over from its neighbour: then it was not asked.
+            // The new neighbour may have been there before, unknown to the collection under way.
             if self.ranges.heard.iter().any(|&(_, by)| by == self.me) {
                 self.start_collecting(after, out);
             }
@@ -141,15 +162,15 @@ impl Peer {
         self.try_held();
     }
 
-    /// What could not be handed on is tried again.
+    /// Retries the messages that could not be forwarded.
     pub(super) fn try_held(&mut self) {
-        if self.ranges.granted {
+        if !self.ranges.awaits_hand_off() {
             let held = std::mem::take(&mut self.ranges.held);
             self.inbox.extend(held);
         }
     }
 
-    /// A state is own or not, by its place.
+    /// Marks a state as owned or not, by its key.
     pub(super) fn own_or_not(&mut self, key: StateKey) {
         let own = self.owns(key);
         let was =
@@ -160,12 +181,12 @@ impl Peer {
         }
     }
 
-    /// Takes in what another knew of a state that is own, or will be.
+    /// Takes in what another controller knew of a state that this one owns, or will own.
     pub(super) fn take_over(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
         let Some(key) = facts.first().and_then(Fact::state) else { return };
         out.extend(facts.iter().cloned().map(PeerEffect::Keep));
         self.keep_copies(facts);
-        // What it leads to may be own as well, and lost.
+        // A destination may be an own state that was lost.
         for (action, to) in executed(facts) {
             if self.owns(to) && !self.known.graph().is_full(to) {
                 let step = Transition { from: key, action, to };
@@ -175,7 +196,7 @@ impl Peer {
         }
     }
 
-    /// States were handed over to this controller.
+    /// The previous owner hands over a range.
     pub(super) fn handed_over(
         &mut self,
         after: Key,
@@ -183,10 +204,10 @@ impl Peer {
         facts: &[Fact],
         out: &mut Vec<PeerEffect>,
     ) {
-        if !self.ranges.granted {
-            // Whoever is there has not told a newcomer yet, and others farther off may have: what lies between the
-            // two is not this controller's.
-            let notify = ring::RingInput::Received(after, ring::RingMessage::Notify);
+        if self.ranges.awaits_hand_off() {
+            // The sender is the nearest member before this one, and may not have notified it yet.
+            // Without this, a member farther off would count as the predecessor.
+            let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
         for state in by_state(facts) {
@@ -196,22 +217,22 @@ impl Peer {
         for state in by_state(facts) {
             self.assure_heard(state, out);
         }
-        // When two rings become one, what a member gives up was not its new predecessor's alone.
+        // When two rings merge, a member may give up states of several owners.
         for state in by_state(facts) {
             let key = state.first().and_then(Fact::state);
-            if self.ranges.granted && key.is_some_and(|key| !self.owns(key)) {
+            if !self.ranges.awaits_hand_off() && key.is_some_and(|key| !self.owns(key)) {
                 self.pass_on(state, out);
             }
         }
     }
 
-    /// A newcomer may begin. Without having been given anything it looks for it itself.
+    /// A newcomer begins to serve its range. It collects what the hand-off did not bring.
     pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<PeerEffect>) {
-        if self.ranges.granted || self.ranges.leaving || !self.member.is_inside() {
+        if !self.ranges.awaits_hand_off() || !self.member.is_inside() {
             return;
         }
-        self.ranges.granted = true;
-        self.ranges.after = self.member.owns_after();
+        self.ranges.phase = Phase::Serving;
+        self.ranges.after = self.member.range_start();
         let incomplete = self.ranges.after.filter(|_| given != Some(true));
         if let Some(after) = incomplete {
             self.doubt(after, self.me);
@@ -227,8 +248,8 @@ impl Peer {
         self.try_held();
     }
 
-    /// Tells others what it remembers of their states, and which states there must be: they may have been lost
-    /// meanwhile, and nobody else may know of them.
+    /// Tells the owners what its disk held of their states, and which states exist: they may have
+    /// been lost meanwhile, and no other member may know of them.
     fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
         let remembered = std::mem::take(&mut self.ranges.remembered);
@@ -254,31 +275,33 @@ impl Peer {
         }
     }
 
-    /// Somebody else may know of more that was done after one place, up to another: nothing there is handed out until
-    /// everybody was asked, or it would be done again.
+    /// Marks the keys after one up to another as unreconciled. Assigning there before all members
+    /// were asked would repeat work.
     fn doubt(&mut self, after: Key, upto: Key) {
         let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
         self.known.set_unreconciled(Some((after, upto)));
     }
 
-    /// It stood still, or another one does not know of it: others may have stood in for it.
+    /// Reconciles the whole range: this controller paused, or a member did not know of it. Another
+    /// controller may have taken over its range meanwhile.
     pub(super) fn may_be_stood_in_for(&mut self, out: &mut Vec<PeerEffect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.doubt(after, self.me);
-            // Also if one is under way: what is on its way back may be older.
+            // A collection that is under way does not count: its answers may be older.
             self.start_collecting(after, out);
         }
     }
 
-    /// Somebody else may have found something that is own.
+    /// Collects what other controllers may have found in the own range.
     pub(super) fn collect_own(&mut self, out: &mut Vec<PeerEffect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.start_collecting(after, out);
         }
     }
 
-    /// What the one before had when it was lost may have been its predecessor's, for whom it stood in: it is told.
+    /// Sends the replicas to their owners. A lost predecessor may have served them for another lost
+    /// member, whose new owner does not have them.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
         let copies =
             self.known.graph().all().filter(|&(_, state)| !self.known.ownership().is_own(state));
@@ -288,7 +311,7 @@ impl Peer {
         }
     }
 
-    /// Asks everybody for what is own and may be lost.
+    /// Asks all members for states of the own range that may be lost.
     pub(super) fn start_collecting(&mut self, after: Key, out: &mut Vec<PeerEffect>) {
         let number = self.number();
         self.ranges.collecting = Some((number, after));
@@ -315,8 +338,8 @@ impl Peer {
         }
     }
 
-    /// Whoever kept the destination of a transition of an own state may be gone, and those that took over may have
-    /// asked here before the transition was known: they are told.
+    /// Tells the owner of a destination that it exists. The controller that kept it may be gone,
+    /// and its successor may have collected before this transition was known.
     pub(super) fn assure(&mut self, step: Transition, kept_by: Key, out: &mut Vec<PeerEffect>) {
         let moved = self
             .ranges
@@ -329,7 +352,7 @@ impl Peer {
         }
     }
 
-    /// Somebody relies on a state that another has: those that took over from the other are told that it is there.
+    /// Tells the present owner that a state exists, if its range changed owners since.
     pub(super) fn assure_there(
         &mut self,
         state: StateKey,
@@ -343,15 +366,15 @@ impl Peer {
         }
     }
 
-    /// Where an own state leads may have been heard of while it was another's, without being in the record by which it
-    /// became own: then it counts as executed, but whoever kept the destination may be gone, or in a ring apart.
+    /// Tells owners of the destinations that are known here and missing from the facts by which a
+    /// state became own. The controllers that kept them may be gone, or in another ring.
     pub(super) fn assure_heard(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
         if let Some(key) = facts.first().and_then(Fact::state) {
             self.assure_all_but(key, &executed(facts), out);
         }
     }
 
-    /// The same, but for the transitions that were reported.
+    /// The same, with the transitions that are recorded.
     pub(super) fn assure_all_but(
         &mut self,
         key: StateKey,
@@ -368,14 +391,14 @@ impl Peer {
         }
     }
 
-    /// Somebody must know how to get to a state that is awaited here.
+    /// Collects again if an awaited state has no route: another member may know one.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ranges.collecting.is_none() && !self.known.awaited_without_route().is_empty() {
             self.collect_own(out);
         }
     }
 
-    /// Adds what is known here and hands a collection on; or it is back.
+    /// Adds what is known here and forwards a collection, or takes it in when it is back.
     pub(super) fn collect(&mut self, from: Key, mut collect: Collect, out: &mut Vec<PeerEffect>) {
         collect.gaps |= self.ranges.after != Some(from);
         if collect.by == self.me {
@@ -425,21 +448,21 @@ impl Peer {
         collect.links.0.extend(followed);
         collect.links.1.extend(given);
         match self.member.successors().first().copied() {
-            // Whoever collects is not known here yet: handed on, it would go past it, round and round.
+            // The collector is not known here yet: forwarding would pass it by for ever.
             Some(next) if collect.by.is_between(self.me, next) => {
                 collect.gaps = true;
                 self.send(collect.by, PeerMessage::Collect(collect), out);
             }
             Some(next) => self.send(next, PeerMessage::Collect(collect), out),
             None if self.is_alone() => self.collected(collect, out),
-            // It has lost its successors and will find others. Who collects will try again.
+            // It has lost its successors and will find others. The collector retries.
             None => {}
         }
     }
 
     fn collected(&mut self, collect: Collect, out: &mut Vec<PeerEffect>) {
         if collect.gaps {
-            // What was found is of use; but somebody has to be asked yet, once its neighbours know of it.
+            // A member was missed: collect again once its neighbours know of it.
             out.push(PeerEffect::Wake(
                 PeerTimer::Collect(collect.number),
                 self.settings.times.stabilise,
@@ -466,17 +489,17 @@ impl Peer {
         }
         self.known.set_unreconciled(None);
         self.try_held();
-        // If nothing that was executed leads to a state, it is found again by what will be.
+        // A state that no executed transition leads to is found again by further exploration.
         for state in self.known.awaited_without_route() {
             self.known.set_owned(self.known.graph().key(state), false);
         }
-        // The initial state has to be somebody's, even if nothing leads there.
+        // The initial state needs an owner even if nothing leads there.
         if let Some(initial) = self.known.graph().initial().filter(|&initial| self.owns(initial)) {
             self.known.set_owned(initial, true);
         }
     }
 
-    /// There is an own state, which may have been lost.
+    /// Takes in that an own state exists; it may have been lost.
     pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
         self.known.begin(route.first().map_or(key, |step| step.from));
         let state = self.known.set_owned(key, self.owns(key));
@@ -486,19 +509,20 @@ impl Peer {
         }
     }
 
-    /// How one gets to where a step leads.
+    /// The route to the destination of a step.
     pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
         let route = self.known.graph().route(from)?;
         Some(route.iter().copied().chain([step]).collect())
     }
 
-    /// A member is gone.
+    /// Takes in that a member failed.
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
         self.known.forget_owner(member);
         self.told_to.remove(&member);
-        // Copies are made by somebody else then, and if its heir is gone there is another.
-        let leaving = self.ranges.leaving;
+        // Replicas are re-created by their owner; what a leaving controller owes goes to its next
+        // successor.
+        let leaving = self.ranges.is_leaving();
         self.owe_nothing(
             member,
             |message| !matches!(message, PeerMessage::Copy(..)) && !leaving,
@@ -506,20 +530,20 @@ impl Peer {
         );
     }
 
-    /// Whether it hands everything over and leaves.
+    /// Whether it is leaving the ring.
     pub(super) fn is_leaving(&self) -> bool {
-        self.ranges.leaving
+        self.ranges.is_leaving()
     }
 
-    /// Whether copies are taken in for another controller. One that leaves has passed on those that it had; others would be
-    /// lost with it.
+    /// Whether it keeps replicas for another controller. A leaving controller has passed on those
+    /// that it had, and would lose new ones.
     pub(super) fn takes_copies_of(&self, other: Key) -> bool {
-        !self.ranges.leaving || self.member.successors().first() == Some(&other)
+        !self.ranges.is_leaving() || self.member.successors().first() == Some(&other)
     }
 
     /// Hands everything over and leaves.
     pub(super) fn leave(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.leaving || !self.member.is_inside() {
+        if self.ranges.is_leaving() || !self.member.is_inside() {
             return;
         }
         let Some(&heir) = self.member.successors().first() else {
@@ -527,7 +551,7 @@ impl Peer {
             return;
         };
         let mut given = Handover::default();
-        self.ranges.leaving = true;
+        self.ranges.phase = Phase::Leaving;
         let after = self.ranges.after.take().unwrap_or(self.me);
         let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
@@ -542,7 +566,7 @@ impl Peer {
         self.bequeath(heir, given, out);
     }
 
-    /// Everything is handed over.
+    /// Leaves, now that everything is handed over.
     pub(super) fn left(&mut self, out: &mut Vec<PeerEffect>) {
         self.ring(|member, effects| member.handle(ring::RingInput::Leave, effects), out);
         out.push(PeerEffect::Left);

@@ -1,4 +1,4 @@
-//! What becomes of what crawlers report.
+//! Handles the reports of crawlers, and what they mean for states, leases and candidates.
 
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
@@ -14,11 +14,11 @@ use crate::job::{CrawlerId, Transition};
 use crate::journal::Fact;
 use crate::outcome::{ENOUGH, JobFailure};
 
-/// The longest time is forgotten by so manieth with every task.
-const FADES: u64 = 64;
+/// The slowest measured time decays by 1/64 per task.
+const DECAY: u64 = 64;
 
 impl Peer {
-    /// A crawler reports here: what it says is passed on to the owner of the state that it stands in.
+    /// Forwards a crawler's report to the owner of the state that the crawler stands in.
     pub(super) fn report(&mut self, report: TaskReport, out: &mut Vec<PeerEffect>) {
         self.parked.remove(&report.crawler);
         match &report.at {
@@ -44,14 +44,14 @@ impl Peer {
         }
     }
 
-    /// A crawler stands in an own state.
+    /// A crawler reached an own state.
     pub(super) fn reached(&mut self, report: &TaskReport, out: &mut Vec<PeerEffect>) {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
             Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
             None => self.known.graph().initial(),
         };
-        // A crawler that knows neither how it came here nor how others do cannot be told where to go.
+        // Without a route and without an initial state there is no job to give.
         let Some(initial) = initial else { return };
         self.known.begin(initial);
         self.hear(report);
@@ -84,11 +84,11 @@ impl Peer {
             self.send(task.by, PeerMessage::Missed(task, reason), out);
         }
         if new {
-            // It was known before, perhaps, and lost.
+            // Perhaps it was known before and lost.
             self.assure_all_but(at.key, &[], out);
         }
-        // What happened once may be due to something that cannot be seen, unless the way began with a reset; but there
-        // must be a way to every state.
+        // A single stray counts only after a reset: otherwise hidden state may explain it. But
+        // every state needs a path, so one that found a new state counts too.
         if let Some((step, _)) = report.strayed.filter(|&(_, certain)| certain || new) {
             let asker = self.me;
             self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
@@ -98,7 +98,7 @@ impl Peer {
         } else if self.known.graph().is_full(at.key) {
             self.acknowledge(done, out);
         }
-        // If not, it was known once and was lost: a crawler is sent to look, and that counts.
+        // Otherwise the state is awaited: a crawler that looks at it will report what it offers.
         let asking = WorkRequest {
             crawler: report.crawler,
             number: report.number,
@@ -108,7 +108,7 @@ impl Peer {
         self.employ(asking, out);
     }
 
-    /// A crawler wants to know what a state is like: whoever knows says so.
+    /// Answers a crawler's request for the content of a state, or forwards it to the owner.
     pub(super) fn want(
         &mut self,
         state: StateKey,
@@ -127,7 +127,7 @@ impl Peer {
         }
     }
 
-    /// Says that a task was done, now that what it led to is kept.
+    /// Acknowledges a task, now that its destination is durable.
     pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<PeerEffect>) {
         let Some(done) = done else { return };
         let by = done.task.by;
@@ -141,7 +141,7 @@ impl Peer {
         }
     }
 
-    /// A task was done that was given out here, or one in a state that is owned here now.
+    /// A task was done: one leased here, or one in a state that is owned here now.
     pub(super) fn done(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if done.task.by == self.me {
             self.overdue.remove(&done.task.job);
@@ -150,12 +150,13 @@ impl Peer {
             && let Some(lease) = self.leases.remove(&done.task.job)
         {
             let took = (self.now - lease.since) / lease.units.max(1);
-            // What was expected at first gives way to what was measured; then the longest counts, but not for ever:
-            // it may have been so long because somebody failed.
+            // The first measurement replaces the configured guess. Later the slowest counts, with
+            // decay: a failure may have made it slow.
             let first = self.slowest == self.settings.times.task;
-            let faded = if first { 1 } else { self.slowest - self.slowest / FADES };
+            let faded = if first { 1 } else { self.slowest - self.slowest / DECAY };
             self.slowest = faded.max(took);
-            // If it was executed, that is noted below; a visit, or what is not own any more, is free again.
+            // An execution is recorded below. A visit, or a slot that is not own any more, is free
+            // again.
             if self.known.graph().is_ask(lease.slot) || !self.owns(done.step.from) {
                 self.known.release(lease.slot);
             }
@@ -174,7 +175,8 @@ impl Peer {
             .find(done.step.from)
             .is_some_and(|from| self.known.is_unreconciled(from))
         {
-            // Whoever stood in for this controller may be about to give it out: it counts when everybody was asked.
+            // Another controller may have served this range and may be about to assign the action:
+            // the report waits until the range is reconciled.
             if let Some(slot) = slot {
                 self.known.release(slot);
             }
@@ -192,10 +194,11 @@ impl Peer {
         }
     }
 
-    /// A transition is kept, wherever it is to be kept.
+    /// Takes in a transition that is durable, with all its replicas.
     pub(super) fn executed(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if !self.owns(done.step.from) {
-            // The state was handed over while its copies were made: whoever has it now must hear of it.
+            // The state was handed over while its replicas were made: its new owner must learn of
+            // it.
             if let Some(slot) = self.known.graph().slot(done.step.from, done.step.action) {
                 self.known.release(slot);
             }
@@ -229,14 +232,14 @@ impl Peer {
         self.assure(done.step, done.kept_by, out);
     }
 
-    /// An action of an own state led elsewhere than before.
+    /// An action of an own state led to another destination than before.
     pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
         self.known.learn_stray(step);
         let Transition { from, action, to } = step;
         self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
     }
 
-    /// A task was not done, or too late.
+    /// A task failed, or is overdue.
     pub(super) fn missed(
         &mut self,
         answer: LeaseRef,
@@ -257,7 +260,7 @@ impl Peer {
         let enough = *against >= ENOUGH && !self.known.graph().is_ask(slot);
         let Transition { from, action, .. } = self.known.graph().step(slot);
         if enough && self.owns(from) && self.known.graph().is_open(slot) {
-            // Of one that was overdue somebody else may have been told to try it meanwhile: once is enough.
+            // Another crawler may have got an overdue task meanwhile: one failure report is enough.
             self.leases.retain(|_, lease| lease.slot != slot);
             self.known.claim_if_free(slot);
             self.keep(

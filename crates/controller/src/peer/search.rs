@@ -1,31 +1,31 @@
-//! The distributed breadth-first search of the forward schemes as the thesis prints it (section 3.5.5): the search
-//! itself travels, from owner to owner of the states it visits.
+//! The distributed breadth-first search of the forward schemes as the thesis prints it (section
+//! 3.5.5): the search itself travels, from owner to owner of the states that it visits.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::named::NameSet;
+use argiope_explore::key_map::KeySet;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
 use super::message::WorkRequest;
 use crate::job::Transition;
 
-/// A search in progress: a tree of states in the order of their distance, some of them visited.
+/// A search in progress: a tree of states in order of distance, some of them visited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Search {
-    /// Who wants something to do.
+    /// The request that it serves.
     pub asking: WorkRequest,
-    /// Who began it.
+    /// The controller that began it.
     pub origin: Key,
-    /// Shared by the search under way and the one that is remembered, until one of them goes on.
+    /// Shared by the search under way and the remembered one, until one of them continues.
     tree: Arc<Tree>,
     /// The next to be visited.
     next: usize,
-    /// The first that was visited while some of its actions were under way: what lies behind those is not known, so
-    /// a search that is remembered goes on from here.
+    /// The first visited state that had actions under way. Their destinations are not known, so a
+    /// remembered search resumes here.
     doubtful: Option<usize>,
 }
 
@@ -34,8 +34,8 @@ pub struct Search {
 #[serde(try_from = "Vec<Node>", into = "Vec<Node>")]
 struct Tree {
     nodes: Vec<Node>,
-    /// The states of the nodes; does not travel.
-    known: NameSet<StateKey>,
+    /// The states of the nodes; not serialised.
+    known: KeySet<StateKey>,
 }
 
 impl From<Tree> for Vec<Node> {
@@ -44,7 +44,7 @@ impl From<Tree> for Vec<Node> {
     }
 }
 
-/// What travelled may be anything: it must be a tree that grows from its root.
+/// Bytes from the network may be anything: the parents must form a tree that grows from its root.
 impl TryFrom<Vec<Node>> for Tree {
     type Error = &'static str;
 
@@ -69,21 +69,21 @@ struct Node {
 }
 
 impl Search {
-    /// From where a crawler stands; from the initial state, after a reset, if it stands nowhere.
+    /// Searches from where a crawler stands, or after a reset from the initial state.
     pub fn new(asking: WorkRequest, origin: Key, initial: StateKey) -> Self {
         let (root, parent) = asking.at.map_or((initial, None), |at| (at, Some(0)));
         let nodes = vec![Node { state: root, action: ActionSignature(0), parent, depth: 0 }];
         Self { asking, origin, tree: Arc::new(Tree::of(nodes)), next: 0, doubtful: None }
     }
 
-    /// Goes on where another search from the same state stopped.
+    /// Resumes where another search from the same state stopped.
     pub fn resume(mut self, asking: WorkRequest, origin: Key) -> Self {
         self.asking = asking;
         self.origin = origin;
         self
     }
 
-    /// The state to be visited, if any is left.
+    /// The next state to visit, if any is left.
     pub fn next(&self) -> Option<StateKey> {
         self.tree.nodes.get(self.next).map(|node| node.state)
     }
@@ -98,13 +98,13 @@ impl Search {
         self.next
     }
 
-    /// Whether every state that was visited was done with.
+    /// Whether every visited state was exhausted.
     pub fn is_certain(&self) -> bool {
         self.doubtful.is_none()
     }
 
-    /// The state was visited and had nothing to do. `certain`: nothing of it is under way. As soon as what comes
-    /// next is as far as a reset, the initial state is as good a place to go on from.
+    /// Passes a visited state that has no work. `certain`: none of its actions is under way. Once
+    /// the next state is as far as a reset, the initial state joins the search.
     pub fn pass(
         &mut self,
         leads: impl IntoIterator<Item = (ActionSignature, StateKey)>,
@@ -137,12 +137,12 @@ impl Search {
         }
     }
 
-    /// What is worth remembering when something was found.
+    /// The search to remember once it found work.
     pub fn stopped(&self) -> Self {
         let mut search = self.clone();
         if let Some(doubtful) = search.doubtful.take() {
-            // What was added from there on is found again. The rest was added by states before it, whose places do
-            // not change.
+            // What was added from there on is found again. The rest was added by earlier states,
+            // whose positions do not change.
             search.next = doubtful;
             let certain = |&(place, node): &(usize, &Node)| {
                 place <= doubtful || node.parent.is_some_and(|parent| (parent as usize) < doubtful)
@@ -154,7 +154,7 @@ impl Search {
         search
     }
 
-    /// How to get to the state that is to be visited: whether by a reset, and the way.
+    /// The path to the next state: whether it begins with a reset, and its transitions.
     pub fn way(&self) -> (bool, Vec<Transition>) {
         let mut walk = Vec::new();
         let mut at = self.next;
@@ -172,7 +172,7 @@ impl Search {
         }
     }
 
-    /// How far from where it began the state is that is to be visited.
+    /// The distance of the next state from the root.
     pub fn depth(&self) -> u32 {
         self.tree.nodes.get(self.next).map_or(0, |node| node.depth)
     }

@@ -1,4 +1,4 @@
-//! How something to do is found for a crawler: here, over known ways, or elsewhere.
+//! Finds work for a crawler: in own states, over known paths, or at another controller.
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
@@ -12,21 +12,21 @@ use super::search::Search;
 use super::{Lease, Peer};
 use crate::job::{Job, JobId, Route, Transition};
 
-/// A search that was sent on more often has outlived what it knew.
+/// A search that met more exhausted states than this knows too little: a reset is cheaper.
 const MOST_DRAINED: usize = 64;
-/// Nobody's ring is longer.
+/// No ring is longer.
 const LONGEST_ROUND: u32 = 10_000;
-/// The longest that crawlers wait before they ask round again, in times of the first wait.
+/// The longest wait of parked crawlers, as a multiple of the first.
 const MOST_PATIENCE: u64 = 16;
 
-/// A way to a state: after a reset or not, and the transitions.
+/// A path to a state: with or without a reset, and the transitions.
 struct Way {
     reset: bool,
     walk: Vec<Transition>,
 }
 
 impl Peer {
-    /// Finds something to do for a crawler, or lets it wait.
+    /// Finds work for a crawler, or parks it.
     pub(super) fn employ(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Finished));
@@ -35,7 +35,8 @@ impl Peer {
         }
     }
 
-    /// Whether something was found, or is being looked for elsewhere.
+    /// Looks for work by the scheme. Returns whether work was found or another controller looks for
+    /// it.
     fn find(
         &mut self,
         asking: WorkRequest,
@@ -66,7 +67,7 @@ impl Peer {
         }
     }
 
-    /// Nothing is known: the crawler loads the URL. One that stands somewhere waits until it is known where.
+    /// Nothing is known: the crawler loads the URL. A crawler that stands in a state waits.
     fn start(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
         if asking.at.is_some() {
             return false;
@@ -99,7 +100,7 @@ impl Peer {
         Way { reset: true, walk }
     }
 
-    /// By the strategy, over what is known.
+    /// Asks the strategy, over the known graph.
     fn find_planned(
         &mut self,
         asking: WorkRequest,
@@ -125,14 +126,14 @@ impl Peer {
         true
     }
 
-    /// A crawler is to be sent to an own state.
+    /// Another controller sends a crawler to an own state.
     pub(super) fn sought(&mut self, mut seek: Seek, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             out.push(PeerEffect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
         }
         if self.known.graph().initial().is_none() {
-            return; // The crawler will ask again.
+            return; // The crawler retries.
         }
         for step in &seek.walk {
             self.known.hear(*step);
@@ -155,7 +156,7 @@ impl Peer {
         }
     }
 
-    /// Tells whoever sought first what was found to be done with.
+    /// Tells the controller that began the search which states are exhausted.
     fn tell_origin(&mut self, origin: Key, drained: Vec<RouteHint>, out: &mut Vec<PeerEffect>) {
         let shares = self.settings.scheme.hears == Hears::Searches;
         if shares && origin != self.me && !drained.is_empty() {
@@ -163,7 +164,7 @@ impl Peer {
         }
     }
 
-    /// Goes on with a search that travels.
+    /// Continues a search that travels.
     pub(super) fn search_on(&mut self, mut search: Search, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             out.push(PeerEffect::Tell(search.asking.crawler, ToCrawler::Finished));
@@ -206,14 +207,14 @@ impl Peer {
         self.go_round(search.asking, out);
     }
 
-    /// Gives a crawler a task: to go to a state and to execute a candidate of it, which is claimed.
+    /// Gives a crawler a task: to walk to a state and execute a candidate there, which is claimed.
     fn assign(&mut self, asking: WorkRequest, slot: Slot, way: Way, out: &mut Vec<PeerEffect>) {
         let Way { mut reset, mut walk } = way;
         let id = JobId(self.number());
         let state = slot.state;
         let mut step = self.known.graph().step(slot);
         if self.known.graph().is_ask(slot) {
-            // To see what the state offers a crawler only has to go there: the last step of the way is the job.
+            // To see what the state offers, a crawler only walks there: the last step is the job.
             if walk.is_empty() && !reset {
                 Way { reset, walk } = self.way_by_route(state);
             }
@@ -250,7 +251,8 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
-        // Twice the longest that so much work took lately (the thesis: 2 (c + e_max), ever).
+        // Twice the slowest recent time per unit of work (the thesis: 2 (c + e_max), without
+        // decay).
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
         out.push(PeerEffect::Wake(PeerTimer::Lease(id), deadline));
         let id = LeaseRef { by: self.me, job: id };
@@ -260,18 +262,18 @@ impl Peer {
         self.patience = self.settings.times.idle;
     }
 
-    /// Nothing was found here: everybody is asked in turn.
+    /// Nothing was found here: the request goes round the ring.
     fn go_round(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) {
         match self.member.successors().first().copied() {
             Some(next) if self.waiting.is_none() => {
                 self.send(next, PeerMessage::Idle(asking, self.me, LONGEST_ROUND), out);
             }
-            // Somebody went round just now.
+            // Another request went round just now.
             _ => self.park(asking, out),
         }
     }
 
-    /// A crawler without a job has come round to this controller.
+    /// A request for work comes round to this controller.
     pub(super) fn idle(
         &mut self,
         asking: WorkRequest,
@@ -287,7 +289,7 @@ impl Peer {
             self.park(asking, out);
             return;
         }
-        // Whoever asks round takes what is there: something nearer was looked for before.
+        // A request that goes round takes any work: nearer work was searched for before.
         if self.known.ownership().free() > 0 && self.find_own(asking, out) {
             return;
         }
@@ -297,7 +299,7 @@ impl Peer {
         }
     }
 
-    /// Something in an own state, by any way.
+    /// Finds work in an own state, by any path.
     fn find_own(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
         match (self.settings.scheme.looks, self.known.graph().initial()) {
             (Looks::Own, Some(initial)) => {
@@ -318,7 +320,7 @@ impl Peer {
         }
     }
 
-    /// One of the crawlers that wait asks everybody again. If it finds something, the next one does.
+    /// Sends the request of one parked crawler round again. If it finds work, the next one follows.
     pub(super) fn ask_round(&mut self, out: &mut Vec<PeerEffect>) {
         self.waiting = None;
         if let Some((_, asking)) = self.parked.pop_first() {
@@ -326,7 +328,7 @@ impl Peer {
         }
     }
 
-    /// Gives those that wait what there is to do by now. Says whether anything was done.
+    /// Gives parked crawlers the work that has appeared. Returns whether one got work.
     pub(super) fn employ_parked(&mut self, out: &mut Vec<PeerEffect>) -> bool {
         if self.ending.finished || self.known.ownership().free() == 0 {
             return false;
@@ -338,7 +340,7 @@ impl Peer {
             }
             _ => false,
         };
-        // There may be a route to a state but no known way.
+        // There may be a route from the initial state but no path from here.
         let found = planned || self.find_own(asking, out);
         if found {
             return true;

@@ -1,60 +1,60 @@
-//! What the controllers of a ring are told when a crawl begins. All of them are told the same.
+//! The settings of a shared crawl, equal on all its controllers.
 
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
 use super::schemes::Scheme;
 
-/// How to crawl together.
+/// The settings of a shared crawl.
 #[derive(Clone, Copy)]
 pub struct PeerSettings {
-    /// What controllers know of each other's states.
+    /// The knowledge-sharing scheme.
     pub scheme: &'static Scheme,
-    /// The strategy; one of `strategies::FOR_PARTS`.
+    /// The strategy; one of `strategies::FOR_PARTIAL_GRAPHS`.
     pub strategy: &'static NamedStrategy,
-    /// What it is told.
+    /// The settings of the strategy.
     pub exploring: StrategySettings,
-    /// What becomes of what a lost controller knew.
+    /// The failover policy.
     pub recovery: Recovery,
-    /// On how many other controllers there are copies.
+    /// Replicas of each state.
     pub backups: usize,
     /// How many successors a member of the ring keeps.
     pub successors: usize,
-    /// How long things take at first; later that is learned.
+    /// Timeouts; those for tasks adapt to measured times.
     pub times: PeerTimeouts,
 }
 
-/// What becomes of what a lost controller knew.
+/// The failover policy: what becomes of the knowledge of a lost controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Recovery {
-    /// Its states are collected from the others and explored again.
+    /// The other controllers collect its states and explore them again.
     Retry,
-    /// Everything is copied before it is acknowledged.
+    /// Every fact is replicated before it is acknowledged.
     Redundancy,
-    /// What was found is copied from time to time.
+    /// Facts are replicated periodically.
     Combined {
-        /// How often, in microseconds; by itself, from the measured delay and rate of failures, if there is none.
+        /// The period in microseconds; `None` computes it from the measured delay and failure rate.
         period: Option<u64>,
     },
-    /// Copies at once while there is time for it, from time to time under load.
+    /// Replicates at once while there is capacity, periodically under load.
     Adaptive,
 }
 
-/// Times, in microseconds.
+/// Timeouts and periods, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerTimeouts {
-    /// A task of one action, before any was measured.
+    /// A task of one action, before the first measurement.
     pub task: u64,
-    /// Between two looks at the ring.
+    /// Between two stabilisations of the ring.
     pub stabilise: u64,
-    /// A question that was not answered for so long was asked of a dead member.
+    /// A member that does not answer a question for this long has failed.
     pub answer: u64,
-    /// What was not taken in for so long is sent again.
+    /// A message that is not acknowledged for this long is sent again.
     pub resend: u64,
-    /// Crawlers without a job ask round so often.
+    /// The first wait of a crawler without work.
     pub idle: u64,
-    /// What is told by the way waits so long for a message to go with.
+    /// The longest that an acknowledgement waits for a message to piggyback on.
     pub later: u64,
-    /// Something that goes round the ring is lost if it is not back by then.
+    /// A message that goes round the ring is lost if it is not back by then.
     pub round: u64,
 }
 

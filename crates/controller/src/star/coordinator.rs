@@ -1,4 +1,4 @@
-//! The coordinator of a star: hears of everything, and passes it on to those who ask.
+//! The coordinator of a star: collects what nodes report, and sends each node what it lacks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,67 +10,67 @@ use crate::job::{CrawlerId, Route, Transition};
 use crate::journal::{ContentId, Fact};
 use crate::outcome::{JobFailure, Note, Offered};
 
-/// What the coordinator is told.
+/// An input of the coordinator.
 #[derive(Clone, Debug)]
 pub enum CoordinatorInput {
-    /// Begin, or go on.
+    /// Begin or resume.
     Start,
-    /// A crawler tells something.
+    /// A node reports.
     Told(NodeReport),
-    /// A crawler is gone.
+    /// A node is lost.
     Lost(CrawlerId),
-    /// It is time.
+    /// A timer fired.
     Woken(CoordinatorTimer),
 }
 
-/// What it is time for.
+/// A timer of the coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CoordinatorTimer {
-    /// To begin with those who are there.
+    /// Begin with the nodes that have reported.
     Gather,
-    /// To look for crawlers that fell silent.
+    /// Look for silent nodes.
     Silence,
 }
 
-/// What the coordinator asks for.
+/// An effect that the coordinator asks its driver for.
 #[derive(Clone, Debug)]
 pub enum CoordinatorEffect {
-    /// This must be kept before anybody is answered.
+    /// Make this durable before any answer leaves.
     Keep(Fact),
-    /// Answer a crawler.
+    /// Answer a node.
     Answer(CrawlerId, ToNode),
-    /// Say `Woken` after so many microseconds.
+    /// Start a timer of this many microseconds.
     Wake(CoordinatorTimer, u64),
     /// The crawl is over.
     Finished,
 }
 
-/// How long things take, in microseconds.
+/// Timeouts, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CoordinatorTimeouts {
-    /// A task, before any was measured.
+    /// A task, before the first measurement.
     pub task: u64,
-    /// So long it waits for crawlers that should be there.
+    /// The longest wait for the expected nodes.
     pub gather: u64,
 }
 
-/// A crawler is taken for lost when it was silent so many times as long as any ever was.
+/// A node is lost when it is silent for this multiple of the longest silence so far.
 const SILENCE: u64 = 2;
 
-/// At first crawlers are expected to be silent for so many tasks.
+/// The longest silence expected at first, in tasks.
 const EXPECTED: u64 = 8;
 
-/// So many states are told at once: whoever has much to hear hears it in parts.
+/// One answer carries at most this many states; the next answers carry the rest.
 const STATES_AT_ONCE: usize = 4096;
 
-/// A crawler, as the coordinator knows it.
+/// A node, as the coordinator knows it.
 struct Known {
-    /// The number of what it said last.
+    /// The number of its last report.
     number: u64,
     shares: Vec<usize>,
-    /// The shares that it had when it said something last, as far as it knew.
+    /// The shares that its last report listed.
     has: Vec<usize>,
-    /// What it was told.
+    /// How much it has learned.
     told: HeardUpTo,
     heard: u64,
     /// It waits for an answer.
@@ -79,15 +79,15 @@ struct Known {
     done: bool,
 }
 
-/// A second attempt at an action that a crawler did not get to.
+/// A second attempt at an action that a node could not reach.
 struct Retry {
-    /// By anybody but this one.
+    /// The node that failed.
     not_by: Option<CrawlerId>,
-    /// Who was asked.
+    /// The node that was asked to try.
     by: Option<CrawlerId>,
 }
 
-/// Where an action of a state is: in which state, which action.
+/// An action of a state.
 type Of = (StateKey, ActionSignature);
 
 /// The coordinator.
@@ -95,31 +95,31 @@ pub struct Coordinator {
     plan: DivisionPlan,
     times: CoordinatorTimeouts,
     crawlers: BTreeMap<CrawlerId, Known>,
-    /// Shares that are nobody's.
+    /// Shares that no node holds.
     free: BTreeSet<usize>,
     begun: bool,
-    /// The states in the order in which they were heard of.
+    /// The states in the order in which they were reported.
     states: Vec<FoundState>,
     places: BTreeMap<StateKey, usize>,
     executed: BTreeMap<Of, StateKey>,
     notes: BTreeMap<Of, Vec<Note>>,
     strays: BTreeSet<(Of, StateKey)>,
     closed: BTreeMap<Of, JobFailure>,
-    /// Of those that were given up because they were not reached: what somebody else is to try.
+    /// Actions that one node could not reach and another is to try.
     retries: BTreeMap<Of, Retry>,
-    /// Actions that turned out to be plain links, in the order in which they were heard of.
+    /// Actions that turned out to be plain links, in the order in which they were reported.
     plain: Vec<ActionSignature>,
-    /// Plain links that are offered somewhere.
+    /// Plain links that a state offers.
     links: BTreeSet<ActionSignature>,
-    /// How many actions there are to execute, those that were executed included.
+    /// The number of actions to execute, executed ones included.
     offered: usize,
-    /// The longest that a crawler with work was silent.
+    /// The longest silence of a node with work.
     longest: u64,
     finished: bool,
 }
 
 impl Coordinator {
-    /// Waits for as many crawlers as there are shares.
+    /// Waits for as many nodes as there are shares.
     pub fn new(plan: DivisionPlan, times: CoordinatorTimeouts) -> Self {
         Self {
             plan,
@@ -142,8 +142,7 @@ impl Coordinator {
         }
     }
 
-    /// A coordinator that goes on with the facts that it kept, in their order. Who works on what it
-    /// hears from the crawlers.
+    /// Resumes from durable facts, in their order. The nodes report which shares they hold.
     pub fn restored<'a>(
         plan: DivisionPlan,
         times: CoordinatorTimeouts,
@@ -182,38 +181,38 @@ impl Coordinator {
         &self.states
     }
 
-    /// Where an action of a state leads, if it was executed.
+    /// The destination of an action of a state, if it was executed.
     pub fn target(&self, state: StateKey, action: ActionSignature) -> Option<StateKey> {
         self.executed.get(&(state, action)).copied()
     }
 
-    /// How many transitions were executed.
+    /// The number of executed transitions.
     pub fn transitions(&self) -> usize {
         self.executed.len()
     }
 
-    /// How many actions are left to execute, as far as that is known.
+    /// The number of known actions that are left to execute.
     pub fn left(&self) -> usize {
         let given_up = self.closed.keys().filter(|of| !self.executed.contains_key(of)).count();
         self.offered.saturating_sub(self.executed.len() + given_up)
     }
 
-    /// How many crawlers have something to do.
+    /// The number of nodes with work.
     pub fn at_work(&self) -> usize {
         self.crawlers.values().filter(|known| !known.done).count()
     }
 
-    /// Those who have said something and are not known to be gone.
+    /// The crawlers of the nodes that are not known to be lost.
     pub fn crawlers(&self) -> impl Iterator<Item = CrawlerId> + '_ {
         self.crawlers.keys().copied()
     }
 
-    /// What a state's page is like.
+    /// The content of a state's page.
     pub fn content(&self, state: StateKey) -> Option<ContentId> {
         self.places.get(&state).and_then(|&place| self.states[place].content)
     }
 
-    /// Takes an input in, at a time in microseconds, and appends what is to be done about it.
+    /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
             CoordinatorInput::Start => {
@@ -263,7 +262,7 @@ impl Coordinator {
             asks: true,
             done: true,
         });
-        // Said before, and overtaken by what was said since.
+        // An older report, overtaken by a newer one.
         if tell.number <= known.number {
             return;
         }
@@ -272,7 +271,7 @@ impl Coordinator {
         }
         (known.number, known.heard, known.asks, known.told) = (tell.number, now, true, tell.heard);
         known.done = tell.done || (!self.begun && tell.shares.is_empty());
-        // What it takes for its own is, unless somebody else was given it.
+        // It keeps the shares that it lists, unless another node holds them.
         known.shares.extend(tell.shares.iter().copied().filter(|share| self.free.remove(share)));
         known.has = tell.shares;
         for found in tell.found {
@@ -312,7 +311,8 @@ impl Coordinator {
         self.states.push(found);
     }
 
-    /// Whether a state is known to offer an action: one who has seen it otherwise is not believed.
+    /// Whether a state offers an action, by the first report of the state. Later reports do not
+    /// count.
     fn offers(&self, (state, action): Of) -> bool {
         let place = self.places.get(&state);
         place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())
@@ -362,20 +362,20 @@ impl Coordinator {
         self.closed.insert(of, why);
         let (from, action) = of;
         out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
-        // Of a plain link its crawler tries other states.
+        // The node of a plain link tries other states itself.
         if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
         }
     }
 
-    /// A crawler is gone: what it was to try once more somebody else is.
+    /// Frees the second attempts of a lost node for other nodes.
     fn ask_others(&mut self, gone: CrawlerId) {
         for retry in self.retries.values_mut().filter(|retry| retry.by == Some(gone)) {
             retry.by = None;
         }
     }
 
-    /// What a crawler is to try though another one did not get there.
+    /// The second attempts for a node.
     fn unreached_for(&mut self, crawler: CrawlerId) -> Vec<Of> {
         let free = |retry: &Retry| retry.by.is_none() && retry.not_by != Some(crawler);
         for retry in self.retries.values_mut().filter(|retry| free(retry)) {
@@ -399,14 +399,14 @@ impl Coordinator {
         out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
     }
 
-    /// The shares of crawlers that fell silent at work are free again.
+    /// Frees the shares of silent nodes.
     fn look_for_lost(&mut self, now: u64) {
         let silence = SILENCE * self.longest;
         let lost = |known: &Known| !known.asks && now - known.heard > silence;
         let mut silent = Vec::new();
         for (&crawler, known) in self.crawlers.iter_mut().filter(|(_, known)| lost(known)) {
             self.free.extend(std::mem::take(&mut known.shares));
-            // If it was only slow it will ask again. Nobody waits for it until then.
+            // A slow node reports again. The end of the crawl does not wait for it until then.
             known.done = true;
             silent.push(crawler);
         }
@@ -415,7 +415,7 @@ impl Coordinator {
         }
     }
 
-    /// Answers everybody for whom there is something.
+    /// Answers each waiting node that lacks something.
     fn answer(&mut self, now: u64, out: &mut Vec<CoordinatorEffect>) {
         if !self.begun || self.finished {
             return;
@@ -442,16 +442,16 @@ impl Coordinator {
 
     fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<CoordinatorEffect>) {
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
-        // One without a share comes first; otherwise whoever is out of work takes what is free.
+        // A node without a share, or without work, takes a free share.
         if known.shares.is_empty() || known.done {
             known.shares.extend(self.free.pop_first());
         }
-        // What it was given and does not know of was lost on the way.
+        // Shares that it holds and did not list: the answer was lost.
         let missing = known.shares.iter().copied().filter(|share| !known.has.contains(share));
         let missing: Vec<usize> = missing.collect();
         let gone: Vec<usize> =
             known.has.iter().copied().filter(|share| !known.shares.contains(share)).collect();
-        // Somebody who was told more than is known here was told by another coordinator.
+        // A node that knows more than this coordinator learned it from another one.
         let after = HeardUpTo {
             states: known.told.states.min(self.states.len()),
             plain: known.told.plain.min(self.plain.len()),
@@ -467,7 +467,7 @@ impl Coordinator {
         let number = known.number;
         let states: Vec<FoundState> =
             self.states[after.states..].iter().take(STATES_AT_ONCE).cloned().collect();
-        // What is done of a share, or is to be tried, can be taken in only by somebody who knows all states.
+        // Shares and second attempts refer to states: they follow once the node knows all states.
         let all = after.states + states.len() == self.states.len();
         let shares = missing.into_iter().filter(|_| all).map(|share| self.share(share)).collect();
         let unreached = unreached.into_iter().filter(|_| all).collect();
@@ -501,7 +501,7 @@ impl Coordinator {
         }
     }
 
-    /// How one gets to where a transition leads, by the ways in which states were found.
+    /// The route to the destination of a transition, over the transitions that found states.
     fn route_by(&self, by: Option<Transition>) -> Route {
         let mut route = Vec::new();
         let mut by = by;

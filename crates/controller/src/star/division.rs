@@ -1,4 +1,4 @@
-//! Who executes what: the paper's *Assign*.
+//! Which node executes which action: the paper's *Assign*.
 
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// How the actions of a state are divided into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Division {
-    /// Every so manieth.
+    /// Every n-th action.
     Stride,
-    /// As many in a row.
+    /// Consecutive runs of equal length.
     Range,
-    /// By their names and that of the state.
+    /// By the hash of the action's signature and the state's key.
     Hash,
 }
 
@@ -24,17 +24,17 @@ pub fn find(name: &str) -> Option<Division> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, division)| division)
 }
 
-/// A way to divide among so many.
+/// A division into a number of shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DivisionPlan {
-    /// How.
+    /// The rule.
     pub division: Division,
-    /// Into how many shares.
+    /// The number of shares.
     pub shares: usize,
 }
 
 impl DivisionPlan {
-    /// In which share an action is: the one at a place among the `many` that the state offers.
+    /// The share of an action: the one at position `place` of the `many` that the state offers.
     pub fn share(
         self,
         state: StateKey,
@@ -52,7 +52,7 @@ impl DivisionPlan {
         }
     }
 
-    /// In which share a plain link is, in whichever states it is offered: whoever has it follows it once.
+    /// The share of a plain link, equal in all states that offer it.
     pub fn share_of_link(self, link: ActionSignature) -> usize {
         Chance::new(&[link.0]).below(self.shares)
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_reach_everybody() {
+    fn hashes_fill_every_share() {
         let mut shares = shares(Division::Hash, 4, 200);
         shares.sort_unstable();
         shares.dedup();

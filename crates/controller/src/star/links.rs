@@ -1,7 +1,7 @@
-//! Plain links are followed once in the whole crawl. Whose a link is depends on its name alone, so that one crawler decides:
-//! it follows it from the first state that it hears of, and from another one if it had to give it up there. In all other
-//! states the link is set aside. What turned out to be a plain link when it was executed was followed thereby, and is
-//! set aside by everybody who hears of it.
+//! A crawl follows each plain link once. The link's signature alone decides which node follows it:
+//! from the first state that the node learns of, or from another if that attempt is given up. In
+//! all other states the link is deferred. An action that turns out to be a plain link was followed
+//! thereby; every node that learns of it defers it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,19 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 
 use super::StarNode;
 
-/// What a crawler knows of plain links.
+/// What a node knows of plain links.
 #[derive(Default)]
 pub(super) struct LinkTable {
     /// The states that offer them.
     offered_by: BTreeMap<ActionSignature, BTreeSet<StateKey>>,
-    /// Of its own: those that are being followed, or were.
+    /// Own links that are being followed, or were.
     taken: BTreeSet<ActionSignature>,
-    /// Those that turned out to be plain links.
+    /// Actions that turned out to be plain links.
     plain: BTreeSet<ActionSignature>,
 }
 
 impl LinkTable {
-    /// Takes in that a state offers plain links.
+    /// Records that a state offers plain links.
     pub(super) fn learn(&mut self, state: StateKey, links: &[ActionSignature]) {
         for &link in links {
             self.offered_by.entry(link).or_default().insert(state);
@@ -39,19 +39,19 @@ impl LinkTable {
         self.plain.contains(&action)
     }
 
-    /// A link was followed.
+    /// Records that a link was followed.
     pub(super) fn follow(&mut self, link: ActionSignature) {
         self.taken.insert(link);
     }
 
-    /// All that look like it.
+    /// All actions that look like plain links.
     pub(super) fn all(&self) -> Vec<ActionSignature> {
         self.offered_by.keys().copied().collect()
     }
 }
 
 impl StarNode {
-    /// Sees to it that an own link is followed from somewhere.
+    /// Follows an own link from the first state that offers it.
     pub(super) fn pursue(&mut self, link: ActionSignature) {
         let Some(plan) = self.plan else { return };
         let own = self.shares.contains(&plan.share_of_link(link));
@@ -60,28 +60,28 @@ impl StarNode {
         }
         let states = self.links.offered_by.get(&link).into_iter().flatten();
         let slots = states.filter_map(|&state| self.slot(state, link));
-        // The one that was heard of first.
+        // The state that was found first.
         if let Some(slot) = slots.filter(|&slot| self.is_aside(slot)).min_by_key(|slot| slot.state)
         {
             self.links.taken.insert(link);
-            self.explorer().released(slot);
+            self.explorer().release(slot);
         }
     }
 
-    /// A link was given up in a state: another one has it, perhaps.
+    /// Tries a link that was given up in one state from another.
     pub(super) fn pursue_elsewhere(&mut self, link: ActionSignature) {
         if self.links.taken.remove(&link) {
             self.pursue(link);
         }
     }
 
-    /// A link is somebody else's to follow by now.
+    /// Defers a link that another node follows by now.
     pub(super) fn let_go(&mut self, link: ActionSignature) {
         self.links.taken.remove(&link);
         self.set_aside_everywhere(link);
     }
 
-    /// An action turned out to be a plain link.
+    /// Records that an action turned out to be a plain link.
     pub(super) fn learn_plain(&mut self, action: ActionSignature) {
         if self.links.plain.insert(action) {
             self.set_aside_everywhere(action);

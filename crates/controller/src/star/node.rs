@@ -1,4 +1,4 @@
-//! A crawler of a star: finds its own work among the states that it has heard of.
+//! A node of a star: finds work for its crawler among the states that it knows.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,91 +15,91 @@ use crate::journal::ContentId;
 use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
 use crate::spent::Spent;
 
-/// So many transitions wait at most before the coordinator hears of them.
+/// A node reports at the latest after this many transitions.
 const BATCH: usize = 32;
 
-/// What a crawler is told.
+/// An input of a node.
 #[derive(Clone, Debug)]
 pub enum NodeInput {
     /// Begin.
     Start,
-    /// The URL was loaded; what the page is like.
+    /// The URL was loaded; the state, and the content of its page.
     Loaded(Sighting, Option<ContentId>),
     /// The URL could not be loaded.
     NotLoaded,
-    /// The job is over.
+    /// The job ended.
     Performed(Performed),
-    /// The job was not begun, for reasons that have nothing to do with it.
+    /// The job was not begun, for a reason outside the application.
     NotBegun,
     /// The coordinator answers.
     Received(ToNode),
-    /// Time has passed: what was not answered is said again, and what was not said is said.
+    /// Time has passed: repeat an unanswered report, and report what waits.
     Remind,
-    /// It goes by another name from now on, and stands nowhere.
+    /// The crawler has another id from now on, and stands nowhere.
     Renamed(CrawlerId),
 }
 
 /// How a job ended.
 #[derive(Clone, Debug)]
 pub struct Performed {
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What that has cost.
+    /// What it cost.
     pub spent: Spent,
-    /// What the page is like where the crawler stands.
+    /// The content of the page where the crawler stands.
     pub content: Option<ContentId>,
 }
 
-/// What a crawler asks for.
+/// An effect that a node asks its driver for.
 #[derive(Clone, Debug)]
 pub enum NodeEffect {
-    /// Load the URL, then say so.
+    /// Load the URL, then send `Loaded` or `NotLoaded`.
     Load,
-    /// Do this, then say how it ended.
+    /// Perform a job, then send `Performed` or `NotBegun`.
     Perform(Job),
-    /// Tell the coordinator.
+    /// Report to the coordinator.
     Send(NodeReport),
     /// The crawl is over.
     Finished,
 }
 
-/// A crawler.
+/// A node.
 pub struct StarNode {
     crawler: CrawlerId,
     strategy: &'static NamedStrategy,
     exploring: StrategySettings,
-    /// How work is divided, as soon as it was told.
+    /// How work is divided, once the coordinator has said so.
     pub(super) plan: Option<DivisionPlan>,
     pub(super) explorer: Option<Explorer>,
-    /// The shares that are its own.
+    /// The shares that it holds.
     pub(super) shares: BTreeSet<usize>,
-    /// What it was asked to execute though it is not in its shares.
+    /// Actions outside its shares that it was asked to try.
     pub(super) adopted: BTreeSet<Slot>,
     pub(super) links: LinkTable,
-    /// What states offer of which it has seen something else itself.
+    /// The announced offers of states where the node itself saw others.
     pub(super) corrected: BTreeMap<StateKey, Vec<ActionSignature>>,
-    /// Where transitions led besides.
+    /// Further destinations of transitions.
     strays: BTreeMap<Slot, BTreeSet<StateIndex>>,
     at: Option<StateIndex>,
-    /// What it is executing.
+    /// The job under way.
     doing: Option<(Slot, Job)>,
     busy: bool,
-    /// What it has told and was not answered.
+    /// The report that is not answered yet.
     said: Option<NodeReport>,
-    /// Counts what it says.
+    /// Counts its reports.
     number: u64,
     heard: HeardUpTo,
-    /// The coordinator knows that it is out of work.
+    /// The coordinator knows that it has no work.
     done: bool,
     pub(super) unsaid: NodeReport,
-    /// News that came before the URL was loaded.
+    /// News that arrived before the URL was loaded.
     early: Vec<News>,
     against: BTreeMap<Slot, u32>,
     jobs: u64,
 }
 
 impl StarNode {
-    /// One that knows nothing.
+    /// A node that knows nothing.
     pub fn new(
         crawler: CrawlerId,
         strategy: &'static NamedStrategy,
@@ -130,7 +130,7 @@ impl StarNode {
         }
     }
 
-    /// Takes an input in and appends what is to be done about it.
+    /// Handles an input and appends the effects.
     pub fn handle(&mut self, input: NodeInput, out: &mut Vec<NodeEffect>) {
         let mut say = false;
         match input {
@@ -167,7 +167,7 @@ impl StarNode {
     }
 
     fn received(&mut self, news: News, out: &mut Vec<NodeEffect>) {
-        // What answers something that was said again since will come again.
+        // An answer to an older report: the newer one is answered too.
         if self.said.is_none() || news.number != self.number {
             return;
         }
@@ -182,7 +182,7 @@ impl StarNode {
             self.learn(news);
             return;
         }
-        // The credentials: now everybody loads the URL.
+        // The first answer: load the URL now.
         self.early.push(news);
         if !std::mem::replace(&mut self.busy, true) {
             out.push(NodeEffect::Load);
@@ -192,7 +192,7 @@ impl StarNode {
     fn loaded(&mut self, at: &Sighting, content: Option<ContentId>) {
         self.busy = false;
         let here = found(at, None, content);
-        // Where everybody begins is where whoever was first began.
+        // All nodes share the initial state of the first one.
         let heard = self
             .early
             .iter()
@@ -210,10 +210,10 @@ impl StarNode {
         }
     }
 
-    /// It stands in a state that may be new.
+    /// Takes in the state where the crawler stands, which may be new.
     fn met(&mut self, found: FoundState) {
         if self.find(found.key).is_none() {
-            self.explorer().met(found.key, &found.actions);
+            self.explorer().add_state(found.key, &found.actions);
             self.links.learn(found.key, &found.links);
             self.set_aside(found.key, &found.actions);
         } else if found.by.is_some() {
@@ -243,7 +243,7 @@ impl StarNode {
         self.doing.as_ref().is_some_and(|(doing, _)| *doing == slot)
     }
 
-    /// Whether a candidate is set aside.
+    /// Whether a candidate is deferred.
     pub(super) fn is_aside(&self, slot: Slot) -> bool {
         let claimed = self.explorer.as_ref().map(|explorer| explorer.graph().claimed());
         claimed.is_some_and(|claimed| claimed.contains(&slot)) && !self.is_doing(slot)
@@ -276,10 +276,10 @@ impl StarNode {
         let by = found.by.and_then(|step| self.slot(step.from, step.action));
         match by.filter(|&slot| self.is_open(slot)) {
             Some(slot) => {
-                self.explorer().executed(slot, found.key, || found.actions.clone());
+                self.explorer().record(slot, found.key, || found.actions.clone());
             }
             None => {
-                let landing = self.explorer().met(found.key, &found.actions);
+                let landing = self.explorer().add_state(found.key, &found.actions);
                 if let Some(slot) = by {
                     self.strays.entry(slot).or_default().insert(landing.state);
                 }
@@ -299,9 +299,9 @@ impl StarNode {
                 let new = self.find(at.key).is_none();
                 self.links.learn(at.key, if new { &here.links } else { &[] });
                 if self.is_open(slot) {
-                    self.explorer().executed(slot, at.key, || here.actions.clone());
+                    self.explorer().record(slot, at.key, || here.actions.clone());
                 } else {
-                    self.explorer().met(at.key, &here.actions);
+                    self.explorer().add_state(at.key, &here.actions);
                 }
                 if new {
                     self.set_aside(at.key, &here.actions);
@@ -335,8 +335,8 @@ impl StarNode {
         }
     }
 
-    /// It stands elsewhere than it should, by this transition if it is known by which. What happened once may be due to
-    /// something that cannot be seen, unless the way began with a reset; but there must be a way to every state.
+    /// The crawler stands in an unexpected state, by this transition if it is known. A single stray
+    /// counts only after a reset, or if it found a new state: every state needs a path.
     fn strayed(
         &mut self,
         wrong: Option<Transition>,
@@ -356,7 +356,7 @@ impl StarNode {
         }
     }
 
-    /// A candidate was not executed: it is tried again, or given up if it failed too often.
+    /// Retries a candidate that was not executed, or gives it up after too many failures.
     fn failed(&mut self, slot: Slot, job: &Job, reason: JobFailure) {
         let against = self.against.entry(slot).or_default();
         *against += reason.speaks_against();
@@ -368,14 +368,14 @@ impl StarNode {
             self.release(slot, job);
             return;
         }
-        self.explorer().closed(slot);
+        self.explorer().close(slot);
         self.unsaid.closed.push((job.state, job.action, reason));
         if self.links.contains(job.state, job.action) {
             self.pursue_elsewhere(job.action);
         }
     }
 
-    /// What it was doing was not done, and it says nothing about that.
+    /// Drops the job under way without a report.
     fn abandon(&mut self) {
         self.busy = false;
         if let Some((slot, job)) = self.doing.take() {
@@ -383,7 +383,7 @@ impl StarNode {
         }
     }
 
-    /// Does what there is to do, and says what there is to say.
+    /// Starts the next job, and reports if a report is due.
     fn go_on(&mut self, say: bool, out: &mut Vec<NodeEffect>) {
         if self.explorer.is_some() && !self.busy {
             self.next_job(out);
@@ -418,8 +418,7 @@ impl StarNode {
         out.push(NodeEffect::Perform(job));
     }
 
-    /// Something to do in a state that is only reached by transitions that sometimes lead elsewhere: the nearest after a
-    /// reset.
+    /// Work in a state that only non-deterministic transitions reach: the nearest after a reset.
     fn by_strays(&self) -> Option<(Vec<Transition>, Slot)> {
         let graph = self.explorer.as_ref()?.graph();
         if graph.free() == 0 {
@@ -452,7 +451,7 @@ impl StarNode {
         None
     }
 
-    /// Says what there is to say, and again what was not answered.
+    /// Reports what is new, together with the last report if it was not answered.
     fn tell(&mut self, out: &mut Vec<NodeEffect>) {
         let new = std::mem::replace(&mut self.unsaid, NodeReport::hello(self.crawler));
         let mut tell = self.said.take().unwrap_or_else(|| NodeReport::hello(self.crawler));
@@ -470,7 +469,7 @@ impl StarNode {
     }
 }
 
-/// A slot in names.
+/// The transition of a slot.
 pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Transition {
     Transition {
         from: graph.key(slot.state),
@@ -479,7 +478,7 @@ pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Transit
     }
 }
 
-/// A state as it was seen: what it offers, each once, in the order that numbers them.
+/// A state as a crawler saw it: what it offers, each once, sorted.
 fn found(at: &Sighting, by: Option<Transition>, content: Option<ContentId>) -> FoundState {
     let mut offered: BTreeMap<ActionSignature, bool> = BTreeMap::new();
     for offer in at.offers.iter().flatten() {

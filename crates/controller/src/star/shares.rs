@@ -1,5 +1,5 @@
-//! Whose an action is: what is in a crawler's shares is its own to execute, and so is what another one did not get to and
-//! it was asked to try. Everything else is set aside.
+//! Which actions a node executes: those of its shares, and those that it was asked to try because
+//! another node could not reach them. It defers all others.
 
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
@@ -11,8 +11,8 @@ use crate::job::Job;
 use crate::outcome::JobFailure;
 
 impl StarNode {
-    /// What of a state is not its own to execute is set aside. Of plain links all is; then it is seen to that own ones are
-    /// followed.
+    /// Defers the actions of a state that other nodes execute, and all plain links; then follows
+    /// the own links from one state each.
     pub(super) fn set_aside(&mut self, state: StateKey, actions: &[ActionSignature]) {
         let mut links = Vec::new();
         for (place, &action) in actions.iter().enumerate() {
@@ -32,7 +32,7 @@ impl StarNode {
         }
     }
 
-    /// In which share an action of a state is.
+    /// The share of an action of a state.
     fn share_of(
         &self,
         state: StateKey,
@@ -47,7 +47,8 @@ impl StarNode {
         })
     }
 
-    /// A state that it knows offers what everybody was told, whatever it has seen itself: or they would divide it differently.
+    /// Replaces the offers that this node saw by those that the coordinator announced: all nodes
+    /// must divide the same list.
     pub(super) fn correct(&mut self, found: &FoundState) {
         if self.offered(found.key) == found.actions {
             return;
@@ -74,7 +75,7 @@ impl StarNode {
         }
     }
 
-    /// What a state offers, in the order that numbers them.
+    /// What a state offers, sorted.
     fn offered(&self, state: StateKey) -> Vec<ActionSignature> {
         if let Some(corrected) = self.corrected.get(&state) {
             return corrected.clone();
@@ -87,7 +88,7 @@ impl StarNode {
         actions
     }
 
-    /// A share becomes its own: what of it is not done is free.
+    /// Takes a share over: its open candidates become free.
     pub(super) fn take_over(&mut self, share: ActionShare) {
         if !self.shares.insert(share.number) {
             return;
@@ -100,14 +101,14 @@ impl StarNode {
                 && self.find(step.to).is_some()
                 && !self.is_doing(slot)
             {
-                self.explorer().executed(slot, step.to, Vec::new);
+                self.explorer().record(slot, step.to, Vec::new);
             }
         }
         for (state, action) in share.closed {
             if let Some(slot) = self.slot(state, action).filter(|&slot| self.is_open(slot))
                 && !self.is_doing(slot)
             {
-                self.explorer().closed(slot);
+                self.explorer().close(slot);
             }
         }
         self.release_of(share.number);
@@ -116,7 +117,7 @@ impl StarNode {
         }
     }
 
-    /// A share is somebody else's by now.
+    /// Defers a share that another node holds by now.
     pub(super) fn give_away(&mut self, share: usize) {
         if !self.shares.remove(&share) {
             return;
@@ -137,12 +138,12 @@ impl StarNode {
     fn release_of(&mut self, share: usize) {
         for slot in self.slots_of(share) {
             if self.is_aside(slot) {
-                self.explorer().released(slot);
+                self.explorer().release(slot);
             }
         }
     }
 
-    /// The open candidates of a share, but for plain links.
+    /// The open candidates of a share, without plain links.
     fn slots_of(&self, share: usize) -> Vec<Slot> {
         let graph = self.explorer.as_ref().expect("the URL was loaded").graph();
         let mut found = Vec::new();
@@ -161,12 +162,12 @@ impl StarNode {
         found
     }
 
-    /// Another crawler did not get to an action: it is its own from now on, unless it is known already what became of it.
+    /// Adopts an action that another node could not reach, or reports its known outcome.
     pub(super) fn adopt(&mut self, state: StateKey, action: ActionSignature) {
         let slot = self.slot(state, action);
         if let Some(slot) = slot.filter(|&slot| self.is_aside(slot)) {
             self.adopted.insert(slot);
-            self.explorer().released(slot);
+            self.explorer().release(slot);
             return;
         }
         let graph = self.explorer().graph();
@@ -181,7 +182,7 @@ impl StarNode {
         }
     }
 
-    /// A candidate that it was about to execute is free again, unless it is somebody else's by now.
+    /// Frees a candidate that was not executed, unless another node executes it by now.
     pub(super) fn release(&mut self, slot: Slot, job: &Job) {
         let actions = self.offered(job.state);
         let place = actions.binary_search(&job.action).ok();
@@ -189,7 +190,7 @@ impl StarNode {
         let own =
             share.is_some_and(|share| self.shares.contains(&share)) || self.adopted.contains(&slot);
         if own && !self.links.is_plain(job.action) && self.is_open(slot) {
-            self.explorer().released(slot);
+            self.explorer().release(slot);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What makes two pages different, in words for people: every difference there is, and whether it
-//! counts, is masked, or does not matter to the identity.
+//! Explains the differences between two pages, and says of each whether it counts, is masked, or is
+//! ignored by the identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,12 +7,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::align::{Alignment, align};
-use super::learn::differing_parts;
+use super::learn::differing_aspects;
 use super::mask::{MaskedAspect, Masks};
 use super::name::ElementNames;
-use super::readable::{action, place};
-use super::tree::At;
-use super::view::{Seen, Token, View};
+use super::readable::{describe_action, describe_place};
+use super::tree::NodeIndex;
+use super::view::{MaskedPage, Token, View};
 use super::{NamedIdentity, strict, text};
 use crate::page::{Kind, Page, PageNode};
 use crate::quoted::{Escaped, Quoted};
@@ -20,63 +20,63 @@ use crate::quoted::{Escaped, Quoted};
 /// One difference between two pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What it does to the identity.
+    /// Whether it counts.
     pub verdict: Significance,
     /// What is different.
     pub change: Change,
-    /// Where, fit to print; empty if it is about the page as a whole.
+    /// The place, safe to print. Empty if it concerns the whole page.
     pub place: String,
 }
 
-/// What a difference does to the identity.
+/// Whether a difference counts for the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Significance {
-    /// It makes two states of the pages.
+    /// It makes the pages two states.
     Counts,
-    /// It would, but is known to be volatile.
+    /// It would count, but is masked.
     Masked,
-    /// The identity does not look at it.
+    /// The identity ignores it.
     DoesNotCount,
 }
 
-/// What is different. Texts are as they are on the pages: not fit to print.
+/// What is different. Texts are unescaped, so they are not safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Only the first page has this.
+    /// Only the first page has this node.
     OnlyInA,
-    /// Only the second page has this.
+    /// Only the second page has this node.
     OnlyInB,
-    /// Both have it, and only the first shows it.
+    /// Both have the node, and it is visible only in the first.
     ShownInA,
-    /// Both have it, and only the second shows it.
+    /// Both have the node, and it is visible only in the second.
     ShownInB,
-    /// A text.
+    /// A text, in both pages.
     Text(String, String),
-    /// An attribute or a live property: its name, its values.
+    /// An attribute or a live property: its name and both values.
     Attribute(String, Option<String>, Option<String>),
     /// The address.
     Address(String, String),
     /// The title.
     Title(String, String),
-    /// Only the first page offers this action, told in words that are fit to print.
+    /// Only the first page offers this action. The description is safe to print.
     ActionInA(String),
-    /// Only the second page offers this action, told in words that are fit to print.
+    /// Only the second page offers this action. The description is safe to print.
     ActionInB(String),
 }
 
-/// Every difference between two pages: first those that count, then those that are masked, then the
-/// others, each in the order of the document. If none counts, the pages are the same state.
+/// Lists every difference between two pages: those that count, then masked ones, then ignored ones,
+/// each in document order. If none counts, the pages are the same state.
 pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
-    let (a, b) = (Seen::through(masks, a), Seen::through(masks, b));
+    let (a, b) = (MaskedPage::new(masks, a), MaskedPage::new(masks, b));
     let mut found = Finder::new(identity, &a, &b);
-    found.whole_page();
+    found.compare_address_and_title();
     let alignment = align(&a.tree, &b.tree);
-    found.one_sided(&alignment);
-    found.values(&alignment);
-    found.no_reason_is_lost();
-    found.actions();
+    found.compare_presence(&alignment);
+    found.compare_values(&alignment);
+    found.count_joint_differences();
+    found.compare_actions();
     let mut differences = found.differences;
     differences.sort_by_key(|difference| difference.verdict);
     differences
@@ -84,19 +84,19 @@ pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -
 
 struct Finder<'s, 'a> {
     identity: &'s NamedIdentity,
-    a: &'s Seen<'a>,
-    b: &'s Seen<'a>,
+    a: &'s MaskedPage<'a>,
+    b: &'s MaskedPage<'a>,
     /// Whether the canonical forms differ at all.
-    apart: bool,
+    views_differ: bool,
     in_a: Emitted<'a>,
     in_b: Emitted<'a>,
     differences: Vec<Difference>,
 }
 
-/// What nodes contribute to a view.
+/// The nodes and attributes that are in a view.
 struct Emitted<'a> {
-    nodes: BTreeSet<At>,
-    attributes: BTreeMap<(At, &'a str), Token<'a>>,
+    nodes: BTreeSet<NodeIndex>,
+    attributes: BTreeMap<(NodeIndex, &'a str), Token<'a>>,
 }
 
 impl<'a> Emitted<'a> {
@@ -113,14 +113,14 @@ impl<'a> Emitted<'a> {
 }
 
 impl<'s, 'a> Finder<'s, 'a> {
-    fn new(identity: &'s NamedIdentity, a: &'s Seen<'a>, b: &'s Seen<'a>) -> Self {
+    fn new(identity: &'s NamedIdentity, a: &'s MaskedPage<'a>, b: &'s MaskedPage<'a>) -> Self {
         let (view_a, view_b) = (identity.identity.view(a), identity.identity.view(b));
         let tokens = |view: &View<'a>| {
             view.tokens.iter().map(|(_, token)| token.clone()).collect::<Vec<_>>()
         };
         let apart = tokens(&view_a) != tokens(&view_b);
         let (in_a, in_b) = (Emitted::of(view_a), Emitted::of(view_b));
-        Self { identity, a, b, apart, in_a, in_b, differences: Vec::new() }
+        Self { identity, a, b, views_differ: apart, in_a, in_b, differences: Vec::new() }
     }
 
     fn add(&mut self, change: Change, place: String, masked: bool, counts: bool) {
@@ -132,9 +132,9 @@ impl<'s, 'a> Finder<'s, 'a> {
         self.differences.push(Difference { verdict, change, place });
     }
 
-    fn whole_page(&mut self) {
+    fn compare_address_and_title(&mut self) {
         let (a, b) = (self.a.tree.page, self.b.tree.page);
-        let counts = self.identity.name == strict::DESCRIBED.name;
+        let counts = self.identity.name == strict::IDENTITY.name;
         if a.url != b.url {
             self.add(Change::Address(a.url.clone(), b.url.clone()), String::new(), false, counts);
         }
@@ -143,24 +143,24 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Nodes that only one page has or shows.
-    fn one_sided(&mut self, alignment: &Alignment) {
+    /// Compares nodes that only one page has or shows.
+    fn compare_presence(&mut self, alignment: &Alignment) {
         let emits =
             |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
-        // Of texts that stand side by side only the first is in the view.
-        let joins = |seen: &Seen<'_>, at: At| {
-            let node = seen.tree.node(at);
+        // The view contains only the first of adjacent texts.
+        let joins = |page: &MaskedPage<'_>, at: NodeIndex| {
+            let node = page.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
         for at in alignment.only_a.iter().copied() {
-            let counts =
-                self.apart && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
-            self.add(Change::OnlyInA, place(self.a, at), self.a.masked.whole(at), counts);
+            let counts = self.views_differ
+                && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
+            self.add(Change::OnlyInA, describe_place(self.a, at), self.a.masked.whole(at), counts);
         }
         for at in alignment.only_b.iter().copied() {
-            let counts =
-                self.apart && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
-            self.add(Change::OnlyInB, place(self.b, at), self.b.masked.whole(at), counts);
+            let counts = self.views_differ
+                && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
+            self.add(Change::OnlyInB, describe_place(self.b, at), self.b.masked.whole(at), counts);
         }
         let mut inside = 0;
         for (x, y) in alignment.pairs.iter().copied() {
@@ -170,27 +170,34 @@ impl<'s, 'a> Finder<'s, 'a> {
             }
             inside = self.a.tree.end(x);
             let counts = emits(&self.in_a, x, inside) != emits(&self.in_b, y, self.b.tree.end(y));
-            let counts = self.apart && (counts || self.identity.name == strict::DESCRIBED.name);
+            let counts =
+                self.views_differ && (counts || self.identity.name == strict::IDENTITY.name);
             let masked = self.a.masked.whole(x) || self.b.masked.whole(y);
             let change = if shown { Change::ShownInA } else { Change::ShownInB };
-            self.add(change, place(self.a, x), masked, counts);
+            self.add(change, describe_place(self.a, x), masked, counts);
         }
     }
 
-    /// Texts and attributes of nodes that both have.
-    fn values(&mut self, alignment: &Alignment) {
+    /// Compares texts and attributes of nodes that both pages have.
+    fn compare_values(&mut self, alignment: &Alignment) {
         for (x, y) in alignment.pairs.iter().copied() {
             let (one, other) = (self.a.tree.node(x), self.b.tree.node(y));
-            for part in differing_parts(one, other) {
-                let differ = self.apart && self.identity.identity.differ(one, other, &part);
-                match part {
+            for aspect in differing_aspects(one, other) {
+                let differ =
+                    self.views_differ && self.identity.identity.differ(one, other, &aspect);
+                match aspect {
                     MaskedAspect::Text => {
                         let masked = self.a.masked.text(x) || self.b.masked.text(y);
                         let parent = self.a.tree.parent(x);
                         let shown = parent.is_none_or(|parent| self.in_a.nodes.contains(&parent));
                         let counts = differ && shown && (one.visible || other.visible);
                         let change = Change::Text(one.text.clone(), other.text.clone());
-                        self.add(change, place(self.a, parent.unwrap_or(x)), masked, counts);
+                        self.add(
+                            change,
+                            describe_place(self.a, parent.unwrap_or(x)),
+                            masked,
+                            counts,
+                        );
                     }
                     MaskedAspect::Attribute(name) => {
                         let masked =
@@ -202,7 +209,7 @@ impl<'s, 'a> Finder<'s, 'a> {
                         let counts = differ && tokens.0 != tokens.1;
                         let value = |node: &PageNode| node.attribute(&name).map(str::to_owned);
                         let change = Change::Attribute(name.clone(), value(one), value(other));
-                        self.add(change, place(self.a, x), masked, counts);
+                        self.add(change, describe_place(self.a, x), masked, counts);
                     }
                     MaskedAspect::Children { .. } => {}
                 }
@@ -210,10 +217,10 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Where only several differences together tell the pages apart (a text that joins another once
-    /// what stood between is gone), all of them count.
-    fn no_reason_is_lost(&mut self) {
-        if !self.apart
+    /// Makes all differences count if the views differ although no single difference counts. Example:
+    /// two texts join when the node between them disappears.
+    fn count_joint_differences(&mut self) {
+        if !self.views_differ
             || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)
         {
             return;
@@ -226,22 +233,27 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    fn actions(&mut self) {
-        let of = |seen: &Seen<'a>| self.identity.identity.signatures(seen);
+    fn compare_actions(&mut self) {
+        let of = |page: &MaskedPage<'a>| self.identity.identity.signatures(page);
         let (a, b) = (of(self.a), of(self.b));
         let known = |list: &[Option<_>]| list.iter().flatten().copied().collect::<BTreeSet<_>>();
         let (known_a, known_b) = (known(&a), known(&b));
         let sides = [(self.a, a, known_b), (self.b, b, known_a)];
-        for (side, (seen, actions, known)) in sides.into_iter().enumerate() {
-            let names = ElementNames::of(seen);
-            for (offer, signature) in seen.tree.page.offers.iter().zip(actions) {
+        for (side, (page, actions, known)) in sides.into_iter().enumerate() {
+            let names = ElementNames::of(page);
+            for (offer, signature) in page.tree.page.offers.iter().zip(actions) {
                 if signature.is_none_or(|signature| known.contains(&signature)) {
                     continue;
                 }
-                let words = action(seen, &names, offer);
+                let words = describe_action(page, &names, offer);
                 let change =
                     if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
-                self.add(change, place(seen, offer.node as At), false, offer.kind != Kind::Link);
+                self.add(
+                    change,
+                    describe_place(page, offer.node as NodeIndex),
+                    false,
+                    offer.kind != Kind::Link,
+                );
             }
         }
     }

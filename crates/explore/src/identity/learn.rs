@@ -1,40 +1,40 @@
-//! Learns volatile parts by comparing two looks at what should be the same page.
+//! Learns masks by comparing two captures of what should be the same page.
 
 use std::collections::BTreeSet;
 
 use super::align::{Alignment, align};
 use super::mask::{Learned, Mask, Masked, MaskedAspect, Masks};
 use super::node_path::{NodePath, exact_shape};
-use super::tree::{At, PageTree};
+use super::tree::{NodeIndex, PageTree};
 use super::{Identity, NamedIdentity, text};
 use crate::id::StateKey;
 use crate::page::{Page, PageNode};
 
-/// How many parts are masked at most. A page that differs in more is another page.
-const MOST: usize = 1_000;
+/// The maximum number of masks. A page that differs in more is another page.
+const MAX_MASKS: usize = 1_000;
 
-/// How many looks of children that come and go are considered.
-const MOST_LOOKS: usize = 200;
+/// The maximum number of shapes of children that are considered for a mask.
+const MAX_SHAPES: usize = 200;
 
-/// How large a part of a page may be left out as coming and going: one in so many nodes.
-const SHARE: usize = 4;
+/// Masked children may cover at most one in this many nodes of a page.
+const MAX_SHARE: usize = 4;
 
-/// What may always be left out, in nodes.
-const SMALL: usize = 8;
+/// The number of nodes that may always be masked.
+const ALWAYS_SMALL: usize = 8;
 
-/// Masks for what differs between two loads of the first page: texts and attributes, and children that
-/// only one of them has, unless they are a large part of the page.
-pub fn learn(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
+/// Learns masks for the differences between two loads of the first page: texts, attributes, and
+/// children that only one load has. Large groups of children are not masked.
+pub fn learn_masks(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
     let (a, b) = (PageTree::of(a), PageTree::of(b));
     let alignment = align(&a, &b);
-    let made_up = |(x, y): &(At, At)| {
+    let made_up = |(x, y): &(NodeIndex, NodeIndex)| {
         let (x, y) = (a.node(*x).attribute("id"), b.node(*y).attribute("id"));
         x.is_some() && y.is_some() && x != y
     };
     let mut masks = Masks { made_up_ids: alignment.pairs.iter().any(made_up), ..Masks::default() };
-    masks.masks.extend(comings_and_goings(&a, &b, &alignment));
+    masks.masks.extend(child_masks(&a, &b, &alignment));
     let left_out = masks.clone();
-    masks.masks.extend(values(
+    masks.masks.extend(value_masks(
         identity.identity,
         &a,
         &b,
@@ -45,10 +45,13 @@ pub fn learn(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
     masks
 }
 
-/// Masks for what differs between two looks at what should be one state, the first of which gave it its
-/// name; none if they differ in more than texts, attributes and values. Empty if nothing that counts
-/// differs. With these masks besides the `known` ones the two are the same state.
-pub fn differs_only_in_values(
+/// Learns masks for the differences between two captures of what should be one state. The first
+/// capture gave the state its key.
+///
+/// Returns `None` if the captures differ in more than texts, attributes and live values. The masks are
+/// empty if no difference counts. Together with the `known` masks they make the two captures the
+/// same state.
+pub fn learn_value_masks(
     identity: &NamedIdentity,
     known: &Masks,
     state: StateKey,
@@ -57,8 +60,9 @@ pub fn differs_only_in_values(
 ) -> Option<Masks> {
     let (first, second) = (PageTree::of(a), PageTree::of(b));
     let alignment = align(&first, &second);
-    let unseen =
-        |tree: &PageTree<'_>, at: &At| (*at..tree.end(*at)).all(|at| is_unseen(tree.node(at)));
+    let unseen = |tree: &PageTree<'_>, at: &NodeIndex| {
+        (*at..tree.end(*at)).all(|at| is_invisible(tree.node(at)))
+    };
     let covered_a = Masked::of(&first, known);
     let covered_b = Masked::of(&second, known);
     if !alignment.only_a.iter().all(|at| unseen(&first, at) || covered_a.whole(*at))
@@ -67,18 +71,18 @@ pub fn differs_only_in_values(
         return None;
     }
     let found =
-        values(identity.identity, &first, &second, &alignment, known, Learned::State(state));
+        value_masks(identity.identity, &first, &second, &alignment, known, Learned::State(state));
     let masks = Masks { masks: found, ..Masks::default() };
     let both = known.and(&masks);
     (identity.recognise(a, &both).key == identity.recognise(b, &both).key).then_some(masks)
 }
 
-fn is_unseen(node: &PageNode) -> bool {
+fn is_invisible(node: &PageNode) -> bool {
     !node.visible || (node.is_text() && text::is_blank(&node.text))
 }
 
-/// Masks for the values that differ between nodes that are the same.
-fn values(
+/// Masks for the texts and attributes that differ between aligned nodes.
+fn value_masks(
     identity: &dyn Identity,
     a: &PageTree<'_>,
     b: &PageTree<'_>,
@@ -97,15 +101,15 @@ fn values(
             left_out = a.end(*x);
             continue;
         }
-        for part in differing_parts(a.node(*x), b.node(*y)) {
-            let id = part == MaskedAspect::Attribute("id".to_owned());
-            if found.len() < MOST
+        for aspect in differing_aspects(a.node(*x), b.node(*y)) {
+            let id = aspect == MaskedAspect::Attribute("id".to_owned());
+            if found.len() < MAX_MASKS
                 && !(id && known.made_up_ids)
-                && identity.differ(a.node(*x), b.node(*y), &part)
+                && identity.differ(a.node(*x), b.node(*y), &aspect)
             {
                 let trusted = |id: &str| b.by_id(id).is_some();
                 let place = NodePath::of(a, *x, trusted, |sibling| masked.whole(sibling));
-                found.extend(place.map(|place| Mask { place, part, learned }));
+                found.extend(place.map(|place| Mask { place, aspect, learned }));
             }
         }
     }
@@ -113,33 +117,33 @@ fn values(
 }
 
 /// The text and the attributes in which two nodes differ.
-pub(crate) fn differing_parts(a: &PageNode, b: &PageNode) -> Vec<MaskedAspect> {
-    let mut parts = Vec::new();
+pub(crate) fn differing_aspects(a: &PageNode, b: &PageNode) -> Vec<MaskedAspect> {
+    let mut aspects = Vec::new();
     if a.text != b.text {
-        parts.push(MaskedAspect::Text);
+        aspects.push(MaskedAspect::Text);
     }
     if a.attributes != b.attributes {
         let names: BTreeSet<&str> =
             a.attributes.iter().chain(&b.attributes).map(|(name, _)| name.as_str()).collect();
         let differ = names.into_iter().filter(|name| a.attribute(name) != b.attribute(name));
-        parts.extend(differ.map(|name| MaskedAspect::Attribute(name.to_owned())));
+        aspects.extend(differ.map(|name| MaskedAspect::Attribute(name.to_owned())));
     }
-    parts
+    aspects
 }
 
 /// Masks for children that only one of the pages has or shows.
-fn comings_and_goings(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
+fn child_masks(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTreeSet<Mask> {
     let mut found = BTreeSet::new();
     let partners = alignment.partners_of_b();
     let mut tried = BTreeSet::new();
-    let mut add = |tree: &PageTree<'_>, at: At, parent: Option<(At, At)>| {
+    let mut add = |tree: &PageTree<'_>, at: NodeIndex, parent: Option<(NodeIndex, NodeIndex)>| {
         let Some(parent) = parent else { return };
         let node = tree.node(at);
         if node.is_text() && text::is_blank(&node.text) {
             return;
         }
         let shape = exact_shape(tree, at);
-        if tried.len() >= MOST_LOOKS || !tried.insert((parent, shape)) {
+        if tried.len() >= MAX_SHAPES || !tried.insert((parent, shape)) {
             return;
         }
         if !is_small(a, parent.0, &node.tag, shape) || !is_small(b, parent.1, &node.tag, shape) {
@@ -147,8 +151,8 @@ fn comings_and_goings(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment)
         }
         let place = NodePath::of(a, parent.0, |id| b.by_id(id).is_some(), |_| false);
         let class = node.attribute("class").unwrap_or_default().chars().take(80).collect();
-        let part = MaskedAspect::Children { tag: node.tag.clone(), class, shape };
-        found.extend(place.map(|place| Mask { place, part, learned: Learned::FirstPage }));
+        let aspect = MaskedAspect::Children { tag: node.tag.clone(), class, shape };
+        found.extend(place.map(|place| Mask { place, aspect, learned: Learned::FirstPage }));
     };
     for at in &alignment.only_a {
         let parent = a.parent(*at);
@@ -158,7 +162,7 @@ fn comings_and_goings(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment)
         let parent = b.parent(*at);
         add(b, *at, parent.and_then(|y| Some((*partners.get(&y)?, y))));
     }
-    // Shown in one and hidden in the other: only the outermost of them.
+    // Visible in one page only: take the outermost of such nodes.
     let mut inside = 0;
     for (x, y) in &alignment.pairs {
         if *x >= inside && a.node(*x).visible != b.node(*y).visible {
@@ -171,11 +175,11 @@ fn comings_and_goings(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment)
     found
 }
 
-/// Whether the children of this look are together a small part of the page.
-fn is_small(tree: &PageTree<'_>, parent: At, tag: &str, shape: u64) -> bool {
+/// Whether the children of this shape together are small compared with the page.
+fn is_small(tree: &PageTree<'_>, parent: NodeIndex, tag: &str, shape: u64) -> bool {
     let alike = tree
         .children(Some(parent))
         .filter(|child| tree.node(*child).tag == tag && exact_shape(tree, *child) == shape);
     let size: usize = alike.map(|child| tree.end(child) - child).sum();
-    size <= SMALL || size <= tree.len() / SHARE
+    size <= ALWAYS_SMALL || size <= tree.len() / MAX_SHARE
 }

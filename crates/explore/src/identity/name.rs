@@ -1,56 +1,56 @@
-//! What an element is called and what stands around it, in words: accessible names, texts of items,
-//! headings of groups. Reads only what is visible and not masked.
+//! Names of elements and of their containers: accessible names, texts of items, headings of groups.
+//! Reads only content that is visible and not masked.
 
 use std::collections::BTreeMap;
 
 use super::digest::Encoder;
-use super::elements::{self, Surrounding};
+use super::elements::{self, Container};
 use super::generated::looks_generated;
 use super::text;
-use super::tree::At;
-use super::view::Seen;
+use super::tree::NodeIndex;
+use super::view::MaskedPage;
 use crate::page::{Kind, PageNode};
 
-/// How many nodes are read for one name. A page of buttons inside buttons would otherwise be read once
-/// for each of them.
-const READ: usize = 4096;
+/// The maximum number of nodes that are read for one name. Nested buttons would otherwise cost the
+/// square of the page size.
+const MAX_NODES_READ: usize = 4096;
 
-/// Stands for a text that is masked.
+/// The placeholder for a masked text.
 const MASKED: char = '\u{fffc}';
 
-/// Attributes by which an author says which element it is.
+/// Attributes by which authors identify elements for tests.
 pub(crate) const STABLE: &[&str] =
     &["data-testid", "data-test-id", "data-test", "data-cy", "data-qa"];
 
-/// Which of the text inside an element is read.
+/// The text inside an element that is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// All of it.
+enum TextScope {
+    /// All text.
     All,
-    /// What is not inside of a control or of an element that stands apart.
+    /// The text outside controls and outside elements with their own text.
     Own,
-    /// The same, with links and summaries.
+    /// Like `Own`, with links and summaries.
     OwnAndTitles,
-    /// As `Own`, without what is inside of anything that is operated.
+    /// Like `Own`, without text inside elements that offer an action.
     Idle,
 }
 
-/// Names and surroundings of the elements of one page.
+/// The names and containers of the elements of one page.
 pub(crate) struct ElementNames<'s, 'a> {
-    seen: &'s Seen<'a>,
-    operated: Vec<bool>,
-    /// The nearest surrounding of each node, itself included.
-    surroundings: Vec<Option<u32>>,
+    page: &'s MaskedPage<'a>,
+    has_offer: Vec<bool>,
+    /// The nearest container of each node, possibly the node itself.
+    containers: Vec<Option<u32>>,
     /// The nearest label around each node.
     labels: Vec<Option<u32>>,
-    /// The labels that say which field they are for.
-    fields: BTreeMap<&'a str, At>,
-    contexts: BTreeMap<At, u64>,
+    /// The labels of fields, by the id of the field.
+    fields: BTreeMap<&'a str, NodeIndex>,
+    contexts: BTreeMap<NodeIndex, u64>,
 }
 
 impl<'s, 'a> ElementNames<'s, 'a> {
-    pub(crate) fn of(seen: &'s Seen<'a>) -> Self {
-        let tree = &seen.tree;
+    pub(crate) fn of(page: &'s MaskedPage<'a>) -> Self {
+        let tree = &page.tree;
         let mut operated = vec![false; tree.len()];
         for offer in tree.page.offers.iter().filter(|offer| offer.kind != Kind::Link) {
             if let Some(operated) = operated.get_mut(offer.node as usize) {
@@ -58,9 +58,9 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             }
         }
         let mut names = Self {
-            seen,
-            operated,
-            surroundings: Vec::with_capacity(tree.len()),
+            page,
+            has_offer: operated,
+            containers: Vec::with_capacity(tree.len()),
             labels: Vec::with_capacity(tree.len()),
             fields: BTreeMap::new(),
             contexts: BTreeMap::new(),
@@ -69,8 +69,8 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             let node = tree.node(at);
             let parent = tree.parent(at);
             let inherited = |list: &[Option<u32>]| parent.and_then(|parent| list[parent]);
-            let own = elements::surrounding(node).map(|_| at as u32);
-            names.surroundings.push(own.or_else(|| inherited(&names.surroundings)));
+            let own = elements::container(node).map(|_| at as u32);
+            names.containers.push(own.or_else(|| inherited(&names.containers)));
             let own = (node.tag == "label").then_some(at as u32);
             names.labels.push(own.or_else(|| inherited(&names.labels)));
             if let Some(id) = node.attribute("for").filter(|_| node.tag == "label") {
@@ -80,119 +80,122 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         names
     }
 
-    pub(crate) fn node(&self, at: At) -> &'a PageNode {
-        self.seen.tree.node(at)
+    pub(crate) fn node(&self, at: NodeIndex) -> &'a PageNode {
+        self.page.tree.node(at)
     }
 
-    /// An attribute that is not masked.
-    pub(crate) fn attribute(&self, at: At, name: &str) -> Option<&'a str> {
-        let value = self.seen.tree.node(at).attribute(name)?;
-        (!self.seen.masked.attribute(at, name)).then_some(value)
+    /// The value of an attribute that is not masked.
+    pub(crate) fn attribute(&self, at: NodeIndex, name: &str) -> Option<&'a str> {
+        let value = self.page.tree.node(at).attribute(name)?;
+        (!self.page.masked.attribute(at, name)).then_some(value)
     }
 
-    fn written(&self, at: At, name: &str) -> Option<String> {
-        let value = text::normalised(self.attribute(at, name)?);
+    fn attribute_text(&self, at: NodeIndex, name: &str) -> Option<String> {
+        let value = text::normalise(self.attribute(at, name)?);
         (!value.is_empty()).then(|| value.into_owned())
     }
 
-    /// What an element is called, for the sake of doing something to it.
-    pub(crate) fn name(&self, at: At, kind: Kind) -> String {
-        let node = self.seen.tree.node(at);
-        self.said(at)
-            .or_else(|| self.labelled(at))
-            .or_else(|| self.written(at, "alt"))
+    /// The name of an element, as the target of an action of this kind.
+    pub(crate) fn name(&self, at: NodeIndex, kind: Kind) -> String {
+        let node = self.page.tree.node(at);
+        self.aria_name(at)
+            .or_else(|| self.label_text(at))
+            .or_else(|| self.attribute_text(at, "alt"))
             .or_else(|| {
                 let button =
                     matches!(node.attribute("type"), Some("button" | "submit" | "reset" | "image"));
-                let value = || self.written(at, ".value").or_else(|| self.written(at, "value"));
+                let value = || {
+                    self.attribute_text(at, ".value").or_else(|| self.attribute_text(at, "value"))
+                };
                 (node.tag == "input" && button).then(value).flatten()
             })
             .or_else(|| self.text(at, node, kind))
-            .or_else(|| self.written(at, "title"))
-            .or_else(|| self.written(at, "placeholder"))
+            .or_else(|| self.attribute_text(at, "title"))
+            .or_else(|| self.attribute_text(at, "placeholder"))
             .unwrap_or_default()
     }
 
-    /// What its author wrote for those who cannot see it.
-    fn said(&self, at: At) -> Option<String> {
+    /// The name that the author wrote for assistive technology.
+    fn aria_name(&self, at: NodeIndex) -> Option<String> {
         let labelled_by = |ids: &str| {
             let texts: Vec<String> = ids
                 .split_whitespace()
                 .take(8)
-                .filter_map(|id| self.seen.tree.by_id(id))
-                .map(|at| self.read(at, Reading::All))
+                .filter_map(|id| self.page.tree.by_id(id))
+                .map(|at| self.read(at, TextScope::All))
                 .filter(|text| !text.is_empty())
                 .collect();
             (!texts.is_empty()).then(|| texts.join(" "))
         };
         self.attribute(at, "aria-labelledby")
             .and_then(labelled_by)
-            .or_else(|| self.written(at, "aria-label"))
+            .or_else(|| self.attribute_text(at, "aria-label"))
     }
 
     /// The text of its label, if it is a field.
-    fn labelled(&self, at: At) -> Option<String> {
-        let node = self.seen.tree.node(at);
+    fn label_text(&self, at: NodeIndex) -> Option<String> {
+        let node = self.page.tree.node(at);
         if !elements::is_field(node) {
             return None;
         }
         let named = node.attribute("id").and_then(|id| self.fields.get(id).copied());
-        let around = || self.labels[at].map(|label| label as At);
-        let text = self.read(named.or_else(around)?, Reading::Own);
+        let around = || self.labels[at].map(|label| label as NodeIndex);
+        let text = self.read(named.or_else(around)?, TextScope::Own);
         (!text.is_empty()).then_some(text)
     }
 
-    /// The text inside, where it can be a name: neither what a user typed nor all that a container holds.
-    fn text(&self, at: At, node: &PageNode, kind: Kind) -> Option<String> {
+    /// The text inside, if it can be a name: neither a typed value nor the content of a container.
+    fn text(&self, at: NodeIndex, node: &PageNode, kind: Kind) -> Option<String> {
         let holds = matches!(kind, Kind::Scroll | Kind::Submit | Kind::Input | Kind::Choose);
         if holds || elements::is_field(node) || elements::is_whole_page(node) {
             return None;
         }
-        let text = if elements::is_leafy(node) {
-            self.read(at, Reading::All)
+        let text = if elements::is_named_by_its_text(node) {
+            self.read(at, TextScope::All)
         } else if kind == Kind::Key || self.has_own_name(at) {
             return None;
         } else {
-            self.read(at, Reading::Idle)
+            self.read(at, TextScope::Idle)
         };
         (!text.is_empty()).then_some(text)
     }
 
-    fn has_own_name(&self, at: At) -> bool {
+    fn has_own_name(&self, at: NodeIndex) -> bool {
         self.id(at).is_some() || STABLE.iter().any(|name| self.attribute(at, name).is_some())
     }
 
-    /// The id, if it does not look generated. Whether another element has the same does not matter:
-    /// that one may come and go.
-    pub(crate) fn id(&self, at: At) -> Option<&'a str> {
+    /// The id, if it does not look generated. It need not be unique, because another element with
+    /// the same id may come and go.
+    pub(crate) fn id(&self, at: NodeIndex) -> Option<&'a str> {
         self.attribute(at, "id").filter(|id| !looks_generated(id))
     }
 
-    fn read(&self, at: At, reading: Reading) -> String {
-        let tree = &self.seen.tree;
+    fn read(&self, at: NodeIndex, scope: TextScope) -> String {
+        let tree = &self.page.tree;
         let mut out = String::new();
         let (mut next, end) = (at + 1, tree.end(at));
-        for _ in 0..READ {
+        for _ in 0..MAX_NODES_READ {
             if next >= end {
                 break;
             }
             let (here, node) = (next, tree.node(next));
             next += 1;
             if node.is_text() {
-                if node.visible && self.seen.masked.text(here) {
+                if node.visible && self.page.masked.text(here) {
                     out.push(MASKED);
                 } else if node.visible {
                     text::push_normalised(&mut out, &node.text);
                 }
                 continue;
             }
-            // Elements part words, as the cells of a row do.
+            // Elements separate words, as the cells of a row do.
             text::push_normalised(&mut out, " ");
-            if self.is_skipped(here, node, reading) {
+            if self.is_skipped(here, node, scope) {
                 next = tree.end(here);
             } else if node.visible
-                && let Some(said) =
-                    self.written(here, "aria-label").or_else(|| self.written(here, "alt"))
+                && let Some(said) = self
+                    .attribute_text(here, "aria-label")
+                    .or_else(|| self.attribute_text(here, "alt"))
             {
                 text::push_normalised(&mut out, &said);
                 next = tree.end(here);
@@ -202,26 +205,26 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         out
     }
 
-    fn is_skipped(&self, at: At, node: &PageNode, reading: Reading) -> bool {
-        if self.seen.masked.whole(at) || elements::is_never_shown(node) {
+    fn is_skipped(&self, at: NodeIndex, node: &PageNode, scope: TextScope) -> bool {
+        if self.page.masked.whole(at) || elements::is_never_shown(node) {
             return true;
         }
         let control = elements::is_control(node) || elements::is_field(node);
-        match reading {
-            Reading::All => false,
-            Reading::Own => elements::is_apart(node) || control,
-            Reading::OwnAndTitles => {
-                elements::is_apart(node) || (control && !elements::is_title_like(node))
+        match scope {
+            TextScope::All => false,
+            TextScope::Own => elements::has_own_text(node) || control,
+            TextScope::OwnAndTitles => {
+                elements::has_own_text(node) || (control && !elements::is_title_like(node))
             }
-            Reading::Idle => elements::is_apart(node) || control || self.operated[at],
+            TextScope::Idle => elements::has_own_text(node) || control || self.has_offer[at],
         }
     }
 
-    /// A hash of what stands around a node: the items and groups that it is in, from the outermost to the
-    /// nearest, each by its own words. What is elsewhere on the page has no part in it.
-    pub(crate) fn context(&mut self, at: At) -> u64 {
+    /// A hash of the containers of a node, from the outermost to the nearest, each by its label. The
+    /// rest of the page does not count.
+    pub(crate) fn context(&mut self, at: NodeIndex) -> u64 {
         let mut unknown = Vec::new();
-        let mut nearest = self.surroundings[at].map(|at| at as At);
+        let mut nearest = self.containers[at].map(|at| at as NodeIndex);
         let mut digest = 0;
         while let Some(at) = nearest {
             if let Some(known) = self.contexts.get(&at) {
@@ -229,13 +232,13 @@ impl<'s, 'a> ElementNames<'s, 'a> {
                 break;
             }
             unknown.push(at);
-            let above = self.seen.tree.parent(at);
-            nearest = above.and_then(|above| self.surroundings[above]).map(|at| at as At);
+            let above = self.page.tree.parent(at);
+            nearest = above.and_then(|above| self.containers[above]).map(|at| at as NodeIndex);
         }
         for at in unknown.into_iter().rev() {
-            if let Some(label) = self.surrounding_label(at) {
-                let mut encoder = Encoder::about("context");
-                encoder.number(digest).text(&self.seen.tree.node(at).tag).text(&label);
+            if let Some(label) = self.container_label(at) {
+                let mut encoder = Encoder::tagged("context");
+                encoder.number(digest).text(&self.page.tree.node(at).tag).text(&label);
                 digest = encoder.digest();
             }
             self.contexts.insert(at, digest);
@@ -243,40 +246,41 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         digest
     }
 
-    /// The words that a surrounding is known by.
-    pub(crate) fn surrounding_label(&self, at: At) -> Option<String> {
-        let node = self.seen.tree.node(at);
-        let kind = elements::surrounding(node)?;
+    /// The label of a container.
+    pub(crate) fn container_label(&self, at: NodeIndex) -> Option<String> {
+        let node = self.page.tree.node(at);
+        let kind = elements::container(node)?;
         let text = match kind {
-            Surrounding::Item => self.said(at).or_else(|| {
-                [Reading::Own, Reading::OwnAndTitles]
+            Container::Item => self.aria_name(at).or_else(|| {
+                [TextScope::Own, TextScope::OwnAndTitles]
                     .into_iter()
-                    .map(|reading| self.read(at, reading))
+                    .map(|scope| self.read(at, scope))
                     .find(|text| !text.is_empty())
             }),
-            Surrounding::Group | Surrounding::Landmark => {
-                self.said(at).or_else(|| self.heading(at))
+            Container::Group | Container::Landmark => {
+                self.aria_name(at).or_else(|| self.heading(at))
             }
         };
-        let written = || STABLE.iter().chain(&["name"]).find_map(|name| self.written(at, name));
-        let bare = || (kind == Surrounding::Landmark).then(String::new);
+        let written =
+            || STABLE.iter().chain(&["name"]).find_map(|name| self.attribute_text(at, name));
+        let bare = || (kind == Container::Landmark).then(String::new);
         text.or_else(|| self.id(at).map(str::to_owned)).or_else(written).or_else(bare)
     }
 
     /// The first heading that belongs to a group itself.
-    fn heading(&self, group: At) -> Option<String> {
-        let tree = &self.seen.tree;
+    fn heading(&self, group: NodeIndex) -> Option<String> {
+        let tree = &self.page.tree;
         let (mut next, end) = (group + 1, tree.end(group));
-        for _ in 0..READ {
+        for _ in 0..MAX_NODES_READ {
             if next >= end {
                 return None;
             }
             let (here, node) = (next, tree.node(next));
             next += 1;
-            if self.seen.masked.whole(here) || elements::surrounding(node).is_some() {
+            if self.page.masked.whole(here) || elements::container(node).is_some() {
                 next = tree.end(here);
             } else if node.visible && elements::is_heading(node) {
-                let text = self.read(here, Reading::All);
+                let text = self.read(here, TextScope::All);
                 return (!text.is_empty()).then_some(text);
             }
         }

@@ -1,6 +1,6 @@
-//! Where on a page something is, so that it is found again on another look at the page, or on another
-//! page of the same application: by ids where people wrote some, else by a node's shape and its number
-//! among siblings of that shape.
+//! The path to a node, which finds it again in another capture, or on another page of the same
+//! application. It uses ids that people wrote, and otherwise a node's shape and its number among the
+//! siblings of that shape.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,51 +8,51 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Encoder;
-use super::tree::{At, PageTree};
+use super::tree::{NodeIndex, PageTree};
 use crate::page::PageNode;
 use crate::quoted::Escaped;
 
-/// How many steps a place has at most; what lies deeper has no place.
-const DEEPEST: usize = 200;
+/// The maximum number of steps. Deeper nodes have no path.
+const MAX_STEPS: usize = 200;
 
-/// The way to a node.
+/// The path to a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodePath {
     /// From the root, or from the nearest node that has a stable id.
     pub steps: Vec<NodePathStep>,
 }
 
-/// One node on the way.
+/// One node on the path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodePathStep {
-    /// Its tag.
+    /// The tag.
     pub tag: String,
-    /// Its id, if it has one that can be relied on; the rest is then not asked for.
+    /// A reliable id, if there is one. Shape and number are then zero.
     pub id: Option<String>,
-    /// A fingerprint of what does not change: tag, role, type and the names of its attributes.
+    /// A fingerprint of what does not change: tag, role, type and the names of attributes.
     pub shape: u64,
-    /// How many siblings of this tag and shape are before it.
+    /// The number of earlier siblings of this tag and shape.
     pub nth: u32,
 }
 
-/// The children of one node, by the steps that lead to them.
-pub(super) struct Branches<'a> {
-    ids: BTreeMap<&'a str, At>,
-    places: BTreeMap<(&'a str, u64, u32), At>,
+/// The children of one node, by the steps of a path.
+pub(super) struct ChildIndex<'a> {
+    ids: BTreeMap<&'a str, NodeIndex>,
+    places: BTreeMap<(&'a str, u64, u32), NodeIndex>,
 }
 
 impl NodePath {
-    /// The place of a node. An id is relied on only if `trusted` says so as well, and siblings that are
-    /// `left_out` are not counted.
+    /// The path to a node. Uses an id only if it is `trusted`, and does not count siblings that are
+    /// `left_out`.
     pub fn of(
         tree: &PageTree<'_>,
-        at: At,
+        at: NodeIndex,
         trusted: impl Fn(&str) -> bool,
-        left_out: impl Fn(At) -> bool,
+        left_out: impl Fn(NodeIndex) -> bool,
     ) -> Option<NodePath> {
         let mut steps = Vec::new();
-        for at in tree.upwards(at) {
-            if steps.len() == DEEPEST {
+        for at in tree.ancestors(at) {
+            if steps.len() == MAX_STEPS {
                 return None;
             }
             let node = tree.node(at);
@@ -62,7 +62,7 @@ impl NodePath {
                 steps.push(NodePathStep { tag: node.tag.clone(), id, shape: 0, nth: 0 });
                 break;
             }
-            let alike = |sibling: &At| {
+            let alike = |sibling: &NodeIndex| {
                 tree.node(*sibling).tag == node.tag && self::shape(tree.node(*sibling)) == shape
             };
             let before = tree.children(tree.parent(at)).take_while(|sibling| *sibling < at);
@@ -74,12 +74,12 @@ impl NodePath {
     }
 }
 
-impl<'a> Branches<'a> {
-    /// Those of a node, or the roots, but for those that are left out.
+impl<'a> ChildIndex<'a> {
+    /// Indexes the children of a node, or the roots, without those that are left out.
     pub(super) fn of(
         tree: &PageTree<'a>,
-        parent: Option<At>,
-        left_out: impl Fn(At) -> bool,
+        parent: Option<NodeIndex>,
+        left_out: impl Fn(NodeIndex) -> bool,
     ) -> Self {
         let mut branches = Self { ids: BTreeMap::new(), places: BTreeMap::new() };
         let mut counts: BTreeMap<(&str, u64), u32> = BTreeMap::new();
@@ -96,8 +96,8 @@ impl<'a> Branches<'a> {
         branches
     }
 
-    /// Where a step leads.
-    pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<At> {
+    /// The child that a step leads to.
+    pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<NodeIndex> {
         match &step.id {
             Some(id) => {
                 self.ids.get(id.as_str()).copied().filter(|at| tree.node(*at).tag == step.tag)
@@ -107,8 +107,8 @@ impl<'a> Branches<'a> {
     }
 }
 
-/// What of a node is the same whatever state it is in. Computed for many siblings at a time, and a page
-/// that makes two of them alike gains nothing: so a quick hash will do.
+/// A fingerprint of what is the same in every state of a node. It is computed for many siblings, and a
+/// page gains nothing from a collision, so a fast hash is enough.
 pub(super) fn shape(node: &PageNode) -> u64 {
     if node.is_text() {
         return 0;
@@ -118,8 +118,11 @@ pub(super) fn shape(node: &PageNode) -> u64 {
         text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, step)
     };
     let fixed = ["role", "type"].map(|name| mark(node.attribute(name).unwrap_or_default(), 2));
-    let names =
-        node.attributes.iter().map(|(name, _)| name.as_str()).filter(|name| is_lasting(name));
+    let names = node
+        .attributes
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| is_stable_attribute(name));
     let names = names.fold(0_u64, |sum, name| sum.wrapping_add(mark(name, 3)));
     mark(&node.tag, 1)
         .wrapping_add(fixed[0])
@@ -127,10 +130,10 @@ pub(super) fn shape(node: &PageNode) -> u64 {
         .wrapping_add(names)
 }
 
-/// The same with what its author calls it: its classes and its id.
-pub(super) fn exact_shape(tree: &PageTree<'_>, at: At) -> u64 {
+/// The shape of a node, with its classes and its stable id.
+pub(super) fn exact_shape(tree: &PageTree<'_>, at: NodeIndex) -> u64 {
     let node = tree.node(at);
-    let mut encoder = Encoder::about("exact shape");
+    let mut encoder = Encoder::tagged("exact shape");
     encoder.number(shape(node));
     encoder.text(tree.stable_id(at).unwrap_or_default());
     for class in node.attribute("class").unwrap_or_default().split_whitespace() {
@@ -139,16 +142,16 @@ pub(super) fn exact_shape(tree: &PageTree<'_>, at: At) -> u64 {
     encoder.digest()
 }
 
-/// Whether an attribute is not one that scripts set and remove as the state changes.
-fn is_lasting(name: &str) -> bool {
-    const PASSING: &[&str] = &[
+/// Whether scripts do not set or remove this attribute when the state changes.
+fn is_stable_attribute(name: &str) -> bool {
+    const VOLATILE: &[&str] = &[
         "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected",
         "open", "value", "tabindex", "title",
     ];
     !name.starts_with('.')
         && !name.starts_with("aria-")
         && !name.starts_with("data-")
-        && !PASSING.contains(&name)
+        && !VOLATILE.contains(&name)
 }
 
 impl fmt::Display for NodePathStep {

@@ -1,31 +1,31 @@
-//! The canonical form of a page: a list of tokens, each with the node that it comes from. Two pages
-//! are the same to an identity if their tokens are equal and they offer the same actions.
+//! The canonical form of a page: a list of tokens, each with its node. Two pages are the same state if
+//! their tokens and their actions are equal.
 
 use std::borrow::Cow;
 
 use super::digest::Encoder;
 use super::mask::{Masked, Masks};
 use super::text;
-use super::tree::{At, PageTree};
+use super::tree::{NodeIndex, PageTree};
 use crate::page::Page;
 
-/// A page as it is looked at through masks.
-pub struct Seen<'a> {
-    /// The page.
+/// A page together with its masked nodes.
+pub struct MaskedPage<'a> {
+    /// The tree of the page.
     pub tree: PageTree<'a>,
     pub(crate) masked: Masked<'a>,
 }
 
-impl<'a> Seen<'a> {
-    /// Looks at a page through masks.
-    pub fn through(masks: &'a Masks, page: &'a Page) -> Self {
+impl<'a> MaskedPage<'a> {
+    /// Finds the masked nodes of a page.
+    pub fn new(masks: &'a Masks, page: &'a Page) -> Self {
         let tree = PageTree::of(page);
         let masked = Masked::of(&tree, masks);
         Self { tree, masked }
     }
 }
 
-/// A piece of the canonical form.
+/// A token of the canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Token<'a> {
     /// An element begins.
@@ -34,11 +34,11 @@ pub enum Token<'a> {
     Close,
     /// An attribute of the element that has just begun.
     Attribute(&'a str, Cow<'a, str>),
-    /// The same, and whatever its value is does not count.
+    /// An attribute whose value does not count.
     AnyValue(&'a str),
     /// A text.
     Text(Cow<'a, str>),
-    /// Some text; what it says does not count.
+    /// A text whose content does not count.
     AnyText,
 }
 
@@ -46,7 +46,7 @@ pub enum Token<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View<'a> {
     /// The tokens in order, each with its node.
-    pub tokens: Vec<(At, Token<'a>)>,
+    pub tokens: Vec<(NodeIndex, Token<'a>)>,
 }
 
 impl View<'_> {
@@ -65,38 +65,38 @@ impl View<'_> {
     }
 }
 
-/// Puts a view together. Texts that nothing stands between become one, and blank ones are dropped.
+/// Builds a view. Joins adjacent texts and drops blank ones.
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
     view: View<'a>,
-    /// Where each open element ends.
-    open: Vec<(At, At)>,
-    pending: Option<(At, Cow<'a, str>)>,
+    /// The open elements, with the end of each.
+    open: Vec<(NodeIndex, NodeIndex)>,
+    pending: Option<(NodeIndex, Cow<'a, str>)>,
 }
 
 impl<'a> Builder<'a> {
-    /// Closes the elements that end before this node. Called for each node in turn.
-    pub(crate) fn reach(&mut self, at: At) {
+    /// Closes the elements that end before this node. Call it for each node in turn.
+    pub(crate) fn close_before(&mut self, at: NodeIndex) {
         while let Some((element, _)) = self.open.pop_if(|(_, end)| *end <= at) {
             self.flush();
             self.view.tokens.push((element, Token::Close));
         }
     }
 
-    pub(crate) fn open(&mut self, at: At, end: At, tag: &'a str) {
+    pub(crate) fn open(&mut self, at: NodeIndex, end: NodeIndex, tag: &'a str) {
         self.flush();
         self.view.tokens.push((at, Token::Open(tag)));
         self.open.push((at, end));
     }
 
-    /// A token that stands by itself.
-    pub(crate) fn push(&mut self, at: At, token: Token<'a>) {
+    /// Adds a token.
+    pub(crate) fn push(&mut self, at: NodeIndex, token: Token<'a>) {
         self.flush();
         self.view.tokens.push((at, token));
     }
 
-    /// A text, to be joined with those beside it.
-    pub(crate) fn text(&mut self, at: At, more: &'a str) {
+    /// Adds a text, which is joined with adjacent texts.
+    pub(crate) fn text(&mut self, at: NodeIndex, more: &'a str) {
         match &mut self.pending {
             Some((_, text)) => text.to_mut().push_str(more),
             none => *none = Some((at, Cow::Borrowed(more))),
@@ -106,8 +106,8 @@ impl<'a> Builder<'a> {
     fn flush(&mut self) {
         let Some((at, pending)) = self.pending.take() else { return };
         let normal = match pending {
-            Cow::Borrowed(raw) => text::normalised(raw),
-            Cow::Owned(raw) => Cow::Owned(text::normalised(&raw).into_owned()),
+            Cow::Borrowed(raw) => text::normalise(raw),
+            Cow::Owned(raw) => Cow::Owned(text::normalise(&raw).into_owned()),
         };
         if !normal.is_empty() {
             self.view.tokens.push((at, Token::Text(normal)));
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn finish(mut self) -> View<'a> {
-        self.reach(At::MAX);
+        self.close_before(NodeIndex::MAX);
         self.flush();
         self.view
     }

@@ -1,5 +1,5 @@
-//! Reads the list of states of a model file straight into flat vectors: a state costs four bytes and
-//! a transition eight, however the file spreads them.
+//! Reads the list of states of a model file directly into flat vectors. A state takes four bytes and
+//! a transition eight, whatever the layout of the file.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 
 use crate::quoted::Quoted;
 
-/// All transitions in one vector, and where each state's begin in it.
+/// All transitions in one vector, and the start of each state's transitions.
 pub(super) struct TransitionTable {
     pub(super) starts: Vec<u32>,
     pub(super) transitions: Vec<(u32, u32)>,
@@ -17,13 +17,13 @@ pub(super) struct TransitionTable {
 
 impl<'de> Deserialize<'de> for TransitionTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfStates)
+        deserializer.deserialize_seq(StatesVisitor)
     }
 }
 
-struct ListOfStates;
+struct StatesVisitor;
 
-impl<'de> Visitor<'de> for ListOfStates {
+impl<'de> Visitor<'de> for StatesVisitor {
     type Value = TransitionTable;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,7 +32,7 @@ impl<'de> Visitor<'de> for ListOfStates {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<TransitionTable, A::Error> {
         let mut states = TransitionTable { starts: vec![0], transitions: Vec::new() };
-        while list.next_element_seed(State(&mut states.transitions))?.is_some() {
+        while list.next_element_seed(StateReader(&mut states.transitions))?.is_some() {
             let (Ok(end), Ok(_)) =
                 (u32::try_from(states.transitions.len()), u32::try_from(states.starts.len()))
             else {
@@ -44,10 +44,10 @@ impl<'de> Visitor<'de> for ListOfStates {
     }
 }
 
-/// One state: an object whose only field is its list of actions.
-struct State<'a>(&'a mut Vec<(u32, u32)>);
+/// Reads one state: an object whose only field is its list of actions.
+struct StateReader<'a>(&'a mut Vec<(u32, u32)>);
 
-impl<'de> DeserializeSeed<'de> for State<'_> {
+impl<'de> DeserializeSeed<'de> for StateReader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -55,7 +55,7 @@ impl<'de> DeserializeSeed<'de> for State<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for State<'_> {
+impl<'de> Visitor<'de> for StateReader<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,17 +72,17 @@ impl<'de> Visitor<'de> for State<'_> {
             if seen {
                 return Err(A::Error::duplicate_field("actions"));
             }
-            fields.next_value_seed(Actions(self.0))?;
+            fields.next_value_seed(ActionsReader(self.0))?;
             seen = true;
         }
         if seen { Ok(()) } else { Err(A::Error::missing_field("actions")) }
     }
 }
 
-/// The list of a state's actions, appended to the transitions of the states before it.
-struct Actions<'a>(&'a mut Vec<(u32, u32)>);
+/// Reads the actions of one state and appends them to the transitions.
+struct ActionsReader<'a>(&'a mut Vec<(u32, u32)>);
 
-impl<'de> DeserializeSeed<'de> for Actions<'_> {
+impl<'de> DeserializeSeed<'de> for ActionsReader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -90,7 +90,7 @@ impl<'de> DeserializeSeed<'de> for Actions<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Actions<'_> {
+impl<'de> Visitor<'de> for ActionsReader<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,18 +105,18 @@ impl<'de> Visitor<'de> for Actions<'_> {
     }
 }
 
-/// A pair of indexes. (A derived tuple would call a third number "trailing characters".)
+/// A pair of indexes. A derived tuple would report a third number as "trailing characters".
 struct Transition(u32, u32);
 
 impl<'de> Deserialize<'de> for Transition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Pair)
+        deserializer.deserialize_seq(PairVisitor)
     }
 }
 
-struct Pair;
+struct PairVisitor;
 
-impl<'de> Visitor<'de> for Pair {
+impl<'de> Visitor<'de> for PairVisitor {
     type Value = Transition;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

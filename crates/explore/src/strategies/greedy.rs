@@ -1,18 +1,18 @@
-//! The greedy strategy: whatever is nearest.
+//! The greedy strategy: the nearest candidate first.
 
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, Way};
+use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+/// The entry in the list of strategies.
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "greedy",
-    summary: "the nearest unexplored action first",
-    help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
-           nearest state that has one, walking or by a reset, whichever costs less (Peng et al. 2012). \
-           Wastes little on transfers, but does not care whether an action is likely to find anything.",
+    summary: "execute the nearest unexplored action first",
+    help: "Executes an unexplored action of the present state if there is one. Otherwise it goes to the \
+           nearest state that has one, by a walk or a reset, whichever costs less (Peng et al. 2012). It \
+           spends little on transfers, but ignores whether an action is likely to find a new state.",
     make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
 };
 
@@ -22,36 +22,36 @@ struct Greedy {
 }
 
 impl Strategy for Greedy {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.nearest.discovered(graph, state);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
+        self.nearest.on_discovered(graph, state);
     }
 
-    fn extended(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.extended(graph, slot);
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_extended(graph, slot);
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
-        self.nearest.executed(graph, slot);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
+        self.nearest.on_executed(graph, slot);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         self.nearest.choose(graph, at)
     }
 
-    fn claimed(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.claimed(graph, slot);
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_claimed(graph, slot);
     }
 
-    fn released(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.released(graph, slot);
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_released(graph, slot);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.nearest.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.nearest.set_reset_cost(cost);
     }
 }
 
-/// The nearest unexplored action, by the shortest known transfer. Other strategies fall back on it.
+/// Finds the nearest free candidate by the cheapest known transfer. Other strategies fall back on it.
 #[derive(Clone)]
 pub struct Nearest {
     distances: Distances,
@@ -59,62 +59,63 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// With no states yet.
+    /// Creates a finder that knows no states.
     pub fn new(settings: StrategySettings) -> Self {
         Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
     }
 
-    /// A state was seen for the first time.
-    pub fn discovered(&mut self, graph: &Graph, state: StateIndex) {
+    /// Notes a new state.
+    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.distances.add_state();
         if graph.unexplored_in(state) > 0 {
             self.distances.set_goal(0, graph, state);
         }
     }
 
-    /// A state has one more candidate.
-    pub fn extended(&mut self, graph: &Graph, slot: Slot) {
+    /// Notes one more candidate of a known state.
+    pub fn on_extended(&mut self, graph: &Graph, slot: Slot) {
         if graph.is_free(slot) {
             self.distances.set_goal(0, graph, slot.state);
         }
     }
 
-    /// A candidate was executed.
-    pub fn executed(&mut self, graph: &Graph, slot: Slot) {
+    /// Notes that a candidate was executed.
+    pub fn on_executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
-        self.claimed(graph, slot);
+        self.on_claimed(graph, slot);
     }
 
-    /// A candidate is free no more.
-    pub fn claimed(&mut self, graph: &Graph, slot: Slot) {
+    /// Notes that a candidate is no longer free.
+    pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(0, slot.state);
         }
     }
 
-    /// A candidate is free again.
-    pub fn released(&mut self, graph: &Graph, slot: Slot) {
+    /// Notes that a candidate is free again.
+    pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
         self.distances.set_goal(0, graph, slot.state);
     }
 
-    /// What a reset costs was measured anew.
-    pub fn reset_cost(&mut self, cost: f64) {
+    /// Sets the cost of a reset.
+    pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
-    /// The walk to the nearest candidate and the candidate.
+    /// Plans a job for the nearest candidate.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        let reset = self.way(graph, at)?.reset;
+        let reset = self.choose_transfer(graph, at)?.reset;
         let mut walk = Vec::new();
         let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
         Some(PlannedJob { reset, walk, candidate })
     }
 
-    /// The same, but of several states that are equally near the one with the most candidates: so all
-    /// states run out of them late, and a crawler is seldom left in one that has none.
+    /// Plans a job for the nearest candidate. Of several states at the same distance it takes the
+    /// one with the most candidates. All states then run out of candidates late, and a crawler
+    /// seldom ends in a state that has none.
     pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        let reset = self.way(graph, at)?.reset;
+        let reset = self.choose_transfer(graph, at)?.reset;
         let mut walk = Vec::new();
         let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
@@ -123,7 +124,7 @@ impl Nearest {
         Some(PlannedJob { reset, walk, candidate })
     }
 
-    fn way(&mut self, graph: &Graph, at: StateIndex) -> Option<Way> {
-        self.distances.way(0, graph, at, self.reset_cost)
+    fn choose_transfer(&mut self, graph: &Graph, at: StateIndex) -> Option<TransferChoice> {
+        self.distances.choose_transfer(0, graph, at, self.reset_cost)
     }
 }

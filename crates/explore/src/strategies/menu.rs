@@ -1,61 +1,64 @@
-//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013): most actions either always
-//! lead to the same state or always do nothing, and two executions show which.
+//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013). Most actions either always lead
+//! to the same state or never change the state. Two executions show which.
 
-use crate::anticipated::{Anticipated, Habit, Opinion};
+use crate::anticipated::{AnticipatedModel, Behaviour, Classification};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::PlannedJob;
 use crate::strategies::greedy::Nearest;
 use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+/// The entry in the list of strategies.
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "menu",
-    summary: "tells menu items and idle actions from the rest, and tries the rest first",
-    help: "Sorts actions into menu items (always the same destination), idle ones (always back where they \
-           were) and others, after two executions from two different states. Actions never executed come \
-           first, then those executed once, then the others; menu items and idle actions last, since they \
-           find nothing new. Transfers also use what is predicted (Choudhary et al. 2013).",
+    summary: "recognise menu items and idle actions, and try the others first",
+    help: "Classifies actions after two executions from two different states: menu items always lead to \
+           the same state, idle actions never change the state, and the others do either. Actions never \
+           executed come first, then those executed once, then the others. Menu items and idle actions \
+           come last, because they find nothing new. Transfers also use predicted transitions \
+           (Choudhary et al. 2013).",
     make: |settings| Box::new(Menu::new(settings)),
 };
 
-/// What is thought of an action.
+/// The class of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Never,
-    /// Executed once; predicted to do the same again, or to idle if that is what it did.
-    Once(Habit),
-    Settled(Habit),
+    /// Executed once, and predicted to behave the same again.
+    Once(Behaviour),
+    Classified(Behaviour),
     Other,
 }
 
-/// The classes of the state exploration phase, each exhausted before the next.
+/// The number of groups in the state exploration phase. Each is exhausted before the next.
 const RANKS: usize = 3;
 
 impl Class {
-    fn opinion(self) -> Opinion {
-        let (group, habit) = match self {
+    fn classification(self) -> Classification {
+        let (group, behaviour) = match self {
             Self::Never => (Some(0), None),
-            Self::Once(habit) => (Some(1), Some(habit)),
+            Self::Once(behaviour) => (Some(1), Some(behaviour)),
             Self::Other => (Some(2), None),
-            Self::Settled(habit) => (None, Some(habit)),
+            Self::Classified(behaviour) => (None, Some(behaviour)),
         };
-        Opinion { group, habit }
+        Classification { group, behaviour }
     }
 
-    /// What is thought after one more execution, from a state where it had not been executed.
+    /// The class after one more execution, in a state where the action had not been executed.
     fn after(self, source: StateIndex, destination: StateIndex) -> Self {
-        let idled = source == destination;
+        let is_idle = source == destination;
         match self {
-            Self::Never if idled => Self::Once(Habit::Idles),
-            Self::Never => Self::Once(Habit::LeadsTo(destination)),
-            // It idled where it leads to: a menu item after all.
-            Self::Once(Habit::LeadsTo(state)) if state == destination => {
-                Self::Settled(Habit::LeadsTo(state))
+            Self::Never if is_idle => Self::Once(Behaviour::Idles),
+            Self::Never => Self::Once(Behaviour::LeadsTo(destination)),
+            // Executed in its own destination: still a menu item, although it changed nothing.
+            Self::Once(Behaviour::LeadsTo(state)) if state == destination => {
+                Self::Classified(Behaviour::LeadsTo(state))
             }
-            Self::Once(Habit::Idles) if idled => Self::Settled(Habit::Idles),
-            Self::Settled(habit) if habit.from(source) == destination => self,
-            Self::Once(_) | Self::Settled(_) | Self::Other => Self::Other,
+            Self::Once(Behaviour::Idles) if is_idle => Self::Classified(Behaviour::Idles),
+            Self::Classified(behaviour) if behaviour.destination_from(source) == destination => {
+                self
+            }
+            Self::Once(_) | Self::Classified(_) | Self::Other => Self::Other,
         }
     }
 }
@@ -63,7 +66,7 @@ impl Class {
 #[derive(Clone)]
 struct Menu {
     classes: Vec<Class>,
-    anticipated: Anticipated<RANKS>,
+    anticipated: AnticipatedModel<RANKS>,
     nearest: Nearest,
 }
 
@@ -71,67 +74,67 @@ impl Menu {
     fn new(settings: StrategySettings) -> Self {
         Self {
             classes: Vec::new(),
-            anticipated: Anticipated::new(settings.reset_cost),
+            anticipated: AnticipatedModel::new(settings.reset_cost),
             nearest: Nearest::new(settings),
         }
     }
 }
 
 impl Strategy for Menu {
-    fn discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.nearest.discovered(graph, state);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
+        self.nearest.on_discovered(graph, state);
         self.classes.resize(graph.actions_seen(), Class::Never);
-        self.anticipated.discovered(graph, state, Class::Never.opinion());
+        self.anticipated.on_discovered(graph, state, Class::Never.classification());
     }
 
-    fn extended(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.extended(graph, slot);
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_extended(graph, slot);
         self.classes.resize(graph.actions_seen(), Class::Never);
-        self.anticipated.extended(graph, slot, Class::Never.opinion());
+        self.anticipated.on_extended(graph, slot, Class::Never.classification());
     }
 
-    fn executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.nearest.executed(graph, slot);
-        self.anticipated.executed(graph, slot, destination);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, _: bool) {
+        self.nearest.on_executed(graph, slot);
+        self.anticipated.on_executed(graph, slot, destination);
         let action = graph.action_of(slot);
         let class = &mut self.classes[action.at()];
         *class = class.after(slot.state, destination);
-        self.anticipated.think(graph, action, class.opinion());
+        self.anticipated.classify(graph, action, class.classification());
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        // The state exploration phase, then the transition exploration phase. A new state brings
-        // candidates of the first ranks and with them the first phase back.
+        // The state exploration phase, then the transition exploration phase. A new state adds
+        // candidates of the first ranks, which restarts the first phase.
         (0..RANKS)
             .find_map(|rank| self.anticipated.seek(graph, at, rank))
             .or_else(|| self.nearest.choose(graph, at))
     }
 
-    fn foresees(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
+    fn predict(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
         match self.classes[graph.action_of(slot).at()] {
-            Class::Settled(habit) => Some(habit.from(slot.state)),
+            Class::Classified(behaviour) => Some(behaviour.destination_from(slot.state)),
             Class::Never | Class::Once(_) | Class::Other => None,
         }
     }
 
-    fn claimed(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.claimed(graph, slot);
-        self.anticipated.claimed(graph, slot);
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_claimed(graph, slot);
+        self.anticipated.on_claimed(graph, slot);
     }
 
-    fn released(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.released(graph, slot);
-        self.anticipated.released(graph, slot);
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_released(graph, slot);
+        self.anticipated.on_released(graph, slot);
     }
 
-    fn closed(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.executed(graph, slot);
-        self.anticipated.executed(graph, slot, slot.state);
+    fn on_closed(&mut self, graph: &Graph, slot: Slot) {
+        self.nearest.on_executed(graph, slot);
+        self.anticipated.on_executed(graph, slot, slot.state);
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.nearest.reset_cost(cost);
-        self.anticipated.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.nearest.set_reset_cost(cost);
+        self.anticipated.set_reset_cost(cost);
     }
 }
 
@@ -146,18 +149,18 @@ mod tests {
     }
 
     #[test]
-    fn two_executions_settle_an_action() {
-        let leads_to_7 = Habit::LeadsTo(StateIndex(7));
+    fn two_executions_classify_an_action() {
+        let leads_to_7 = Behaviour::LeadsTo(StateIndex(7));
         assert_eq!(class_after(&[(1, 7)]), Class::Once(leads_to_7));
-        assert_eq!(class_after(&[(1, 7), (2, 7)]), Class::Settled(leads_to_7));
-        assert_eq!(class_after(&[(1, 7), (7, 7)]), Class::Settled(leads_to_7));
-        assert_eq!(class_after(&[(1, 1), (2, 2)]), Class::Settled(Habit::Idles));
+        assert_eq!(class_after(&[(1, 7), (2, 7)]), Class::Classified(leads_to_7));
+        assert_eq!(class_after(&[(1, 7), (7, 7)]), Class::Classified(leads_to_7));
+        assert_eq!(class_after(&[(1, 1), (2, 2)]), Class::Classified(Behaviour::Idles));
         assert_eq!(class_after(&[(1, 7), (2, 8)]), Class::Other);
         assert_eq!(class_after(&[(1, 1), (2, 3)]), Class::Other);
     }
 
     #[test]
-    fn one_wrong_prediction_makes_an_action_other_for_good() {
+    fn one_wrong_prediction_classifies_an_action_as_other_for_good() {
         assert_eq!(class_after(&[(1, 7), (2, 7), (3, 8), (4, 7), (5, 7)]), Class::Other);
     }
 }

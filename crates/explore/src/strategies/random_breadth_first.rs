@@ -1,4 +1,4 @@
-//! Randomised breadth-first: level by level, and within a level by chance.
+//! Randomised breadth-first: level by level, in random order within a level.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,57 @@ use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
-use crate::transfer::Transfer;
+use crate::transfer::TransferSearch;
 
-/// How people choose it.
-pub const DESCRIBED: NamedStrategy = NamedStrategy {
+/// The entry in the list of strategies.
+pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "random-breadth-first",
-    summary: "level by level, in random order within a level",
-    help: "Like breadth-first, but among the states that were found equally far from the initial one the \
-           next to finish is drawn by chance. A plain baseline that comparisons of crawlers on real sites \
-           found hard to beat, so it stands in every comparison here.",
+    summary: "finish states level by level, in random order within a level",
+    help: "Like breadth-first, but draws the next state at random from those that were found equally far \
+           from the initial state. Comparisons of crawlers on real sites found this plain baseline hard \
+           to beat, so every comparison here includes it.",
     make: |settings| {
         Box::new(RandomBreadthFirst {
-            transfer: Transfer::new(settings),
+            transfer: TransferSearch::new(settings),
             chance: Chance::new(&[settings.seed, 0xB4EAD]),
             depth: Vec::new(),
             levels: BTreeMap::new(),
-            present: None,
+            current: None,
         })
     },
 };
 
 #[derive(Clone)]
 struct RandomBreadthFirst {
-    transfer: Transfer,
+    transfer: TransferSearch,
     chance: Chance,
-    /// On how deep a level each state was found.
+    /// The level on which each state was found.
     depth: Vec<u32>,
+    /// The states of each level that were not drawn yet.
     levels: BTreeMap<u32, Vec<StateIndex>>,
-    present: Option<StateIndex>,
+    /// The state to finish now.
+    current: Option<StateIndex>,
 }
 
 impl Strategy for RandomBreadthFirst {
-    fn discovered(&mut self, _: &Graph, state: StateIndex, by: Option<Slot>) {
-        self.transfer.discovered();
+    fn on_discovered(&mut self, _: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.transfer.on_discovered();
         let depth = by.map_or(0, |slot| self.depth[slot.state.at()] + 1);
         self.depth.push(depth);
         self.levels.entry(depth).or_default().push(state);
     }
 
-    fn executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.transfer.executed(slot, destination);
+    fn on_executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
+        self.transfer.on_executed(slot, destination);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut out_of_reach = Vec::new();
         let job = loop {
             let Some(state) =
-                self.present.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
-                    self.present = self.draw();
-                    self.present
+                self.current.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
+                    self.current = self.draw();
+                    self.current
                 })
             else {
                 break None;
@@ -63,25 +65,25 @@ impl Strategy for RandomBreadthFirst {
             if graph.unexplored_in(state) == 0 {
                 continue;
             }
-            if let Some(job) = self.transfer.job(graph, at, state) {
+            if let Some(job) = self.transfer.plan(graph, at, state) {
                 break Some(job);
             }
-            // Only a state that was met by accident may be out of reach.
+            // Only a state that no candidate led to can be out of reach.
             out_of_reach.push(state);
-            self.present = None;
+            self.current = None;
         };
         out_of_reach.into_iter().for_each(|state| self.put_back(state));
         job
     }
 
-    fn released(&mut self, _: &Graph, slot: Slot) {
-        if self.present != Some(slot.state) {
+    fn on_released(&mut self, _: &Graph, slot: Slot) {
+        if self.current != Some(slot.state) {
             self.put_back(slot.state);
         }
     }
 
-    fn reset_cost(&mut self, cost: f64) {
-        self.transfer.reset_cost(cost);
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.transfer.set_reset_cost(cost);
     }
 }
 

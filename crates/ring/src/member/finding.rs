@@ -1,18 +1,18 @@
 //! Whom a key belongs to. Questions are handed on (recursive), about half of the way each time; only the owner
 //! answers, and it answers the asker.
 
-use super::{MOST_HOPS, Open, RingMember, Wanted};
+use super::{LookupPurpose, MAX_HOPS, PendingRequest, RingMember};
 use crate::key::Key;
-use crate::message::{Question, RingEffect, RingMessage};
+use crate::message::{RequestId, RingEffect, RingMessage};
 
 impl RingMember {
     /// Whether a key is this member's own, as far as it knows.
     pub fn owns(&self, key: Key) -> bool {
-        self.owns_after().is_some_and(|before| key.belongs_to(before, self.me))
+        self.range_start().is_some_and(|before| key.belongs_to(before, self.me))
     }
 
     /// The place after which everything up to this member is its own, as far as it knows.
-    pub fn owns_after(&self) -> Option<Key> {
+    pub fn range_start(&self) -> Option<Key> {
         match self.predecessor {
             _ if !self.is_inside() => None,
             Some(before) => Some(before),
@@ -21,21 +21,21 @@ impl RingMember {
         }
     }
 
-    pub(super) fn look_up(
+    pub(super) fn find_owner(
         &mut self,
         key: Key,
-        wanted: Wanted,
+        wanted: LookupPurpose,
         tries: u32,
         effects: &mut Vec<RingEffect>,
     ) {
-        let question = self.question(Open::Owner { key, wanted, tries }, effects);
-        self.hand_on(question, self.me, key, 0, false, effects);
+        let request = self.open_request(PendingRequest::Owner { key, wanted, tries }, effects);
+        self.on_find_owner(request, self.me, key, 0, false, effects);
     }
 
-    /// Answers the asker, or hands the question on.
-    pub(super) fn hand_on(
+    /// Answers the asker, or hands the request on.
+    pub(super) fn on_find_owner(
         &mut self,
-        question: Question,
+        request: RequestId,
         asker: Key,
         key: Key,
         hops: u32,
@@ -44,17 +44,17 @@ impl RingMember {
     ) {
         if self.owns(key) {
             if asker == self.me {
-                self.found(question, self.me, hops, effects);
+                self.on_owner(request, self.me, hops, effects);
             } else {
-                effects.push(RingEffect::Send(asker, RingMessage::Mine { question, hops }));
+                effects.push(RingEffect::Send(asker, RingMessage::Owner { request, hops }));
             }
             return;
         }
-        if !self.is_inside() || hops > MOST_HOPS {
+        if !self.is_inside() || hops > MAX_HOPS {
             return;
         }
         if let Some((next, last)) = self.next_hop(key, last) {
-            let message = RingMessage::LookUp { question, asker, key, hops: hops + 1, last };
+            let message = RingMessage::FindOwner { request, asker, key, hops: hops + 1, last };
             effects.push(RingEffect::Send(next, message));
         }
     }
@@ -65,44 +65,44 @@ impl RingMember {
         match (last && self.is_inside(), self.predecessor) {
             // Somebody came in before this member, and the one that asks it has not heard of that.
             (true, Some(before)) => Some((before, true)),
-            _ => match self.owner_nearby(key) {
+            _ => match self.owner_among_successors(key) {
                 Some(owner) => Some((owner, true)),
-                None => self.nearest_before(key).map(|next| (next, false)),
+                None => self.closest_preceding(key).map(|next| (next, false)),
             },
         }
     }
 
     /// The member after this one that a key belongs to, as far as the list of successors tells.
-    fn owner_nearby(&self, key: Key) -> Option<Key> {
+    fn owner_among_successors(&self, key: Key) -> Option<Key> {
         let before = std::iter::once(&self.me).chain(&self.successors);
         let mut pairs = before.zip(&self.successors);
         pairs.find(|&(&before, &owner)| key.belongs_to(before, owner)).map(|(_, &owner)| owner)
     }
 
     /// The farthest known member that is not beyond the key.
-    pub(super) fn nearest_before(&self, key: Key) -> Option<Key> {
+    pub(super) fn closest_preceding(&self, key: Key) -> Option<Key> {
         let known = self.successors.iter().copied().chain(self.fingers.iter());
         let before = known.filter(|other| other.is_between(self.me, key));
         before.max_by_key(|&other| self.me.distance(other)).or(self.successors.first().copied())
     }
 
-    pub(super) fn found(
+    pub(super) fn on_owner(
         &mut self,
-        question: Question,
+        request: RequestId,
         owner: Key,
         hops: u32,
         effects: &mut Vec<RingEffect>,
     ) {
-        match self.open.remove(&question) {
-            Some(Open::Owner { wanted: Wanted::ByCaller(tag), .. }) => {
-                effects.push(RingEffect::Found { tag, owner, hops });
+        match self.open.remove(&request) {
+            Some(PendingRequest::Owner { wanted: LookupPurpose::ByCaller(tag), .. }) => {
+                effects.push(RingEffect::OwnerFound { tag, owner, hops });
             }
-            Some(Open::Owner { wanted: Wanted::ForFinger(exponent), .. }) => {
+            Some(PendingRequest::Owner { wanted: LookupPurpose::ForFinger(exponent), .. }) => {
                 self.fingers.learn(exponent, self.me, owner);
             }
             Some(other) => {
                 // Not the answer to that: it stays open.
-                self.open.insert(question, other);
+                self.open.insert(request, other);
             }
             None => {}
         }
@@ -112,10 +112,15 @@ impl RingMember {
     /// what is handed on to a dead one is lost.
     pub(super) fn refresh_finger(&mut self, effects: &mut Vec<RingEffect>) {
         let Some(&head) = self.successors.first() else { return };
-        let exponent = self.fingers.turn(self.me, head);
-        if let Some(member) = self.fingers.at(exponent) {
-            self.ask(member, Open::Finger(member), effects);
+        let exponent = self.fingers.next_exponent(self.me, head);
+        if let Some(member) = self.fingers.get(exponent) {
+            self.request_neighbours(member, PendingRequest::Finger(member), effects);
         }
-        self.look_up(self.me.ahead(1 << exponent), Wanted::ForFinger(exponent), 1, effects);
+        self.find_owner(
+            self.me.ahead(1 << exponent),
+            LookupPurpose::ForFinger(exponent),
+            1,
+            effects,
+        );
     }
 }

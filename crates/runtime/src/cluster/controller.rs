@@ -168,7 +168,7 @@ pub async fn run(
     let mut listener = switch.transport.listen(listen).await?;
     let store = open(&data).map_err(ControllerError::Open)?;
     if switch.me.address.is_none() {
-        switch.me = Arc::new((*switch.me).clone().at(listener.address()));
+        switch.me = Arc::new((*switch.me).clone().with_address(listener.address()));
     }
     let (arrivals, mut arriving) = mpsc::channel(WAITING);
     // What happens beside frames is little, and each of it was begun here.
@@ -225,7 +225,7 @@ pub async fn run(
             tokio::task::spawn_local(async move {
                 let _door = door;
                 let from = incoming.from().to_owned();
-                let _ = match incoming.welcome(&switch.me, &switch.limits, &|_| Ok(())).await {
+                let _ = match incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await {
                     Ok(connection) => happenings.send(Happening::Welcomed(connection)),
                     Err(error) => happenings.send(Happening::Refused(from, error.to_string())),
                 };

@@ -270,7 +270,7 @@ pub fn settings(order: &Order) -> Result<PeerSettings, String> {
         .ok_or_else(|| format!("there is no scheme {:?} for a ring", order.scheme))?;
     identity::find(&order.settings.identity)
         .ok_or_else(|| format!("there is no identity {:?}", order.settings.identity))?;
-    let strategy = strategies::find_for_parts(&order.settings.strategy)?;
+    let strategy = strategies::find_for_partial_graphs(&order.settings.strategy)?;
     let recovery = match order.recovery.as_str() {
         "retry" => Recovery::Retry,
         "redundancy" => Recovery::Redundancy,

@@ -10,22 +10,23 @@ pub mod ring;
 use super::Cluster;
 
 /// What is wrong now, if anything. `about_the_ring`: the step may have changed the ring.
-pub fn always(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String> {
-    leases::wrong(cluster).or_else(|| {
+pub fn check_step(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String> {
+    leases::check(cluster).or_else(|| {
         // Members that were only taken for dead may be in two rings, and own what others own, until they are back.
-        if !about_the_ring || cluster.was_deceived() {
+        if !about_the_ring || cluster.had_false_suspicions() {
             return None;
         }
-        let owned_twice = || if cluster.was_hurried() { None } else { one_owner::wrong(cluster) };
-        ring::wrong(cluster).or_else(owned_twice)
+        let owned_twice =
+            || if cluster.had_unsettled_handover() { None } else { one_owner::check(cluster) };
+        ring::check(cluster).or_else(owned_twice)
     })
 }
 
 /// What is wrong once the crawl is over.
-pub fn in_the_end(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check_end(cluster: &Cluster<'_>) -> Option<String> {
     cluster
-        .wrong()
+        .violation()
         .map(str::to_owned)
-        .or_else(|| early_end::wrong(cluster))
-        .or_else(|| model::wrong(cluster))
+        .or_else(|| early_end::check(cluster))
+        .or_else(|| model::check(cluster))
 }

@@ -44,7 +44,7 @@ impl Latency {
 
 /// Something that happens at a time, by the share of the transitions that are done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Happening {
+pub enum FaultEvent {
     /// So many neighbouring controllers fail.
     Fail(usize),
     /// A controller fails, and comes back after so many microseconds with what its disk has kept.
@@ -54,7 +54,7 @@ pub enum Happening {
     /// A controller is silent for so many microseconds, then goes on as if nothing had been.
     Freeze(u64),
     /// The controllers fall into two parts that do not hear each other, for so many microseconds.
-    Part(u64),
+    Partition(u64),
     /// A controller joins.
     Join,
     /// A controller leaves in order.
@@ -85,25 +85,25 @@ pub struct Scenario {
     /// How long messages take.
     pub latency: Latency,
     /// How long an action takes, in microseconds.
-    pub action: u64,
+    pub action_time: u64,
     /// What a reset costs, in actions.
     pub reset_cost: f64,
     /// How long a controller works on one message, in nanoseconds.
-    pub processing: u64,
+    pub processing_time: u64,
     /// How often controllers see to it that their disks have kept what was written, in microseconds. What was not
     /// kept by then is forgotten when they fail.
-    pub sync: u64,
+    pub sync_interval: u64,
     /// What happens, by the share of the transitions that are done.
-    pub happenings: Vec<(f64, Happening)>,
+    pub scheduled_faults: Vec<(f64, FaultEvent)>,
     /// How often a controller fails, per hour.
     pub failures_per_hour: f64,
     /// How long things take, as controllers are told.
-    pub times: PeerTimeouts,
+    pub timeouts: PeerTimeouts,
     /// Crawlers say that a task is done before they say where it led, as chapter 3 of the thesis has it. Loses states
     /// when a crawler fails in between; there to show that the checkers notice.
-    pub hasty: bool,
+    pub acknowledges_early: bool,
     /// Whether what must hold is checked after every step.
-    pub checked: bool,
+    pub is_checked: bool,
     /// Decides everything that is left to chance.
     pub seed: u64,
 }
@@ -111,7 +111,9 @@ pub struct Scenario {
 impl Scenario {
     /// Whether somebody may come back, so that it matters what disks have kept.
     pub fn has_disks(&self) -> bool {
-        self.happenings.iter().any(|(_, happening)| matches!(happening, Happening::Restart(_)))
+        self.scheduled_faults
+            .iter()
+            .any(|(_, happening)| matches!(happening, FaultEvent::Restart(_)))
     }
 
     /// With so many of each, and everything else as usual.
@@ -125,27 +127,27 @@ impl Scenario {
             recovery: Recovery::Retry,
             backups: 1,
             latency: Latency::Constant(1_000),
-            action: 10_000,
+            action_time: 10_000,
             reset_cost,
-            processing: 0,
-            sync: 50_000,
-            happenings: Vec::new(),
+            processing_time: 0,
+            sync_interval: 50_000,
+            scheduled_faults: Vec::new(),
             failures_per_hour: 0.0,
-            times: PeerTimeouts::default(),
-            hasty: false,
-            checked: false,
+            timeouts: PeerTimeouts::default(),
+            acknowledges_early: false,
+            is_checked: false,
             seed,
         };
-        scenario.pace(None, None);
+        scenario.set_pace(None, None);
         scenario
     }
 
     /// Sets how long actions and messages take, and with it how long controllers wait for things.
-    pub fn pace(&mut self, action: Option<u64>, latency: Option<Latency>) {
-        self.action = action.unwrap_or(self.action).max(1);
+    pub fn set_pace(&mut self, action: Option<u64>, latency: Option<Latency>) {
+        self.action_time = action.unwrap_or(self.action_time).max(1);
         self.latency = latency.unwrap_or(self.latency);
-        let (action, slow) = (self.action, self.latency.slow());
-        self.times = PeerTimeouts {
+        let (action, slow) = (self.action_time, self.latency.slow());
+        self.timeouts = PeerTimeouts {
             task: 20 * action,
             stabilise: 100 * slow,
             answer: 50 * slow,
@@ -162,20 +164,20 @@ impl Scenario {
     }
 
     /// What strategies are told.
-    pub fn exploring(&self) -> StrategySettings {
+    pub fn strategy_settings(&self) -> StrategySettings {
         StrategySettings { reset_cost: self.reset_cost, seed: self.seed }
     }
 
     /// What controllers are told.
-    pub fn settings(&self) -> PeerSettings {
+    pub fn peer_settings(&self) -> PeerSettings {
         PeerSettings {
             scheme: self.scheme,
             strategy: self.strategy,
-            exploring: self.exploring(),
+            exploring: self.strategy_settings(),
             recovery: self.recovery,
             backups: self.backups,
             successors: (self.backups + 1).max(3),
-            times: self.times,
+            times: self.timeouts,
         }
     }
 }

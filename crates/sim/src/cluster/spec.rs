@@ -2,31 +2,31 @@
 
 use argiope_controller::peer::settings::Recovery;
 
-use super::scenario::{Happening, Latency};
+use super::scenario::{FaultEvent, Latency};
 
 /// Why something that was written is no part of a scenario. Prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is no {what}: expected {expected}")]
-pub struct Misspelt {
+pub struct SpecError {
     what: &'static str,
     given: String,
     expected: &'static str,
 }
 
 /// What failures are written as.
-pub const FAILURES: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or WHAT@SHARE (join@40%) \
+pub const FAULT_SYNTAX: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or WHAT@SHARE (join@40%) \
      with fail, fail:K, restart:TIME, slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler; several with + \
      between them";
 /// What latencies are written as.
-pub const LATENCIES: &str =
+pub const LATENCY_SYNTAX: &str =
     "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
 /// The names of the recoveries.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
 /// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
-pub type FaultPlan = (Vec<(f64, Happening)>, f64);
+pub type FaultPlan = (Vec<(f64, FaultEvent)>, f64);
 
 /// The recovery with this name.
-pub fn recovery(given: &str) -> Option<Recovery> {
+pub fn parse_recovery(given: &str) -> Option<Recovery> {
     match given {
         "retry" => Some(Recovery::Retry),
         "redundancy" => Some(Recovery::Redundancy),
@@ -37,7 +37,7 @@ pub fn recovery(given: &str) -> Option<Recovery> {
 }
 
 /// The name of a recovery.
-pub fn name_of(recovery: Recovery) -> &'static str {
+pub fn recovery_name(recovery: Recovery) -> &'static str {
     match recovery {
         Recovery::Retry => "retry",
         Recovery::Redundancy => "redundancy",
@@ -46,16 +46,16 @@ pub fn name_of(recovery: Recovery) -> &'static str {
     }
 }
 
-fn misspelt(what: &'static str, given: &str, expected: &'static str) -> Misspelt {
-    Misspelt { what, given: given.to_owned(), expected }
+fn misspelt(what: &'static str, given: &str, expected: &'static str) -> SpecError {
+    SpecError { what, given: given.to_owned(), expected }
 }
 
 /// What befalls a crawl, as written.
-pub fn failures(given: &str) -> Result<FaultPlan, Misspelt> {
+pub fn parse_faults(given: &str) -> Result<FaultPlan, SpecError> {
     let mut plan: FaultPlan = (Vec::new(), 0.0);
     for part in given.split('+') {
         if add(part, &mut plan).is_none() {
-            return Err(misspelt("list of failures", given, FAILURES));
+            return Err(misspelt("list of failures", given, FAULT_SYNTAX));
         }
     }
     Ok(plan)
@@ -69,14 +69,15 @@ fn add(part: &str, (happenings, per_hour): &mut FaultPlan) -> Option<()> {
         *per_hour += rate.parse().ok().filter(|&rate: &f64| rate.is_finite() && rate >= 0.0)?;
     } else if let Some(shares) = part.strip_prefix("at:") {
         for each in shares.split(',') {
-            happenings.push((share(each)?, Happening::Fail(1)));
+            happenings.push((share(each)?, FaultEvent::Fail(1)));
         }
     } else if let Some(many) = part.strip_prefix("neighbours:") {
         let (many, at) = many.split_once('@')?;
-        happenings.push((share(at)?, Happening::Fail(many.parse().ok().filter(|&many| many > 0)?)));
+        happenings
+            .push((share(at)?, FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?)));
     } else if let Some(shares) = part.strip_prefix("crawlers:at:") {
         for each in shares.split(',') {
-            happenings.push((share(each)?, Happening::LoseCrawler));
+            happenings.push((share(each)?, FaultEvent::LoseCrawler));
         }
     } else {
         happenings.push(happening(part)?);
@@ -85,23 +86,23 @@ fn add(part: &str, (happenings, per_hour): &mut FaultPlan) -> Option<()> {
 }
 
 /// One happening, as written.
-fn happening(given: &str) -> Option<(f64, Happening)> {
+fn happening(given: &str) -> Option<(f64, FaultEvent)> {
     let (what, at) = given.split_once('@')?;
     let (name, argument) =
         what.split_once(':').map_or((what, None), |(name, argument)| (name, Some(argument)));
     let happening = match (name, argument) {
-        ("fail", None) => Happening::Fail(1),
-        ("fail", Some(many)) => Happening::Fail(many.parse().ok().filter(|&many| many > 0)?),
-        ("freeze", Some(time)) => Happening::Freeze(microseconds(time)?),
-        ("restart", Some(time)) => Happening::Restart(microseconds(time)?),
+        ("fail", None) => FaultEvent::Fail(1),
+        ("fail", Some(many)) => FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?),
+        ("freeze", Some(time)) => FaultEvent::Freeze(parse_time(time)?),
+        ("restart", Some(time)) => FaultEvent::Restart(parse_time(time)?),
         ("slow", Some(times)) => {
-            Happening::Slow(times.parse().ok().filter(|times| (1..=1_000_000).contains(times))?)
+            FaultEvent::Slow(times.parse().ok().filter(|times| (1..=1_000_000).contains(times))?)
         }
-        ("part", Some(time)) => Happening::Part(microseconds(time)?),
-        ("join", None) => Happening::Join,
-        ("leave", None) => Happening::Leave,
-        ("lose-crawler", None) => Happening::LoseCrawler,
-        ("add-crawler", None) => Happening::AddCrawler,
+        ("part", Some(time)) => FaultEvent::Partition(parse_time(time)?),
+        ("join", None) => FaultEvent::Join,
+        ("leave", None) => FaultEvent::Leave,
+        ("lose-crawler", None) => FaultEvent::LoseCrawler,
+        ("add-crawler", None) => FaultEvent::AddCrawler,
         _ => return None,
     };
     Some((share(at)?, happening))
@@ -113,7 +114,7 @@ fn share(given: &str) -> Option<f64> {
 }
 
 /// A time such as `2s`, `10ms` or `250us`, in microseconds.
-pub fn microseconds(given: &str) -> Option<u64> {
+pub fn parse_time(given: &str) -> Option<u64> {
     let at = given.find(|one: char| one.is_ascii_alphabetic())?;
     let (number, unit) = given.split_at(at);
     let number: f64 = number.parse().ok()?;
@@ -130,18 +131,18 @@ pub fn microseconds(given: &str) -> Option<u64> {
 }
 
 /// A latency, as written.
-pub fn latency(given: &str) -> Result<Latency, Misspelt> {
+pub fn parse_latency(given: &str) -> Result<Latency, SpecError> {
     let read = || {
         if let Some((from, to)) = given.split_once("..") {
-            let (from, to) = (microseconds(from)?, microseconds(to)?);
+            let (from, to) = (parse_time(from)?, parse_time(to)?);
             (from <= to).then_some(Latency::Uniform(from, to))
         } else if let Some(usual) = given.strip_suffix('~') {
-            microseconds(usual).map(Latency::HeavyTail)
+            parse_time(usual).map(Latency::HeavyTail)
         } else {
-            microseconds(given).map(Latency::Constant)
+            parse_time(given).map(Latency::Constant)
         }
     };
-    read().ok_or_else(|| misspelt("latency", given, LATENCIES))
+    read().ok_or_else(|| misspelt("latency", given, LATENCY_SYNTAX))
 }
 
 #[cfg(test)]
@@ -150,28 +151,31 @@ mod tests {
 
     #[test]
     fn failures_are_read_and_misspelt_ones_refused() {
-        assert_eq!(failures("none"), Ok((vec![], 0.0)));
-        assert_eq!(failures("poisson:1.5"), Ok((vec![], 1.5)));
-        let at = vec![(0.2, Happening::Fail(1)), (0.5, Happening::Fail(1))];
-        assert_eq!(failures("at:20%,50%"), Ok((at, 0.0)));
-        assert_eq!(failures("neighbours:2@50%"), Ok((vec![(0.5, Happening::Fail(2))], 0.0)));
-        assert_eq!(failures("crawlers:at:30%"), Ok((vec![(0.3, Happening::LoseCrawler)], 0.0)));
-        let both = vec![(0.1, Happening::Join), (0.4, Happening::Part(2_000_000))];
-        assert_eq!(failures("join@10%+part:2s@40%"), Ok((both, 0.0)));
+        assert_eq!(parse_faults("none"), Ok((vec![], 0.0)));
+        assert_eq!(parse_faults("poisson:1.5"), Ok((vec![], 1.5)));
+        let at = vec![(0.2, FaultEvent::Fail(1)), (0.5, FaultEvent::Fail(1))];
+        assert_eq!(parse_faults("at:20%,50%"), Ok((at, 0.0)));
+        assert_eq!(parse_faults("neighbours:2@50%"), Ok((vec![(0.5, FaultEvent::Fail(2))], 0.0)));
+        assert_eq!(
+            parse_faults("crawlers:at:30%"),
+            Ok((vec![(0.3, FaultEvent::LoseCrawler)], 0.0))
+        );
+        let both = vec![(0.1, FaultEvent::Join), (0.4, FaultEvent::Partition(2_000_000))];
+        assert_eq!(parse_faults("join@10%+part:2s@40%"), Ok((both, 0.0)));
         for wrong in
             ["", "at:", "at:20", "at:120%", "poisson:-1", "neighbours:0@5%", "fail:x@5%", "what@5%"]
         {
-            assert!(failures(wrong).is_err(), "{wrong}");
+            assert!(parse_faults(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn latencies_are_read_and_misspelt_ones_refused() {
-        assert_eq!(latency("1ms"), Ok(Latency::Constant(1000)));
-        assert_eq!(latency("300us..3ms"), Ok(Latency::Uniform(300, 3000)));
-        assert_eq!(latency("2ms~"), Ok(Latency::HeavyTail(2000)));
+        assert_eq!(parse_latency("1ms"), Ok(Latency::Constant(1000)));
+        assert_eq!(parse_latency("300us..3ms"), Ok(Latency::Uniform(300, 3000)));
+        assert_eq!(parse_latency("2ms~"), Ok(Latency::HeavyTail(2000)));
         for wrong in ["", "1", "ms", "3ms..1ms", "-1ms", "1parsec"] {
-            assert!(latency(wrong).is_err(), "{wrong}");
+            assert!(parse_latency(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -200,10 +200,10 @@ mod tests {
     fn clicking_an_open_folder_closes_it() {
         // The root holds 1 and 3; 1 holds 2.
         let model = from_shape(r#"{"parents":[null,0,1,0]}"#).unwrap();
-        assert_eq!(model.from(0), [(0, 1), (2, 3)]);
-        assert_eq!(model.from(1), [(0, 0), (2, 3), (1, 2)]);
-        assert_eq!(model.from(2), [(0, 0), (2, 3), (1, 1)]);
-        assert_eq!(model.from(3), [(0, 1), (2, 0)]);
+        assert_eq!(model.transitions_from(0), [(0, 1), (2, 3)]);
+        assert_eq!(model.transitions_from(1), [(0, 0), (2, 3), (1, 2)]);
+        assert_eq!(model.transitions_from(2), [(0, 0), (2, 3), (1, 1)]);
+        assert_eq!(model.transitions_from(3), [(0, 1), (2, 0)]);
     }
 
     fn check(text: &str, expected: &str) {

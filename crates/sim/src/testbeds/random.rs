@@ -97,7 +97,7 @@ mod tests {
                 assert!(model.unreachable().is_empty(), "{states} {actions} {seed}");
                 for state in 0..states {
                     let offered: BTreeSet<u32> =
-                        model.from(state).iter().map(|&(action, _)| action).collect();
+                        model.transitions_from(state).iter().map(|&(action, _)| action).collect();
                     assert_eq!(offered.len(), actions as usize);
                 }
             }

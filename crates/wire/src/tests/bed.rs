@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::{
     Connection, ConnectionLimits, Credentials, DialError, HandshakeError, Hello, Listener,
-    MemoryTransport, Net, Role, Transport, authority,
+    MemoryTransport, Role, TcpTransport, Transport, authority,
 };
 
 /// No test needs so long; one that hangs should say so.
@@ -72,7 +72,9 @@ impl Drop for Directory {
 
 /// TLS with the certificates of a directory.
 pub(super) fn secured(node: &Directory) -> Transport {
-    Transport::Net(Net::secured(Credentials::load(node.path()).expect("usable certificates")))
+    Transport::Net(TcpTransport::secured(
+        Credentials::load(node.path()).expect("usable certificates"),
+    ))
 }
 
 /// A transport under test.
@@ -88,7 +90,11 @@ impl Bed {
     }
 
     pub(super) fn tcp() -> Self {
-        Self { transport: Transport::Net(Net::plain()), address: "127.0.0.1:0", _node: None }
+        Self {
+            transport: Transport::Net(TcpTransport::plain()),
+            address: "127.0.0.1:0",
+            _node: None,
+        }
     }
 
     pub(super) fn tls() -> Self {
@@ -146,7 +152,7 @@ pub(super) async fn welcome(
     me: &Hello,
     limits: &ConnectionLimits,
 ) -> Result<Connection, HandshakeError> {
-    listener.accept().await.welcome(me, limits, &|_| Ok(())).await
+    listener.accept().await.handshake(me, limits, &|_| Ok(())).await
 }
 
 pub(super) fn dialer() -> Hello {
@@ -154,5 +160,5 @@ pub(super) fn dialer() -> Hello {
 }
 
 pub(super) fn acceptor() -> Hello {
-    Hello::new("garden", Role::Controller, 2).at("127.0.0.1:1")
+    Hello::new("garden", Role::Controller, 2).with_address("127.0.0.1:1")
 }

@@ -171,7 +171,7 @@ async fn the_acceptors_own_check_refuses_with_the_reason_on_both_sides(bed: Bed)
         (listener.address().to_owned(), ConnectionLimits::default(), dialer());
     let accepted = async {
         let check = |hello: &Hello| Err(format!("{:?}s are not wanted", hello.role));
-        listener.accept().await.welcome(&acceptor(), &limits, &check).await.map(drop)
+        listener.accept().await.handshake(&acceptor(), &limits, &check).await.map(drop)
     };
     let (dialed, accepted) = tokio::join!(bed.transport.dial(&address, &me, &limits), accepted);
     let (dialed, accepted) = (dialed.expect_err("refused"), accepted.expect_err("refused"));
@@ -208,5 +208,5 @@ fn dialing_and_welcoming_can_be_tasks() {
     fn is_task<F: Future + Send>(_: F) {}
     let (bed, me, limits) = (Bed::memory(), dialer(), ConnectionLimits::default());
     is_task(bed.transport.dial("nowhere", &me, &limits));
-    is_task(async { bed.listen().await.accept().await.welcome(&me, &limits, &|_| Ok(())).await });
+    is_task(async { bed.listen().await.accept().await.handshake(&me, &limits, &|_| Ok(())).await });
 }

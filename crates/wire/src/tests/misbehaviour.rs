@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::bed::{Bed, acceptor, contract, dialer, welcome};
 use crate::frame::Frames;
-use crate::handshake::send;
+use crate::handshake::send_frame;
 use crate::hello::HelloVerdict;
 use crate::stream::{ByteReader, ByteWriter};
 use crate::{ConnectionLimits, HandshakeError, RecvError, SendError, Transport};
@@ -60,9 +60,9 @@ async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
 async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<ByteReader>, ByteWriter) {
     let stream = bed.transport.open(address).await.expect("a stream");
     let (mut frames, mut writer) = (Frames::new(stream.reader, 4096), stream.writer);
-    send(&mut writer, &dialer().encode().expect("short")).await.expect("sent");
+    send_frame(&mut writer, &dialer().encode().expect("short")).await.expect("sent");
     frames.next().await.expect("read").expect("a hello");
-    send(&mut writer, &HelloVerdict::Accepted.encode()).await.expect("sent");
+    send_frame(&mut writer, &HelloVerdict::Accepted.encode()).await.expect("sent");
     frames.next().await.expect("read").expect("a verdict");
     (frames, writer)
 }
@@ -154,7 +154,7 @@ async fn a_silent_dialer_is_dropped_while_others_are_accepted(bed: Bed) {
     let waiting = tokio::spawn(async move {
         let limits =
             ConnectionLimits { hello: Duration::from_millis(300), ..ConnectionLimits::default() };
-        incoming.welcome(&acceptor(), &limits, &|_| Ok(())).await.map(drop)
+        incoming.handshake(&acceptor(), &limits, &|_| Ok(())).await.map(drop)
     });
     bed.pair_on(&mut listener, &ConnectionLimits::default(), &ConnectionLimits::default()).await;
     let error = waiting.await.expect("no panic").expect_err("it said nothing");

@@ -8,11 +8,11 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use super::bed::{Directory, acceptor, dialer, meet, run, secured, welcome};
-use crate::handshake::greet;
+use crate::handshake::exchange_hellos;
 use crate::stream::Stream;
 use crate::{
-    ConnectionLimits, Credentials, CredentialsError, DialError, HandshakeError, ListenError, Net,
-    Transport, authority, credentials,
+    ConnectionLimits, Credentials, CredentialsError, DialError, HandshakeError, ListenError,
+    TcpTransport, Transport, authority, credentials,
 };
 
 const LOOPBACK: &str = "127.0.0.1:0";
@@ -38,7 +38,7 @@ fn a_plain_dialer_is_refused_by_one_with_certificates() {
     run(async {
         let node = Directory::authority().node("a");
         let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
-        let plain = Transport::Net(Net::plain());
+        let plain = Transport::Net(TcpTransport::plain());
         neither_is_authenticated(meet(&plain, &dialer(), &mut listener, &acceptor()).await);
     });
 }
@@ -47,7 +47,8 @@ fn a_plain_dialer_is_refused_by_one_with_certificates() {
 fn a_dialer_with_certificates_is_refused_by_one_without() {
     run(async {
         let node = Directory::authority().node("a");
-        let mut listener = Transport::Net(Net::plain()).listen(LOOPBACK).await.expect("an address");
+        let mut listener =
+            Transport::Net(TcpTransport::plain()).listen(LOOPBACK).await.expect("an address");
         neither_is_authenticated(
             meet(&secured(&node), &dialer(), &mut listener, &acceptor()).await,
         );
@@ -86,7 +87,7 @@ async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
         let connector = TlsConnector::from(Arc::new(client));
         let stream = connector.connect(credentials::server_name(), socket).await?;
         let deadline = tokio::time::Instant::now() + limits.hello;
-        greet(Stream::new(stream), &me, &limits, deadline, &|_| Ok(())).await
+        exchange_hellos(Stream::new(stream), &me, &limits, deadline, &|_| Ok(())).await
     };
     let (dialed, accepted) = tokio::join!(dialed, welcome(&mut listener, &other, &limits));
     for error in [dialed.expect_err("refused"), accepted.expect_err("refused")] {
@@ -149,7 +150,7 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
         let authority = Directory::authority();
         let node = authority.node("a");
         let credentials = Credentials::load(node.path()).expect("usable");
-        let transport = Transport::Net(Net::secured(credentials.clone()));
+        let transport = Transport::Net(TcpTransport::secured(credentials.clone()));
         let mut listener = transport.listen(LOOPBACK).await.expect("an address");
         let address = listener.address().to_owned();
         let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
@@ -192,7 +193,7 @@ fn a_missing_file_is_named() {
 #[test]
 fn without_certificates_only_loopback_is_served() {
     run(async {
-        let plain = Transport::Net(Net::plain());
+        let plain = Transport::Net(TcpTransport::plain());
         for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
             let error = plain.listen(address).await.map(drop).expect_err("not on loopback");
             assert!(matches!(error, ListenError::Unprotected { .. }), "{error:?}");

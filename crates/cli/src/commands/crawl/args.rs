@@ -9,7 +9,7 @@ use argiope_runtime::settings::CrawlSettings;
 use super::cluster::ClusterCrawlArgs;
 use crate::args::{identity_names, strategy_names};
 use crate::duration::{duration, moment};
-use crate::threads;
+use argiope::threads;
 
 const AFTER_HELP: &str = "\
 Examples:

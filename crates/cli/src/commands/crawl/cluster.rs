@@ -20,14 +20,14 @@ use argiope_wire::Role;
 use clap::builder::PossibleValuesParser;
 use tokio::sync::Notify;
 
+use super::progress::ProgressPrinter;
 use super::report::Ended;
 use super::run_dir::{self, RunDir};
-use super::watch::ProgressPrinter;
 use super::{CrawlArgs, DEMO, all_masks};
-use crate::cluster::{Security, block_on, chance};
-use crate::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
 use crate::recorded::{self, refused};
-use crate::{format, interrupt, output};
+use argiope::cluster::{Security, block_on, chance};
+use argiope::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
+use argiope::{format, interrupt, output, terminal};
 
 /// So often what is missing is asked for again, with a pause between.
 const FETCHES: u32 = 5;
@@ -238,7 +238,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let Some(place) = place else {
         let again =
             format!("{} attach {id} --cluster {}", format::program(), ring.cluster.join(","));
-        eprintln!("argiope: the crawl goes on; to follow it: {again}");
+        terminal::message(&format!("the crawl continues; to attach to it: {again}"));
         return output::print(&format!("{id}\n"));
     };
     follow(&mut following, &place, &settings, args.json, args.quiet)
@@ -323,10 +323,10 @@ fn follow(
             place.undo();
             let again =
                 format!("attach {} --cluster {}", following.id, following.addresses.join(","));
-            eprintln!(
-                "argiope: the crawl goes on; to follow it again: {} {again}",
+            terminal::message(&format!(
+                "the crawl continues; to attach to it again: {} {again}",
                 format::program()
-            );
+            ));
             return Err(CommandFailure::Ended(INTERRUPTED));
         }
         Err(error) => {
@@ -362,7 +362,7 @@ fn tell(
         None => Ok(()),
         Some(_) if following.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
         Some(why) => {
-            eprintln!("argiope: the model is not complete: {why}");
+            terminal::message(&format!("the model is incomplete: {why}"));
             Err(CommandFailure::Ended(FAILED))
         }
     }
@@ -411,7 +411,7 @@ impl Following<'_> {
                 };
                 self.heard_of(&status);
                 let total = status.total(self.id);
-                watch.see(&progress(&total, self.started));
+                watch.show(&progress(&total, self.started));
                 let over = total.finished;
                 self.tabs = self.tabs.max(total.crawlers);
                 if status.crawls.iter().any(|crawl| crawl.id == self.id && crawl.stopped) {

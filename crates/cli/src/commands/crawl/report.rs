@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use argiope::format::{count, name, number};
 use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
 use argiope_runtime::crawl::CrawlSummary;
 use argiope_runtime::settings::CrawlSettings;
-use argiope_sim::report::text::{count, name, number};
 use serde::Serialize;
 
-use crate::format;
+use argiope::format;
 
 /// So many volatile parts are shown; `argiope explain` shows all.
 const SHOWN: usize = 5;

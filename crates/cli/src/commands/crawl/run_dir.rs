@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use argiope_runtime::store;
 
-use crate::failure::CommandFailure;
+use argiope::failure::CommandFailure;
 
 /// A directory for a new run.
 pub struct RunDir {

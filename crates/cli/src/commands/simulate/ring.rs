@@ -7,19 +7,20 @@ use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::star::division;
 use argiope_explore::strategies;
 use argiope_explore::strategy::NamedStrategy;
-use argiope_sim::cluster::scenario::{Happening, STATIC, Scenario};
+use argiope_sim::cluster::scenario::{FaultEvent, STATIC, Scenario};
 use argiope_sim::cluster::{Cluster, spec};
 use argiope_sim::crawler::World;
-use argiope_sim::report::cluster::{ClusterOutcome, table};
 use argiope_sim::star::Star;
 use clap::builder::PossibleValuesParser;
 use serde::{Deserialize, Serialize};
 
 use super::trace;
-use crate::failure::CommandFailure;
-use crate::names;
-use crate::output;
-use crate::source::CheckedModel;
+use argiope::failure::CommandFailure;
+use argiope::names;
+use argiope::output;
+use argiope::source::CheckedModel;
+
+use super::outcome::{ClusterOutcome, table};
 
 /// As typed. Nothing of it is looked at without `--controllers` or `--scenario`.
 #[derive(clap::Args, Default)]
@@ -199,7 +200,7 @@ pub(super) fn scenario(
     strategy: &'static NamedStrategy,
     seed: u64,
 ) -> Result<Scenario, CommandFailure> {
-    let wrong = |error: spec::Misspelt| CommandFailure::Input(error.to_string());
+    let wrong = |error: spec::SpecError| CommandFailure::Input(error.to_string());
     let controllers = written.controllers.unwrap_or(1) as usize;
     let crawlers = written.crawlers.map_or(20 * controllers, |many| many as usize);
     if crawlers == 0 || controllers == 0 {
@@ -207,7 +208,7 @@ pub(super) fn scenario(
     }
     let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, seed);
     scenario.strategy = strategy;
-    scenario.checked = app.model.transitions() < 10_000;
+    scenario.is_checked = app.model.transitions() < 10_000;
     let scheme = written.scheme.as_deref();
     let division = written.division.as_deref();
     if scheme == Some(STATIC) {
@@ -224,24 +225,26 @@ pub(super) fn scenario(
         if division.is_some() {
             return Err(CommandFailure::Input("only the static scheme has a division".to_owned()));
         }
-        strategies::find_for_parts(strategy.name).map_err(CommandFailure::Input)?;
+        strategies::find_for_partial_graphs(strategy.name).map_err(CommandFailure::Input)?;
     }
     if let Some(name) = scheme.filter(|&name| name != STATIC) {
         let found: Option<&'static Scheme> = schemes::find(name);
         scenario.scheme = found.ok_or_else(|| unknown("scheme", name, &scheme_names()))?;
     }
     if let Some(name) = &written.recovery {
-        let found = spec::recovery(name);
+        let found = spec::parse_recovery(name);
         scenario.recovery = found.ok_or_else(|| unknown("recovery", name, spec::RECOVERIES))?;
     }
     if let Some(backups) = written.backups {
         scenario.backups = backups as usize;
     }
     if let Some(given) = &written.failures {
-        (scenario.happenings, scenario.failures_per_hour) = spec::failures(given).map_err(wrong)?;
+        (scenario.scheduled_faults, scenario.failures_per_hour) =
+            spec::parse_faults(given).map_err(wrong)?;
         let of_ring =
-            |happening| !matches!(happening, Happening::LoseCrawler | Happening::AddCrawler);
-        let befalls_ring = scenario.happenings.iter().any(|&(_, happening)| of_ring(happening));
+            |happening| !matches!(happening, FaultEvent::LoseCrawler | FaultEvent::AddCrawler);
+        let befalls_ring =
+            scenario.scheduled_faults.iter().any(|&(_, happening)| of_ring(happening));
         if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
             return Err(CommandFailure::Input(
                 "the static scheme has no ring that anything could befall: only crawlers come and go"
@@ -250,19 +253,23 @@ pub(super) fn scenario(
         }
     }
     let time = |given: &String| {
-        spec::microseconds(given).ok_or_else(|| {
+        spec::parse_time(given).ok_or_else(|| {
             CommandFailure::Input(format!("{given:?} is no time: expected such as 10ms or 250us"))
         })
     };
     let action = written.action_time.as_ref().map(time).transpose()?;
-    let latency =
-        written.latency.as_ref().map(|given| spec::latency(given)).transpose().map_err(wrong)?;
-    scenario.pace(action, latency);
+    let latency = written
+        .latency
+        .as_ref()
+        .map(|given| spec::parse_latency(given))
+        .transpose()
+        .map_err(wrong)?;
+    scenario.set_pace(action, latency);
     if let Some(given) = &written.processing {
-        scenario.processing = time(given)?.saturating_mul(1000);
+        scenario.processing_time = time(given)?.saturating_mul(1000);
     }
     if let Some(given) = &written.sync {
-        scenario.sync = time(given)?.max(1);
+        scenario.sync_interval = time(given)?.max(1);
     }
     Ok(scenario)
 }

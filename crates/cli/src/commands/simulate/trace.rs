@@ -10,9 +10,9 @@ use argiope_sim::crawler::World;
 use serde::{Deserialize, Serialize};
 
 use super::ring::{ScenarioFile, scenario};
-use crate::failure::CommandFailure;
-use crate::output;
-use crate::source::CheckedModel;
+use argiope::failure::CommandFailure;
+use argiope::output;
+use argiope::source::CheckedModel;
 
 const FORMAT: &str = "argiope-trace/1";
 
@@ -48,7 +48,7 @@ pub fn write(
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     let header = serde_json::to_string(header).expect("a header is plain data");
     writeln!(file, "{header}").map_err(failed)?;
-    while let Some(words) = cluster.step_in_words() {
+    while let Some(words) = cluster.step_traced() {
         for line in words {
             writeln!(file, "{line}").map_err(failed)?;
         }
@@ -78,7 +78,7 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
     let mut cluster = Cluster::new(&world, scenario(&header.scenario, app, strategy, header.seed)?);
     let mut waits = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut number = 1;
-    while let Some(words) = cluster.step_in_words() {
+    while let Some(words) = cluster.step_traced() {
         for line in words {
             number += 1;
             output::print(&format!("{line}\n"))?;
@@ -88,7 +88,7 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
                 return Err(CommandFailure::Failed(format!(
                     "not as it was: line {number} of {} says: {}",
                     path.display(),
-                    argiope_sim::report::text::name(&then)
+                    argiope::format::name(&then)
                 )));
             }
             if waits {

@@ -6,12 +6,12 @@ use crate::cluster::Cluster;
 use crate::crawl::{key_of, signature_of};
 
 /// What is wrong at the end.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
-    let world = cluster.world;
-    let followed: BTreeSet<_> = cluster.executed.iter().map(|&(_, action)| action).collect();
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
+    let world = cluster.env.world;
+    let followed: BTreeSet<_> = cluster.env.executed.iter().map(|&(_, action)| action).collect();
     let is_done = |state: u32, action: u32| {
         let signature = signature_of(action);
-        cluster.executed.contains(&(key_of(state), signature))
+        cluster.env.executed.contains(&(key_of(state), signature))
             || (world.is_link(action) && followed.contains(&signature))
     };
     let left = |state: u32| {

@@ -5,6 +5,6 @@ use argiope_controller::peer::Peer;
 use crate::cluster::Cluster;
 
 /// What is wrong now.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     cluster.peers().find_map(Peer::leaked)
 }

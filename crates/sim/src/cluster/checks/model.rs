@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::cluster::Cluster;
 
 /// What is wrong with what was found.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
-    let world = cluster.world;
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
+    let world = cluster.env.world;
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
         // Also what was own until just now counts, and copies: whoever wants the model gets all of it.

@@ -7,7 +7,7 @@ use argiope_explore::id::StateKey;
 use crate::cluster::Cluster;
 
 /// What is wrong now. Looks at everything: not for every step.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let mut known: BTreeSet<StateKey> = BTreeSet::new();
     let mut led_to: BTreeSet<StateKey> = BTreeSet::new();
     for peer in cluster.peers().filter(|peer| peer.known().graph().initial().is_some()) {

@@ -5,7 +5,7 @@ use argiope_ring::Key;
 use crate::cluster::Cluster;
 
 /// What is wrong now.
-pub fn wrong(cluster: &Cluster<'_>) -> Option<String> {
+pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let mut ranges: Vec<(Key, Key)> =
         cluster.peers().filter_map(|peer| Some((peer.key(), peer.owns_after()?))).collect();
     ranges.sort();

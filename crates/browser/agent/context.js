@@ -1,0 +1,29 @@
+// @ts-check
+// Where this agent runs. One agent starts in every document of the same origin, before any script
+// of the page. Agents in frames share the state of the agent in the topmost reachable document.
+
+export const isMain = window.parent === window;
+
+/**
+ * The agent in a document of the same origin; nothing where there is none.
+ * @param {Window} view
+ * @returns {{ shared: SharedState } | undefined}
+ */
+export function agentOf(view) {
+  return /** @type {any} */ (view)[settings.secret];
+}
+
+export const isRoot = (() => {
+  try {
+    return isMain || !agentOf(window.parent);
+  } catch {
+    return true;
+  }
+})();
+
+// Each module adds its own fields when it starts. Until the first frame no observer of the page
+// has been told anything, so the first wait paints.
+const fresh = /** @type {SharedState} */ ({ paintFirst: true, unframed: false });
+
+/** @type {SharedState} */
+export const shared = isRoot ? fresh : /** @type {any} */ (agentOf(window.parent)).shared;

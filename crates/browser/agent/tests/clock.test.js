@@ -1,0 +1,110 @@
+// @ts-check
+import { clock, fireOne, HORIZON, nextDue, passTime } from "../clock.js";
+import { equal } from "./check.js";
+
+/** Fires what the page must be waited for. */
+function runAll() {
+  const until = clock.at + HORIZON;
+  let fired = 0;
+  for (let due = nextDue(until); due < Infinity && fired < 500; due = nextDue(until)) {
+    fireOne(due);
+    fired++;
+  }
+  return fired;
+}
+
+export const cases = {
+  "timers run in the order of their due times": () => {
+    /** @type {string[]} */
+    const order = [];
+    setTimeout(() => order.push("late"), 200);
+    setTimeout((/** @type {string} */ text) => order.push(text), 100, "early");
+    setTimeout(() => order.push("first"));
+    runAll();
+    equal(order, ["first", "early", "late"]);
+    equal(clock.at, 200);
+  },
+  "a cleared timer does not run": () => {
+    let runs = 0;
+    clearTimeout(setTimeout(() => runs++, 10));
+    cancelAnimationFrame(requestAnimationFrame(() => runs++));
+    equal([runAll(), runs], [0, 0]);
+  },
+  "a timer beyond the horizon is not waited for": () => {
+    setTimeout(() => {}, HORIZON + 1);
+    equal(nextDue(clock.at + HORIZON), Infinity);
+  },
+  "an interval is not waited for, but runs as time passes": async () => {
+    let runs = 0;
+    setInterval(() => runs++, 100);
+    equal(runAll(), 0);
+    await passTime(350);
+    equal([runs, clock.at], [3, 350]);
+  },
+  "a timeout that re-arms itself without effect is not waited for": () => {
+    let runs = 0;
+    const poll = () => {
+      runs++;
+      setTimeout(poll, 10);
+    };
+    poll();
+    runAll();
+    equal(runs, 4);
+  },
+  "a timeout that re-arms itself and changes the page is waited for": () => {
+    const grow = () => {
+      document.body.append("x");
+      if (document.body.childNodes.length < 20) setTimeout(grow, 10);
+    };
+    document.body.replaceChildren();
+    grow();
+    runAll();
+    equal(document.body.childNodes.length, 20);
+  },
+  "frames that are due together run together": () => {
+    const times = new Set();
+    requestAnimationFrame((time) => times.add(time));
+    requestAnimationFrame((time) => times.add(time));
+    equal([fireOne(Infinity), clock.timers.size], [true, 0]);
+    equal(fireOne(Infinity), false);
+  },
+  "a timeout in text is evaluated in the page": () => {
+    setTimeout("window.evaluated = 1", 0);
+    runAll();
+    equal(/** @type {any} */ (window).evaluated, 1);
+  },
+  "what a timer throws does not stop the others": () => {
+    let runs = 0;
+    setTimeout(() => {
+      throw new Error("thrown by the page");
+    });
+    setTimeout(() => runs++, 1);
+    runAll();
+    equal(runs, 1);
+  },
+  "dates run ahead by the virtual time": async () => {
+    const before = Date.now();
+    await passTime(3_600_000);
+    const now = new Date();
+    const passed = now.getTime() - before;
+    equal(passed >= 3_600_000 && passed < 3_660_000, true);
+    equal(performance.now() > 3_600_000, true);
+    equal(new Date(0).getTime(), 0);
+    equal(new Date() instanceof Date, true);
+  },
+  "a frozen clock moves with virtual time only": async () => {
+    settings.freeze = 1000;
+    equal(Date.now(), 1000);
+    await passTime(5);
+    const now = new Date();
+    equal([Date.now(), now.getTime()], [1005, 1005]);
+  },
+  "the same page draws the same numbers": () => {
+    equal([Math.random(), Math.random()], [0.6270739405881613, 0.002735721180215478]);
+  },
+  "hooked functions look native": () => {
+    for (const hooked of [setTimeout, requestAnimationFrame, Date, Date.now, Math.random]) {
+      equal(hooked.toString().includes("[native code]"), true);
+    }
+  },
+};

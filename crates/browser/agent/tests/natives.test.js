@@ -1,0 +1,49 @@
+// @ts-check
+import { callPage, disguise, replace, sleep, turn, wellFormed } from "../natives.js";
+import { equal } from "./check.js";
+
+export const cases = {
+  "a replaced method keeps name, length and source": () => {
+    const before = [Element.prototype.closest.name, Element.prototype.closest.length];
+    const source = Element.prototype.closest.toString();
+    replace(Element.prototype, "closest", () => () => null);
+    const { closest } = Element.prototype;
+    equal([closest.name, closest.length], before);
+    equal(closest.toString(), source);
+    equal(document.body.closest("html"), null);
+  },
+  "what is not a method is not replaced": () => {
+    const owner = { value: 1 };
+    replace(owner, "value", () => () => 2);
+    equal(owner.value, 1);
+  },
+  "the replaced toString is disguised itself": () => {
+    equal(Function.prototype.toString.toString().includes("[native code]"), true);
+  },
+  "a disguised function shows the source of another": () => {
+    const shown = () => "shown";
+    const hidden = () => "hidden";
+    disguise(hidden, shown);
+    equal(hidden.toString(), '() => "shown"');
+  },
+  "what a function of the page throws is reported to the page": () => {
+    /** @type {string[]} */
+    const reported = [];
+    window.addEventListener("error", (event) => reported.push(event.message));
+    const thrower = () => {
+      throw new Error("thrown by the page");
+    };
+    equal(callPage(thrower, window, []), undefined);
+    equal(reported, ["Uncaught Error: thrown by the page"]);
+    equal(callPage(Math.max, Math, [1, 2]), 2);
+  },
+  "a turn does not need the page's own functions": async () => {
+    window.setTimeout = /** @type {any} */ (null);
+    window.Promise = /** @type {any} */ (null);
+    await turn();
+    await sleep(1);
+  },
+  "half a surrogate pair is replaced": () => {
+    equal(wellFormed("a\ud800b"), "a\ufffdb");
+  },
+};

@@ -1,0 +1,94 @@
+// @ts-check
+import { findOffers, KEYS } from "../offers.js";
+import { collectTree } from "../tree.js";
+import { equal, show } from "./check.js";
+
+const nothing = () => {};
+
+/** What is offered, in short. */
+function offered() {
+  const tree = collectTree();
+  return findOffers(tree).map(({ kind, node, argument }) => {
+    return `${kind} ${tree.nodes[node].tag} ${argument}`.trim();
+  });
+}
+
+/** @param {string} html */
+function offeredOn(html) {
+  show(html);
+  return offered();
+}
+
+export const cases = {
+  "controls are offered by what they are": () => {
+    equal(offeredOn("<button>b</button>"), ["click button"]);
+    equal(offeredOn("<input type=checkbox>"), ["check input"]);
+    equal(offeredOn("<input type=radio checked>"), []);
+    equal(offeredOn("<input type=submit>"), ["click input"]);
+    equal(offeredOn("<textarea></textarea>"), ["input textarea argiope"]);
+    equal(offeredOn("<select><option>a<option>b</select>"), ["choose select 1"]);
+    equal(offeredOn("<details><summary>s</summary></details>"), ["click summary"]);
+  },
+  "a form without a button is offered to be sent": () => {
+    equal(offeredOn("<form><input value=argiope></form>"), ["submit form"]);
+    equal(offeredOn("<form><input value=argiope><button>b</button></form>"), ["click button"]);
+  },
+  "links are offered by address, unless something handles the click": () => {
+    const { origin } = location;
+    equal(offeredOn("<a href='/a'>a</a>"), [`link a ${origin}/a`]);
+    equal(offeredOn("<a href='http://outside.invalid/'>a</a>"), []);
+    equal(offeredOn("<a href='javascript:void 0'>a</a>"), ["click a"]);
+    equal(offeredOn("<a href='#top'>a</a>"), []);
+    show("<a href='/a'>a</a>").addEventListener("click", nothing);
+    equal(offered(), ["click a"]);
+  },
+  "a fragment is offered where the page routes by it": () => {
+    show("<a href='#top'>a</a>");
+    window.addEventListener("hashchange", nothing);
+    equal(offered(), ["click a"]);
+  },
+  "each family of listeners is offered as its kind": () => {
+    const box = show("<p tabindex=0>text</p>");
+    const types = ["dblclick", "contextmenu", "pointerdown", "pointerup", "mouseover", "focus"];
+    for (const type of types) box.addEventListener(type, nothing);
+    const kinds = ["click", "double-click", "context-menu", "long-press", "hover", "focus"];
+    equal(
+      offered(),
+      kinds.map((kind) => `${kind} p`),
+    );
+  },
+  "the keys that a handler names are offered": () => {
+    const box = show("<p>text</p>");
+    box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter");
+    equal(offered(), ["key p Enter"]);
+    box.addEventListener("keyup", (/** @type {KeyboardEvent} */ event) => event.keyCode === 27);
+    equal(offered(), ["key p Enter", "key p Escape"]);
+  },
+  "all keys are offered where a handler of the page names none": () => {
+    show("<p>text</p>");
+    document.addEventListener("keydown", nothing);
+    equal(offered().length, Object.keys(KEYS).length);
+  },
+  "each source is offered to be dragged onto each target": () => {
+    const source = show("<p draggable=true>a</p><p>b</p>");
+    equal(offered(), []);
+    source.nextSibling.addEventListener("drop", nothing);
+    const [drag] = findOffers(collectTree());
+    equal([drag.kind, drag.place], ["drag", "1/0>1/1"]);
+  },
+  "a rule that shows something under the pointer is offered": () => {
+    show("<style>p i { display: none } p:hover i { display: block }</style><p>a<i>b</i></p>");
+    equal(offered(), ["hover p"]);
+  },
+  "a page that listens for scrolling is offered only where there is room": () => {
+    show("<p>short</p>");
+    window.addEventListener("scroll", nothing);
+    equal(offered(), []);
+    show("<p style='height: 5000px'>long</p>");
+    equal(offered(), ["scroll html"]);
+  },
+  "what is covered or hidden is not offered": () => {
+    equal(offeredOn("<button hidden>b</button>"), []);
+    equal(offeredOn("<button>b</button><div style='position: fixed; inset: 0'></div>"), []);
+  },
+};

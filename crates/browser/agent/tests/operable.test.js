@@ -1,0 +1,51 @@
+// @ts-check
+import { boxOf, coverOfViewport, isOperable } from "../operable.js";
+import { equal, show } from "./check.js";
+
+/** @param {string} html */
+const operable = (html) => isOperable(show(html), coverOfViewport);
+const FULL = "position: fixed; inset: 0";
+
+export const cases = {
+  "what is visible and enabled is operable": () => {
+    equal(operable("<button>b</button>"), true);
+    equal(operable("<button style='opacity: 0'>b</button>"), true);
+    equal(operable("<a href='/'><div>block</div></a>"), true);
+  },
+  "what is hidden or disabled is not operable": () => {
+    equal(operable("<button hidden>b</button>"), false);
+    equal(operable("<button style='visibility: hidden'>b</button>"), false);
+    equal(operable("<button disabled>b</button>"), false);
+    equal(operable("<button aria-disabled=true>b</button>"), false);
+    equal(operable("<button inert>b</button>"), false);
+  },
+  "what is covered is not operable": () => {
+    equal(operable(`<button>b</button><div style='${FULL}'></div>`), false);
+  },
+  "what is below the view is operable, unless a dialog covers the view": () => {
+    const below = "<button style='position: absolute; top: 3000px'>b</button>";
+    equal(operable(below), true);
+    equal(operable(`${below}<div style='${FULL}'></div>`), false);
+    equal(operable("<button style='position: absolute; top: -3000px'>b</button>"), false);
+  },
+  "what is under a modal dialog is not operable": () => {
+    const button = show("<button>b</button><dialog><i>text</i></dialog>");
+    /** @type {HTMLDialogElement} */ (document.querySelector("dialog")).showModal();
+    equal(isOperable(button, coverOfViewport), false);
+  },
+  "a checkbox under its own label is operable": () => {
+    const label = "<label for=box style='position: absolute; inset: 0'>label</label>";
+    show(`${label}<input id=box type=checkbox>`);
+    const box = /** @type {Element} */ (document.querySelector("input"));
+    equal(isOperable(box, coverOfViewport), true);
+  },
+  "the cover is the outermost fixed element": () => {
+    equal(coverOfViewport(), null);
+    const outer = show(`<div style='${FULL}'><div style='${FULL}'></div></div>`);
+    equal(coverOfViewport() === outer, true);
+  },
+  "an element without an area has no box": () => {
+    equal(boxOf(show("<p></p>")), undefined);
+    equal(boxOf(show("<p>text</p>"))?.left, 8);
+  },
+};

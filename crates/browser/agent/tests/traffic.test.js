@@ -1,0 +1,105 @@
+// @ts-check
+import { turn } from "../natives.js";
+import {
+  areWorkersBusy,
+  countChanges,
+  holdAs,
+  isInside,
+  observeChanges,
+  release,
+  traffic,
+  trafficChange,
+} from "../traffic.js";
+import { equal, show } from "./check.js";
+
+/**
+ * @param {string} path
+ */
+function slow(path) {
+  return [...traffic.pending.values()].filter((address) => address.endsWith(path)).length;
+}
+
+export const cases = {
+  "requests to the site and its subdomains are inside": () => {
+    settings.site = "app.test";
+    equal(isInside("https://app.test/a?b"), true);
+    equal(isInside("https://api.app.test/"), true);
+    equal(isInside("https://notapp.test/"), false);
+    equal(isInside("data:text/plain,a"), true);
+    equal(isInside("http://"), false);
+  },
+  "an endless address is not inside, whatever its query": () => {
+    traffic.endless.add(`${location.origin}/poll`);
+    equal([isInside("/poll?since=1"), isInside("/polls")], [false, true]);
+  },
+  "a fetch holds the page until its body is read": async () => {
+    const answer = fetch("/answer");
+    equal(slow("/answer"), 1);
+    const body = (await answer).text();
+    equal(slow("/answer"), 1);
+    await body;
+    equal(traffic.pending.size, 0);
+  },
+  "a request by XMLHttpRequest holds the page until it ends": async () => {
+    const request = new XMLHttpRequest();
+    request.open("GET", "/answer");
+    const ended = new Promise((resolve) => request.addEventListener("loadend", resolve));
+    request.send();
+    equal(slow("/answer"), 1);
+    await ended;
+    await turn();
+    equal(traffic.pending.size, 0);
+  },
+  "a request to another host does not hold the page": async () => {
+    const answer = fetch("http://outside.invalid/").catch(() => null);
+    equal(traffic.pending.size, 0);
+    await answer;
+  },
+  "an inserted script holds the page until it has loaded": async () => {
+    await new Promise((resolve) => {
+      if (document.readyState === "complete") resolve(null);
+      else window.addEventListener("load", resolve);
+    });
+    const script = document.createElement("script");
+    script.src = "/missing.js";
+    const ended = new Promise((resolve) => {
+      script.onload = resolve;
+      script.onerror = resolve;
+    });
+    document.body.append(script);
+    countChanges();
+    equal(slow("/missing.js"), 1);
+    await ended;
+    await turn();
+    equal(traffic.pending.size, 0);
+  },
+  "every change of the tree is counted, also in observed roots": () => {
+    const host = show("<div></div>");
+    const root = host.attachShadow({ mode: "closed" });
+    observeChanges(root);
+    const before = countChanges();
+    equal(countChanges(), before);
+    host.title = "changed";
+    equal(countChanges(), before + 1);
+    root.append("text");
+    equal(countChanges(), before + 2);
+  },
+  "what ends wakes the wait": async () => {
+    const token = holdAs("test");
+    const change = trafficChange(60000);
+    release(token);
+    await change;
+    equal(traffic.pending.size, 0);
+  },
+  "a worker holds the page until it answers": async () => {
+    const source = "onmessage = (event) => postMessage(event.data)";
+    const worker = new Worker(URL.createObjectURL(new Blob([source])));
+    const answer = new Promise((resolve) => worker.addEventListener("message", resolve));
+    equal(areWorkersBusy(), false);
+    worker.postMessage(1);
+    equal(traffic.workers.size, 1);
+    await answer;
+    await turn();
+    equal(areWorkersBusy(), false);
+  },
+};

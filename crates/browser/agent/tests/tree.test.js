@@ -1,0 +1,64 @@
+// @ts-check
+import { collectTree, frameAround, isVisible, MOST_NODES } from "../tree.js";
+import { addFrame, equal, show } from "./check.js";
+
+/** The tree of the body: indented tags with what they say. */
+function lines() {
+  const { nodes } = collectTree();
+  return nodes.slice(2).map(({ depth, tag, text, attributes, visible }) => {
+    const said = attributes.map(([name, value]) => `${name}=${value}`);
+    return [" ".repeat(depth - 2) + tag, text, ...said, visible ? "" : "hidden"]
+      .filter((word) => word)
+      .join(" ");
+  });
+}
+
+export const cases = {
+  "the tree has texts and attributes, and no scripts": () => {
+    show('<p title="a">text</p><script>1</script><style></style>');
+    equal(lines(), ["p title=a", " #text text"]);
+  },
+  "what is not displayed is there, but hidden": () => {
+    show('<p hidden>a</p><p style="opacity: 0"></p>');
+    equal(lines(), ["p hidden= hidden", " #text a hidden", "p style=opacity: 0 hidden"]);
+  },
+  "values of fields are attributes": () => {
+    show("<input value=a><input type=checkbox><textarea></textarea>");
+    const [text, box, area] = /** @type {any} */ (document.body.children);
+    text.value = "b";
+    box.checked = true;
+    area.value = "c";
+    const values = ["input value=a .value=b", "input type=checkbox .checked=", "textarea .value=c"];
+    equal(lines(), values);
+  },
+  "shadow roots and frames are in their places": async () => {
+    const root = show("<div>light</div>").attachShadow({ mode: "closed" });
+    root.innerHTML = "<b></b>";
+    equal(lines(), ["div", " #shadow", "  b", " #text light"]);
+    document.body.replaceChildren();
+    const inner = await addFrame("<title></title><i></i>");
+    equal(lines().slice(1), [" #document", "  html", "   body", "    i"]);
+    const frame = document.querySelector("iframe");
+    equal(frameAround(inner.body) === frame, true);
+    equal(frameAround(document.body), null);
+  },
+  "options are as visible as their list": () => {
+    const select = show("<select><option>a</select>");
+    equal(isVisible(select.options[0]), true);
+    select.hidden = true;
+    equal(isVisible(select.options[0]), false);
+  },
+  "ignored elements are left out": () => {
+    show("<p class=ad>a</p><p>b</p>");
+    settings.ignore = ".ad";
+    equal(lines(), ["p", " #text b"]);
+  },
+  "elements have the numbers of their nodes": () => {
+    show("<p>a</p><p>b</p>");
+    const { nodes, elements, numbers } = collectTree();
+    for (const element of elements) {
+      equal(nodes[numbers.get(element) ?? -1].tag, element.localName);
+    }
+    equal(nodes.length < MOST_NODES, true);
+  },
+};

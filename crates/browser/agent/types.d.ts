@@ -1,0 +1,175 @@
+// The types that several modules of the page agent share. Only `tsc` reads this file.
+
+/** What argiope tells the agent once per document: `AgentSettings` in src/agent.rs. */
+interface AgentSettings {
+  secret: string;
+  origin: string;
+  site: string;
+  seed: number;
+  horizon: number;
+  cap: number;
+  freeze: number | null;
+  ignore: string;
+  masks: Mask[];
+  endless: string[];
+  guarded: boolean;
+  frames: boolean;
+}
+
+/** A region of the page that the raw hash leaves out. `what`: `text`, `tree` or an attribute. */
+interface Mask {
+  selector: string;
+  what: string;
+}
+
+/** The parameter of the function around all modules. */
+declare const settings: AgentSettings;
+
+type PageWindow = Window & typeof globalThis;
+
+/** Where a shadow tree or a document can be searched. */
+type Tree = Element | Document | DocumentFragment;
+
+/** A timer or an animation frame of the page, in virtual milliseconds. */
+interface Timer {
+  id: number;
+  owner: PageWindow;
+  document: Document;
+  kind: "timeout" | "frame";
+  callback: unknown;
+  args: unknown[];
+  due: number;
+  /** 0 for a timer that fires once. */
+  period: number;
+  delay: number;
+  /** How often the callback has armed itself again. */
+  repeats: number;
+  /** How many runs in a row have not changed the page. */
+  idle: number;
+}
+
+interface VirtualClock {
+  /** Virtual milliseconds since the document began. */
+  at: number;
+  next: number;
+  timers: Map<number, Timer>;
+  running: Timer | null;
+}
+
+interface Traffic {
+  /** What is under way and holds the page: token to address. */
+  pending: Map<number, string>;
+  /** Addresses that were still busy at the deadline: they never hold a page again. */
+  endless: Set<string>;
+  next: number;
+  /** Ends the wait for a change, if there is one. */
+  wake: (() => void) | null;
+  /** Counts changes of the tree and messages between ports. */
+  activity: number;
+  /** Since when each worker owes an answer. */
+  workers: Map<Worker, number>;
+}
+
+interface ListenerRecord {
+  listener: unknown;
+  capture: boolean;
+}
+
+/** What the hooks have recorded about the page. */
+interface Hooked {
+  targets: WeakMap<EventTarget, Map<string, ListenerRecord[]>>;
+  /** Every type that anything has listened for: the agent sends no others. */
+  types: Set<string>;
+  /** Targets above the elements (window, document): no walk over the tree finds them. */
+  roots: Set<EventTarget>;
+  shadows: WeakMap<Element, ShadowRoot>;
+  hasShadows: boolean;
+  /** Whether an intersection or resize observer waits for a frame. */
+  observes: boolean;
+  intersects: boolean;
+  /** Whether a script has started an animation. */
+  animates: boolean;
+}
+
+/** What the agents of a document and of its frames share. */
+interface SharedState {
+  traffic: Traffic;
+  clock: VirtualClock;
+  hooked: Hooked;
+  /** One for each document and each shadow root. */
+  observers: MutationObserver[];
+  /** What happened since the step began: kind, text, text. */
+  notes: string[][];
+  /** Observers of the page see their first frame only when one is painted. */
+  paintFirst: boolean;
+  /** The page waits for a frame, and this tab makes none. */
+  unframed: boolean;
+  /** The document is being left. */
+  leaving: boolean;
+  /** Since when it is being left. */
+  leftAt: number | undefined;
+  /** The held navigations go on: no further one is held or counted as leaving. */
+  released: boolean;
+  /** The address of the link that leaves the document. */
+  linked: string | null;
+  /** The number of changes at which elements that need frames were last searched for. */
+  checked: number | undefined;
+  /** The number of dialogs, details and popovers that were open. */
+  opened: number | undefined;
+  /** The browser's own pointer is on the page. */
+  pointed: boolean | undefined;
+  /** The element under the agent's pointer. */
+  hovered: Element | null | undefined;
+  /** A document without a window: nothing in it loads or runs. */
+  inert: Document | undefined;
+}
+
+/** One step of a path: `StepRequest` in src/agent.rs. */
+interface StepRequest {
+  kind: string;
+  place: string;
+  argument: string;
+  expect?: string;
+  first?: boolean;
+}
+
+/** How a call ended: `RunAnswer` in src/agent.rs. */
+interface RunResult {
+  done: number;
+  missing: boolean;
+  raw: string;
+  settled: boolean;
+  notes: string[][];
+  passed: string[][][];
+  link: string | null;
+  leaving: boolean;
+  held: boolean;
+  unframed: boolean;
+  endless: string[];
+}
+
+interface TreeNode {
+  depth: number;
+  tag: string;
+  text: string;
+  attributes: [string, string][];
+  visible: boolean;
+}
+
+/** What `collectTree` gathers: the nodes, the elements among them, and their numbers. */
+interface CollectedTree {
+  nodes: TreeNode[];
+  elements: Element[];
+  numbers: Map<Element, number>;
+}
+
+interface Offer {
+  kind: string;
+  node: number;
+  onto: number | null;
+  argument: string;
+  place: string;
+}
+
+/** A kind of action and its argument. */
+type Want = [kind: string, argument: string | number];

@@ -1,0 +1,21 @@
+//! What the system says of this machine and this process.
+
+/// What all cores together have worked since the machine started, in seconds.
+pub fn busy_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks = |at: usize| -> u64 {
+        text.split_whitespace().nth(at).and_then(|figure| figure.parse().ok()).unwrap_or_default()
+    };
+    // User, nice, system, interrupts; not idle and waiting, nor what other machines took.
+    let busy: u64 = [1, 2, 3, 6, 7].into_iter().map(ticks).sum();
+    busy as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// The resident bytes of this process, where the system has `/proc`. (`status` rather than `statm`:
+/// it counts in kilobytes, so the size of a page need not be known.)
+pub fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

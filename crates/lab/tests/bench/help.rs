@@ -1,0 +1,62 @@
+//! The help of the lab, by way of `argiope bench`; every example in it is run.
+
+use std::process::{Command, Stdio};
+
+use crate::{argiope, bench, folder, given, output, without_sandbox_note};
+
+/// The benches that the help lists.
+fn benches() -> Vec<String> {
+    let help = output("--help");
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = commands.take_while(|line| !line.is_empty());
+    names.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_example_in_the_help_works() {
+    let here = folder("help-examples");
+    let programs = argiope().parent().expect("a program is in a folder").to_owned();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let names = benches();
+    assert!(names.len() >= 7, "benches were not found: {names:?}");
+    for name in names {
+        let help = output(&format!("{name} --help"));
+        let examples: Vec<&str> =
+            help.lines().filter(|line| line.starts_with("  argiope bench ")).collect();
+        assert!(!examples.is_empty(), "'{name}' has no example");
+        for example in examples {
+            let run = Command::new("sh")
+                .args(["-c", example])
+                .current_dir(&here)
+                .env("PATH", &path)
+                .stdin(Stdio::null())
+                .output();
+            let end = given(run.expect("a shell can be run"));
+            assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""), "{example}");
+        }
+    }
+}
+
+#[test]
+fn argiope_bench_shows_the_help_of_the_lab() {
+    for line in ["--help", "speed --help"] {
+        let started = Command::new(argiope()).arg("bench").args(line.split(' ')).output();
+        let started = given(started.expect("argiope can be run"));
+        assert_eq!((started.code, started.out), (Some(0), output(line)), "{}", started.err);
+    }
+    assert!(output("--help").contains("Usage: argiope bench <COMMAND>"));
+}
+
+#[test]
+fn wrong_arguments_take_one_line() {
+    let check = |line: &str, expected: &str| {
+        let given = bench(line);
+        assert_eq!((given.code, given.out.as_str()), (Some(2), ""), "{}", given.err);
+        assert_eq!(given.err.lines().count(), 1, "{}", given.err);
+        assert!(given.err.starts_with("argiope: "), "{}", given.err);
+        assert!(given.err.contains(expected), "'{expected}' is not in: {}", given.err);
+    };
+    check("strategies --jobs many", "--jobs");
+    check("speed --part memory --states 10 --transitions 5", "5000");
+    check("sped", "a similar subcommand exists: 'speed'");
+}

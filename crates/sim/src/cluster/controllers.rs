@@ -1,0 +1,127 @@
+//! Controllers of a simulated ring: their queues, their inputs and their effects.
+
+use argiope_controller::peer::message::RouteHint;
+use argiope_controller::peer::message::{
+    Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, ToCrawler,
+};
+use argiope_ring::Key;
+
+use super::{Cluster, RingEvent, checks, live_nodes};
+
+impl Cluster<'_> {
+    /// A partition drops messages between its sides.
+    pub(super) fn on_message_arrived(&mut self, node: usize, from: Key, envelope: Envelope) {
+        let sender = self.node_of.get(&from).map(|&sender| &self.nodes[sender]);
+        if sender.is_none_or(|sender| sender.side == self.nodes[node].side) {
+            self.enqueue(node, PeerInput::Received(from, envelope));
+        }
+    }
+
+    /// Puts an input into a controller's queue. Messages that maintain the ring overtake the
+    /// others: the ring must not take a controller with a long queue for dead.
+    pub(super) fn enqueue(&mut self, node: usize, input: PeerInput) {
+        let receiver = &mut self.nodes[node];
+        let wait = self.env.queue_message(&mut receiver.busy_until, receiver.slowness);
+        let overtakes = matches!(
+            &input,
+            PeerInput::Received(_, Envelope { message: PeerMessage::Ring(_), .. })
+        );
+        if overtakes || self.env.scenario.processing_time == 0 {
+            self.on_input_dequeued(node, input);
+        } else {
+            self.env.events.schedule(wait, RingEvent::InputDequeued(node, input));
+        }
+    }
+
+    pub(super) fn on_input_dequeued(&mut self, node: usize, input: PeerInput) {
+        if let PeerInput::Received(_, Envelope { message: PeerMessage::Taken(number), .. }) = &input
+            && let Some(sent) = self.replicas_sent.remove(&(node, *number))
+        {
+            self.env.counts.replication_time += self.env.now() - sent;
+        }
+        self.tell(node, input);
+    }
+
+    /// Gives a controller an input and applies its effects.
+    pub(super) fn tell(&mut self, node: usize, input: PeerInput) {
+        let may_change_ring = match &input {
+            PeerInput::Received(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
+            PeerInput::Woken(PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_))
+            | PeerInput::Start
+            | PeerInput::Join(_)
+            | PeerInput::Meet(_)
+            | PeerInput::Leave => true,
+            PeerInput::Woken(_)
+            | PeerInput::Report(_)
+            | PeerInput::Returned(_)
+            | PeerInput::Lost(_)
+            | PeerInput::Want(..) => false,
+        };
+        let mut effects = Vec::new();
+        self.nodes[node].peer.handle(self.env.now(), input, &mut effects);
+        for effect in effects {
+            self.apply(node, effect);
+        }
+        if self.env.scenario.is_checked
+            && let Some(violation) = checks::check_step(self, may_change_ring)
+        {
+            self.violation.get_or_insert(violation);
+        }
+    }
+
+    fn apply(&mut self, node: usize, effect: PeerEffect) {
+        match effect {
+            PeerEffect::Send(to, envelope) => self.send(node, to, envelope),
+            PeerEffect::Broadcast(facts) => self.broadcast(node, &facts),
+            PeerEffect::Tell(crawler, message) => {
+                // A crawler that only looks at a state repeats an executed transition on purpose.
+                if let ToCrawler::Task(Task { job: Some(job), look: false, .. }) = &message {
+                    let is_redundant = self.acknowledged.contains(&(job.state, job.action));
+                    self.env.counts.redundant_tasks += u64::from(is_redundant);
+                }
+                self.env.send("job", RingEvent::CrawlerMessage(crawler, message));
+            }
+            PeerEffect::Keep(record) => {
+                if self.env.scenario.has_disks() {
+                    self.nodes[node].unsynced.push(record);
+                }
+            }
+            PeerEffect::Executed(step) => {
+                self.acknowledged.insert((step.from, step.action));
+            }
+            PeerEffect::Wake(timer, time) => {
+                self.env.events.schedule(time, RingEvent::ControllerTimer(node, timer));
+            }
+            PeerEffect::Left => self.detach_crawlers(node),
+            PeerEffect::Finished => {
+                self.env.counts.ended_at = self.env.now();
+                self.finished_by.get_or_insert(node);
+            }
+        }
+    }
+
+    fn send(&mut self, node: usize, to: Key, envelope: Envelope) {
+        self.env.counts.add_message(envelope.message.kind());
+        if let PeerMessage::Copy(number, _) = envelope.message {
+            self.replicas_sent.entry((node, number)).or_insert(self.env.now());
+        }
+        if let Some(&receiver) = self.node_of.get(&to) {
+            let latency = self.env.draw_latency() * self.nodes[receiver].slowness;
+            let arrival = RingEvent::MessageArrived(receiver, self.nodes[node].key, envelope);
+            self.env.events.schedule(latency, arrival);
+        }
+    }
+
+    /// Only the scheme `global` broadcasts: it shows what a crawl costs if all learn at once.
+    fn broadcast(&mut self, node: usize, hints: &[RouteHint]) {
+        let from = self.nodes[node].key;
+        let initial = self.nodes[node].peer.known().graph().initial();
+        for receiver in live_nodes(&self.nodes).into_iter().filter(|&receiver| receiver != node) {
+            self.env.counts.add_message("learned");
+            let hints = hints.to_vec();
+            let envelope = Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };
+            let input = PeerInput::Received(from, envelope);
+            self.env.events.schedule(0, RingEvent::InputDequeued(receiver, input));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Faults of a simulated ring, and what the checks need to know of them.
+
+use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::PeerInput;
+use argiope_controller::peer::settings::PeerSettings;
+use argiope_ring::{Key, RingMember};
+
+use super::scenario::FaultEvent;
+use super::{Cluster, RingEvent, RingNode, live_nodes};
+
+/// An hour, in microseconds.
+const HOUR: f64 = 3.6e9;
+
+impl Cluster<'_> {
+    /// Draws the time at which a controller fails, exponentially distributed.
+    pub(super) fn schedule_failure(&mut self, node: usize) {
+        if self.env.scenario.failures_per_hour > 0.0 {
+            let uniform = (self.env.chance.word() >> 11) as f64 / (1u64 << 53) as f64;
+            let time = -(1.0 - uniform).ln() * HOUR / self.env.scenario.failures_per_hour;
+            self.env.events.schedule(time as u64, RingEvent::ControllerFails(node));
+        }
+    }
+
+    /// Injects a fault into a controller that is drawn, or into its neighbourhood.
+    pub(super) fn inject(&mut self, fault: FaultEvent) {
+        let live = live_nodes(&self.nodes);
+        let drawn = live[self.env.chance.below(live.len())];
+        match fault {
+            FaultEvent::Fail(count) => {
+                for node in self.neighbourhood(drawn).into_iter().take(count) {
+                    self.fail(node);
+                }
+            }
+            FaultEvent::Restart(time) => {
+                if self.fail(drawn) {
+                    self.env.events.schedule(time, RingEvent::ControllerRestarts(drawn));
+                }
+            }
+            FaultEvent::Slow(times) => self.nodes[drawn].slowness = times.max(1),
+            FaultEvent::Freeze(time) => {
+                if self.nodes[drawn].held_back.is_none() {
+                    self.nodes[drawn].held_back = Some(Vec::new());
+                    self.env.events.schedule(time, RingEvent::ControllerThaws(drawn));
+                }
+            }
+            FaultEvent::Partition(time) => {
+                for node in self.neighbourhood(drawn).into_iter().take(live.len() / 2) {
+                    self.nodes[node].side = 1;
+                }
+                self.env.events.schedule(time, RingEvent::PartitionHeals);
+            }
+            FaultEvent::Join => self.join(Peer::newcomer),
+            FaultEvent::Leave => {
+                if live.len() > 1 {
+                    self.had_unsettled_handover |= self.has_unnoticed_failure();
+                    self.tell(drawn, PeerInput::Leave);
+                }
+            }
+            FaultEvent::LoseCrawler => self.env.lose_crawler(&mut self.crawlers),
+            FaultEvent::AddCrawler => self.add_crawler(),
+        }
+    }
+
+    /// The controllers that are up, in the order of the ring from one of them on.
+    fn neighbourhood(&self, first: usize) -> Vec<usize> {
+        let first = self.nodes[first].key;
+        let mut nodes = live_nodes(&self.nodes);
+        nodes.sort_by_key(|&node| first.distance(self.nodes[node].key));
+        nodes
+    }
+
+    /// A controller joins under a new key.
+    fn join(&mut self, make: impl FnOnce(PeerSettings, Key) -> Peer) {
+        let live = live_nodes(&self.nodes);
+        let contact = self.nodes[live[self.env.chance.below(live.len())]].key;
+        let mut word = || u128::from(self.env.chance.word());
+        let key = Key(word() << 64 | word());
+        let node = self.nodes.len();
+        self.had_unsettled_handover |= self.has_unnoticed_failure();
+        self.nodes.push(RingNode::new(key, make(self.env.scenario.peer_settings(), key)));
+        self.node_of.insert(key, node);
+        self.schedule_sync(node);
+        self.tell(node, PeerInput::Join(contact));
+    }
+
+    /// Schedules the next sync of a disk, if controllers may restart.
+    pub(super) fn schedule_sync(&mut self, node: usize) {
+        if self.env.scenario.has_disks() {
+            let interval = self.env.scenario.sync_interval;
+            self.env.events.schedule(interval, RingEvent::DiskSynced(node));
+        }
+    }
+
+    pub(super) fn on_disk_synced(&mut self, node: usize) {
+        if self.nodes[node].is_up {
+            let unsynced = std::mem::take(&mut self.nodes[node].unsynced);
+            self.nodes[node].disk.extend(unsynced);
+            self.schedule_sync(node);
+        }
+    }
+
+    /// A controller restarts as a newcomer with what its disk holds: others may have taken over
+    /// its range, or may not have noticed its failure.
+    pub(super) fn restart(&mut self, node: usize) {
+        let disk = std::mem::take(&mut self.nodes[node].disk);
+        self.join(|settings, key| Peer::returning(settings, key, &disk));
+    }
+
+    /// A controller fails, unless it is the last one. Returns whether it did.
+    pub(super) fn fail(&mut self, node: usize) -> bool {
+        let fails = self.nodes[node].is_up && self.peers().count() > 1;
+        if fails {
+            self.had_unsettled_handover |= !self.is_settled();
+            self.nodes[node].is_up = false;
+            self.env.counts.failures += 1;
+        }
+        fails
+    }
+
+    pub(super) fn thaw(&mut self, node: usize) {
+        for event in self.nodes[node].held_back.take().unwrap_or_default() {
+            self.dispatch(event);
+        }
+    }
+
+    /// Whether controllers may have taken a live controller for dead.
+    pub fn had_false_suspicions(&self) -> bool {
+        let misleads = |fault: &FaultEvent| {
+            matches!(fault, FaultEvent::Freeze(_) | FaultEvent::Partition(_) | FaultEvent::Slow(_))
+        };
+        self.env.scenario.scheduled_faults.iter().any(|(_, fault)| misleads(fault))
+    }
+
+    /// Whether a successor may have taken over from a failed controller without knowing of a
+    /// newcomer between the two, known only to the failed controller.
+    pub fn had_unsettled_handover(&self) -> bool {
+        self.had_unsettled_handover
+    }
+
+    /// Whether a controller has a failed neighbour and has not noticed yet.
+    fn has_unnoticed_failure(&self) -> bool {
+        let is_down =
+            |key: &Key| self.node_of.get(key).is_some_and(|&node| !self.nodes[node].is_up);
+        self.peers().map(Peer::member).any(|member| {
+            let successor = member.successors().first().copied();
+            [successor, member.predecessor()].iter().flatten().any(is_down)
+        })
+    }
+
+    /// Whether all neighbours on the ring know each other.
+    fn is_settled(&self) -> bool {
+        let mut ring: Vec<&RingMember> =
+            self.peers().map(Peer::member).filter(|member| member.is_inside()).collect();
+        ring.sort_by_key(|member| member.key());
+        let successors = ring.iter().cycle().skip(1);
+        ring.iter().zip(successors).filter(|(member, next)| member.key() != next.key()).all(
+            |(member, next)| {
+                member.successors().first() == Some(&next.key())
+                    && next.predecessor() == Some(member.key())
+            },
+        )
+    }
+}
