@@ -1,5 +1,5 @@
-//! What one controller of a ring knows: the graph, and which of its states are its own. Everything that
-//! changes the graph goes through here, so that the counts of own candidates stay right.
+//! What one controller of a ring knows: the graph, and which of its states are its own. Everything
+//! that changes the graph goes through here, so that the counts of own candidates stay right.
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -23,8 +23,8 @@ pub struct PeerKnowledge {
     pub(super) ownership: Ownership,
 }
 
-/// What is known, whatever the order in which it came to be. For model checkers: two that are equal in
-/// this may still prefer different ones of equally good ways.
+/// What is known, whatever the order in which it came to be. For model checkers: two that are equal
+/// in this may still prefer different ones of equally good ways.
 impl std::hash::Hash for PeerKnowledge {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         if self.graph.initial().is_none() {
@@ -87,8 +87,8 @@ impl PeerKnowledge {
         result
     }
 
-    /// Holds a state's candidates back if they are not to be assigned: other controllers assign those of
-    /// their states, and of unreconciled ones some may have been executed.
+    /// Holds a state's candidates back if they are not to be assigned: other controllers assign
+    /// those of their states, and of unreconciled ones some may have been executed.
     fn refresh_hold(&mut self, state: StateIndex) {
         let held = if self.ownership.is_own(state) {
             self.ownership.is_unreconciled(self.graph.key(state))
@@ -277,7 +277,8 @@ impl PeerKnowledge {
         self.ownership.nearest_by_route().and_then(|key| self.graph.find(key))
     }
 
-    /// Own states that ran out of free candidates, or got some again, since this was last asked for.
+    /// Own states that ran out of free candidates, or got some again, since this was last asked
+    /// for.
     pub fn take_turned(&mut self) -> std::collections::BTreeSet<StateIndex> {
         self.ownership.take_turned()
     }

@@ -2,8 +2,8 @@
 //! neighbours', and of all others what it has heard. Must not know which states are its own.
 //!
 //! A state whose actions are not known has one candidate instead: *to ask*. To ask about another
-//! controller's state is to send the crawler's request to its owner. To ask about an own state, which
-//! was lost and collected again, is to send a crawler there to look.
+//! controller's state is to send the crawler's request to its owner. To ask about an own state,
+//! which was lost and collected again, is to send a crawler there to look.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::job::{Route, Transition};
 use crate::journal::ContentId;
 use crate::outcome::{JobFailure, Note};
 
-/// The action that stands for all actions of a state that are not known. No real action has this name:
-/// signatures are hashes, and a page that hits upon it only loses this one action.
+/// The action that stands for all actions of a state that are not known. No real action has this
+/// name: signatures are hashes, and a page that hits upon it only loses this one action.
 pub(super) const ASK: ActionSignature = ActionSignature(u64::MAX);
 
 /// What is known of a state beside its transitions. Only ever grows.
@@ -127,8 +127,8 @@ impl KnownGraph {
         landing.state
     }
 
-    /// Gives a state the candidate to ask, if it should have one. One that was executed or closed while
-    /// the state was another controller's is offered again.
+    /// Gives a state the candidate to ask, if it should have one. One that was executed or closed
+    /// while the state was another controller's is offered again.
     pub(super) fn refresh_ask(&mut self, state: StateIndex, own: bool) {
         let known = self.at(state);
         if !known.full && known.ask.is_none() && (own || self.asks_others) {

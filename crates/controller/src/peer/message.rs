@@ -99,8 +99,8 @@ pub enum PeerMessage {
     Bequest {
         /// To be acknowledged once there are as many replicas as before.
         number: u64,
-        /// The facts about the states, state by state, replicas included: their owner may be lost, and
-        /// no member has noticed yet.
+        /// The facts about the states, state by state, replicas included: their owner may be lost,
+        /// and no member has noticed yet.
         facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
@@ -317,7 +317,7 @@ impl TaskReport {
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_about_nothing();
+                let about_the_way = on_the_way && !reason.is_environmental();
                 report.failed = Some(if about_the_way { JobFailure::Unreachable } else { reason });
             }
         }

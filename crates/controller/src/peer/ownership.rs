@@ -1,5 +1,5 @@
-//! Which of the known states are this controller's, and what is to be done in them. Must not know how a
-//! state came to be known.
+//! Which of the known states are this controller's, and what is to be done in them. Must not know
+//! how a state came to be known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,8 @@ pub struct Ownership {
     free: usize,
     /// Own states that ran out of free candidates, or got some again.
     turned: BTreeSet<StateIndex>,
-    /// Places after the first key up to the second in which another controller may know of more that
-    /// was done. Nothing there is assigned before it is reconciled.
+    /// Places after the first key up to the second in which another controller may know of more
+    /// that was done. Nothing there is assigned before it is reconciled.
     unreconciled: Option<(Key, Key)>,
     /// Plain links of own states that are no candidates, and whether another state followed them.
     pub(super) aside: BTreeMap<Slot, bool>,
@@ -130,7 +130,8 @@ impl Ownership {
         }
     }
 
-    /// Own states that ran out of free candidates, or got some again, since this was last asked for.
+    /// Own states that ran out of free candidates, or got some again, since this was last asked
+    /// for.
     pub(super) fn take_turned(&mut self) -> BTreeSet<StateIndex> {
         std::mem::take(&mut self.turned)
     }

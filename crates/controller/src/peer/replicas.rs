@@ -1,6 +1,6 @@
-//! The facts about states, as controllers hand them to each other: what this one has to give, and what
-//! it makes of those that it is given. Merging only adds, so facts may come in any order and any number
-//! of times.
+//! The facts about states, as controllers hand them to each other: what this one has to give, and
+//! what it makes of those that it is given. Merging only adds, so facts may come in any order and
+//! any number of times.
 
 use std::collections::BTreeSet;
 
@@ -107,7 +107,8 @@ impl PeerKnowledge {
                 self.learn_stray(Transition { from: *from, action: *action, to: *to });
             }
             Fact::PlainLink { action } => _ = self.learn_plain(*action),
-            // A ring learns these from the transition of the link, from reports and from heartbeats.
+            // A ring learns these from the transition of the link, from reports and from
+            // heartbeats.
             Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
         }
     }
@@ -166,8 +167,8 @@ impl Peer {
         }
     }
 
-    /// Takes in the facts that this controller kept in an earlier life. Where it gave up an action that
-    /// was executed elsewhere, the transition counts.
+    /// Takes in the facts that this controller kept in an earlier life. Where it gave up an action
+    /// that was executed elsewhere, the transition counts.
     pub(super) fn recall(&mut self, kept: &[Fact]) {
         let initial = kept.iter().find_map(|fact| match fact {
             Fact::State { key, route: Some(route), .. } => {

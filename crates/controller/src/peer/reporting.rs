@@ -256,7 +256,7 @@ impl Peer {
                 (None, None) => return,
             };
         let against = self.failures.entry(slot).or_default();
-        *against += reason.speaks_against();
+        *against += reason.weight();
         let enough = *against >= ENOUGH && !self.known.graph().is_ask(slot);
         let Transition { from, action, .. } = self.known.graph().step(slot);
         if enough && self.owns(from) && self.known.graph().is_open(slot) {

@@ -1,5 +1,5 @@
-//! Plain links of own states. They are set aside, and are no candidates, until it is known which state
-//! follows them.
+//! Plain links of own states. They are set aside, and are no candidates, until it is known which
+//! state follows them.
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
