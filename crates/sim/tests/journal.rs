@@ -13,7 +13,7 @@ use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::model::Model;
-use argiope_explore::strategies::ALL;
+use argiope_explore::strategies::{self, ALL};
 use argiope_explore::strategy::StrategySettings;
 use argiope_ring::Key;
 use argiope_sim::crawler::{ApplicationFaults, World};
@@ -89,7 +89,7 @@ fn found(controller: &Controller) -> Found {
 fn facts_of_member(facts: &[Fact]) -> BTreeSet<Fact> {
     let settings = PeerSettings {
         scheme: &schemes::ALL[0],
-        strategy: &ALL[0],
+        strategy: strategies::find("greedy").expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
         recovery: Recovery::Redundancy,
         backups: 1,
