@@ -75,8 +75,9 @@ impl Node<'_> {
             }
             PeerEffect::Broadcast(hints) => {
                 let share = self.shares.get(&crawl);
-                let initial =
-                    share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
+                let initial = share
+                    .and_then(CrawlShare::peer)
+                    .and_then(|peer| peer.known().graph().initial());
                 let inside = |shares: &[(CrawlId, super::CrawlTally)]| {
                     shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
                 };
