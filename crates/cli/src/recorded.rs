@@ -25,8 +25,8 @@ const SITE: &str = "site";
 /// What a refusal of the store means: most of them are about the directory that was given.
 pub fn refused(error: &StoreError) -> CommandFailure {
     use StoreError::{
-        Damaged, DiskFull, HoldsRun, InUse, Io, NoRun, NotADirectory, NotAStore, Occupied,
-        OtherVersion, ReadOnly, Stopped, Unfinished,
+        Damaged, DiskFull, HoldsRun, InUse, Io, NewerFact, NoRun, NotADirectory, NotAStore,
+        Occupied, OtherVersion, ReadOnly, Stopped, Unfinished,
     };
     match error {
         Occupied(_)
@@ -36,6 +36,7 @@ pub fn refused(error: &StoreError) -> CommandFailure {
         | NotADirectory(_)
         | NotAStore(_)
         | OtherVersion { .. }
+        | NewerFact(_)
         | InUse(_)
         | Io { .. } => CommandFailure::Input(error.to_string()),
         Damaged(_) | DiskFull(_) | Stopped | ReadOnly => CommandFailure::Failed(error.to_string()),

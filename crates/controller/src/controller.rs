@@ -10,12 +10,12 @@ use argiope_explore::strategy::INITIAL;
 
 use crate::input::{ControllerEffect, ControllerInput, StoppedBy};
 use crate::job::{CrawlerId, JobId};
+use crate::journal::Fact;
 use crate::knowledge::{Contradiction, CrawlKnowledge};
 use crate::outcome::{JobFailure, Outcome, Sighting};
-use crate::record::Record;
 use crate::route::Hop;
 use crate::settings::ControllerSettings;
-use crate::spent::Spent;
+use crate::spent::{Spent, WriterId};
 
 mod outcomes;
 mod retries;
@@ -71,13 +71,13 @@ impl Controller {
         Self::knowing(CrawlKnowledge::new(settings))
     }
 
-    /// Of a crawl that kept these records and goes on. They may be cut off anywhere.
+    /// Of a crawl that kept these facts and is resumed. They may be cut off anywhere.
     pub fn restore(
         settings: ControllerSettings,
-        records: impl IntoIterator<Item = Record>,
+        facts: impl IntoIterator<Item = Fact>,
     ) -> Result<Self, Contradiction> {
-        let records: Vec<Record> = records.into_iter().collect();
-        Ok(Self::knowing(CrawlKnowledge::restore(settings, &records)?))
+        let facts: Vec<Fact> = facts.into_iter().collect();
+        Ok(Self::knowing(CrawlKnowledge::restore(settings, &facts)?))
     }
 
     fn knowing(known: CrawlKnowledge) -> Self {
@@ -141,15 +141,16 @@ impl Controller {
         self.busy.values().map(VecDeque::len).sum()
     }
 
-    fn keep(&mut self, record: Record, effects: &mut Vec<ControllerEffect>) {
-        self.known.apply(&record).expect("a controller does not contradict itself");
-        effects.push(ControllerEffect::Keep(record));
+    fn keep(&mut self, fact: Fact, effects: &mut Vec<ControllerEffect>) {
+        self.known.apply(&fact).expect("a controller does not contradict itself");
+        effects.push(ControllerEffect::Keep(fact));
     }
 
     fn spend(&mut self, spent: Spent, effects: &mut Vec<ControllerEffect>) {
         if spent != Spent::default() {
-            let Spent { actions, resets } = self.known.spent().plus(spent);
-            self.keep(Record::Spent { actions, resets }, effects);
+            let writer = WriterId::LONE;
+            let Spent { actions, resets } = self.known.spent_by(writer).plus(spent);
+            self.keep(Fact::Spent { writer, actions, resets }, effects);
         }
     }
 
@@ -167,8 +168,9 @@ impl Controller {
             self.stop(StoppedBy::MaxStates);
             return false;
         }
-        let record = self.known.describe(at.key, offers);
-        self.keep(record, effects);
+        for fact in self.known.describe(at.key, offers) {
+            self.keep(fact, effects);
+        }
         true
     }
 
@@ -187,7 +189,7 @@ impl Controller {
         let as_before =
             state.is_some_and(|state| state == INITIAL || self.known.landings().contains(&state));
         if !as_before {
-            self.keep(Record::Appeared { at: at.key, loaded: true }, effects);
+            self.keep(Fact::Appeared { at: at.key, loaded: true }, effects);
         }
         let state = self.known.state(at.key)?;
         self.lands_in = state;
@@ -207,7 +209,7 @@ impl Controller {
         let Some(graph) = self.known.graph() else { return };
         let from = graph.key(candidate.state);
         let action = graph.signature(graph.action_of(candidate));
-        self.keep(Record::Failed { from, action, reason }, effects);
+        self.keep(Fact::GivenUp { from, action, reason }, effects);
     }
 
     /// A crawler is gone; its job is given again, unless it seems to cost a crawler every time.

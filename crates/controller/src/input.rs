@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::job::{Ahead, CrawlerId, Job, JobId};
+use crate::journal::Fact;
 use crate::outcome::{Outcome, Sighting};
-use crate::record::Record;
 use crate::spent::Spent;
 
 /// What a controller is told.
@@ -59,7 +59,7 @@ pub enum ControllerEffect {
         ahead: Vec<Ahead>,
     },
     /// Keep this, in this order, before anything that comes after it is carried out.
-    Keep(Record),
+    Keep(Fact),
     /// There is nothing for a crawler to do now. It is given a job when there is.
     Rest {
         /// Which.

@@ -94,7 +94,7 @@ impl JobFailure {
 }
 
 /// Something worth recording that happened during a transition.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// A dialog was answered: its type (`alert`, `confirm`, `prompt`, `beforeunload`) and what it said.

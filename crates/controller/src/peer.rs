@@ -17,6 +17,7 @@ use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
 use crate::job::{CrawlerId, JobId};
+use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
 pub mod atlas;
@@ -36,9 +37,7 @@ use atlas::{Atlas, RouteHint};
 use ending::Ending;
 use keeping::Keeping;
 use links::LinkRegistry;
-use message::{
-    Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, ReplicaPiece, WorkRequest,
-};
+use message::{Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, WorkRequest};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
 use search::Search;
@@ -126,16 +125,16 @@ impl Peer {
     }
 
     /// A controller that restarts from its disk and is to join a ring, perhaps under another key.
-    pub fn returning(settings: PeerSettings, me: Key, kept: &[ReplicaPiece]) -> Self {
+    pub fn returning(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::newcomer(settings, me);
         peer.keep_copies(kept);
-        let records = peer.atlas.all().filter_map(|(_, state)| peer.atlas.record(state));
-        peer.ranges.remembered = records.collect();
+        let facts = peer.atlas.all().flat_map(|(_, state)| peer.atlas.facts(state));
+        peer.ranges.remembered = facts.collect();
         peer
     }
 
     /// A controller that restarts from its disk and finds no ring to join: a ring of one.
-    pub fn reviving(settings: PeerSettings, me: Key, kept: &[ReplicaPiece]) -> Self {
+    pub fn reviving(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::founder(settings, me, &[me]);
         peer.keep_copies(kept);
         if peer.atlas.initial().is_some() {

@@ -10,8 +10,8 @@ use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{CrawlerId, JobId};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Sighting;
-use argiope_controller::record::Record;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
@@ -319,7 +319,7 @@ async fn wait_until_over(
     }
 }
 
-/// The controller that wrote the store's records; a new one if there are none.
+/// The controller that wrote the store's facts; a new one if there are none.
 pub fn restore(
     store: &Store,
     settings: &CrawlSettings,
@@ -332,14 +332,13 @@ pub fn restore(
     let controlling =
         ControllerSettings { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
-    let records =
-        store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
-    let controller = Controller::restore(controlling, records);
+    let facts = store.facts()?.map_while(|fact| fact.map_err(|error| unread = Some(error)).ok());
+    let controller = Controller::restore(controlling, facts);
     if let Some(error) = unread {
         return Err(error.into());
     }
     controller
-        .map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)).into())
+        .map_err(|wrong| StoreError::Damaged(format!("fact {}: {}", wrong.at, wrong.what)).into())
 }
 
 fn far() -> tokio::time::Instant {
@@ -435,13 +434,13 @@ impl Driver {
         let mut rest = Vec::new();
         for effect in effects {
             match effect {
-                ControllerEffect::Keep(record) => batch.records.push(record),
+                ControllerEffect::Keep(fact) => batch.facts.push(fact),
                 other => rest.push(other),
             }
         }
         let elapsed = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
-        for record in &batch.records {
-            if let Record::State { key, .. } = record
+        for fact in &batch.facts {
+            if let Fact::State { key, .. } = fact
                 && let Some(at) = found.iter().position(|(state, _)| state == key)
             {
                 let (key, found) = found.swap_remove(at);

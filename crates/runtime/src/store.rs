@@ -1,7 +1,7 @@
-//! Everything a crawl must not forget, in one directory per run: an append-only journal of records, what
+//! Everything a crawl must not forget, in one directory per run: an append-only journal of facts, what
 //! is known of each state, page sources and snapshots (each once), and the settings. Crash-safe: what was
 //! acknowledged is there after a kill, and what is there is a prefix of what was appended. Knows neither
-//! what the records mean nor what the settings say.
+//! what the facts mean nor what the settings say.
 
 mod batch;
 #[cfg(test)]
@@ -12,6 +12,7 @@ mod detail;
 mod error;
 mod iterate;
 mod meta;
+mod migrate;
 mod overlay;
 pub(crate) mod packed;
 mod run_dir;
@@ -25,6 +26,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use argiope_controller::journal::Fact;
+use argiope_controller::journal::encoding::EncodedFact;
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
@@ -32,13 +35,13 @@ use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, 
 pub use batch::Batch;
 pub use detail::{ContentHash, FoundPage, OfferDetail, StateDetail};
 pub use error::StoreError;
-pub use iterate::{StoredRecords, StoredStates};
+pub use iterate::{StoredFacts, StoredStates};
 pub use meta::Meta;
 pub use writer::{StoreWriter, WriterEvent};
 
-/// The version of everything below and of the encoding of records, [`StateDetail`] and [`Page`]. A
-/// change that old bytes do not survive raises it.
-pub const FORMAT: u32 = 1;
+/// The version of the tables and of the encoding of [`StateDetail`] and [`Page`]. A change that old
+/// bytes do not survive raises it. A fact has a version of its own, by its kind.
+pub const FORMAT: u32 = 2;
 
 /// The database in a run's directory.
 pub const FILE: &str = "argiope.redb";
@@ -48,11 +51,11 @@ const CACHE_BYTES: usize = 16 << 20;
 
 // Names are bytes here: the database takes it for granted that text is text, even in a damaged file.
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
-const JOURNAL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("journal");
+const FACTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("facts");
 const STATES: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("states");
 const BLOBS: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("blobs");
-/// Only in the store of a controller of a ring.
-const KEPT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("kept");
+/// Facts by crawl; only in the store of a controller of a cluster.
+const KEPT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("kept-facts");
 const NAMED: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("named");
 
 /// The store of one run. Dropping it closes it; a [`Writer`] keeps it open.
@@ -108,7 +111,11 @@ impl Store {
     }
 
     fn of(database: Database, path: PathBuf, writable: bool) -> Result<Self, StoreError> {
-        let meta = meta::check(&database, &path)?;
+        let (meta, format) = meta::check(&database, &path)?;
+        if format == migrate::FROM {
+            guarded(|| migrate::migrate(&database))
+                .map_err(|error| StoreError::database(&path, error))?;
+        }
         Ok(Self { path, database: Arc::new(database), meta, writable })
     }
 
@@ -117,18 +124,18 @@ impl Store {
         &self.meta
     }
 
-    /// The records from the first to the last as of now, read as they are asked for.
-    pub fn records(&self) -> Result<StoredRecords, StoreError> {
-        let journal = self.begin()?.open_table(JOURNAL).map_err(|error| self.error(error))?;
-        Ok(StoredRecords::new(
+    /// The facts from the first to the last as of now, read as they are asked for.
+    pub fn facts(&self) -> Result<StoredFacts, StoreError> {
+        let journal = self.begin()?.open_table(FACTS).map_err(|error| self.error(error))?;
+        Ok(StoredFacts::new(
             journal.range_owned::<u64>(..).map_err(|error| self.error(error))?,
             self.path.clone(),
         ))
     }
 
-    /// How many records there are.
+    /// How many facts there are.
     pub fn length(&self) -> Result<u64, StoreError> {
-        let journal = self.begin()?.open_table(JOURNAL).map_err(|error| self.error(error))?;
+        let journal = self.begin()?.open_table(FACTS).map_err(|error| self.error(error))?;
         let last = journal.last().map_err(|error| self.error(error))?;
         Ok(last.map_or(0, |(sequence, _)| sequence.value() + 1))
     }
@@ -172,18 +179,18 @@ impl Store {
         packed::decode(&bytes, &format!("snapshot {hash:?}")).map(Some)
     }
 
-    /// What a controller of a ring has kept, each as it was appended, in that order.
-    pub fn kept(
-        &self,
-        mut each: impl FnMut(&[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    /// The facts that a controller of a cluster has kept, with the crawls that they are about, in the
+    /// order in which they were appended.
+    pub fn kept(&self, mut each: impl FnMut(u64, Fact)) -> Result<(), StoreError> {
         let kept = match self.begin()?.open_table(KEPT) {
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
             other => other.map_err(|error| self.error(error))?,
         };
         for entry in kept.range::<u64>(..).map_err(|error| self.error(error))? {
-            let (_, bytes) = entry.map_err(|error| self.error(error))?;
-            each(bytes.value())?;
+            let (sequence, bytes) = entry.map_err(|error| self.error(error))?;
+            let what = format!("kept fact {}", sequence.value());
+            let (crawl, encoded): (u64, EncodedFact<'_>) = packed::decode(bytes.value(), &what)?;
+            each(crawl, iterate::fact(encoded, &what)?);
         }
         Ok(())
     }

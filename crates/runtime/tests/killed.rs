@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::spent::WriterId;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::StateKey;
 use argiope_runtime::store::{Batch, FoundPage, Store, StoreError, WriterEvent};
@@ -20,7 +21,11 @@ const STORE: &str = "ARGIOPE_TEST_STORE";
 
 /// What the process writes as its nth record; every third brings a state and its page along.
 fn batch(number: u64) -> Batch {
-    let mut batch = Batch::of_records(vec![Record::Spent { actions: number, resets: number / 3 }]);
+    let mut batch = Batch::of_facts(vec![Fact::Spent {
+        writer: WriterId::LONE,
+        actions: number,
+        resets: number / 3,
+    }]);
     if number.is_multiple_of(3) {
         let found =
             FoundPage { source: source(number), title: number.to_string(), ..FoundPage::default() };
@@ -116,9 +121,9 @@ fn acknowledged(line: &str) -> Option<u64> {
 /// Checks that the store holds the first records and what belongs to them; gives how many.
 fn check(store: &Store) -> u64 {
     let mut count = 0;
-    for record in store.records().unwrap() {
+    for record in store.facts().unwrap() {
         let expected = batch(count);
-        assert_eq!(record.unwrap(), expected.records[0]);
+        assert_eq!(record.unwrap(), expected.facts[0]);
         for (key, found) in &expected.states {
             let detail = store.detail(*key).unwrap().expect("a state is there with its record");
             assert_eq!(detail.title, found.title);

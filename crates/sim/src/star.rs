@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::peer::message::ReplicaPiece;
+use argiope_controller::journal::Fact;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     Coordinator, CoordinatorEffect, CoordinatorInput, CoordinatorTimeouts, CoordinatorTimer,
@@ -87,8 +87,8 @@ pub struct Star<'a> {
     crawlers: BTreeMap<CrawlerId, StarCrawler>,
     faults: StarFaults,
     plan: DivisionPlan,
-    /// What the coordinator recorded, if it may restart.
-    records: Vec<ReplicaPiece>,
+    /// The facts that the coordinator wrote, if it may restart.
+    records: Vec<Fact>,
     is_finished: bool,
 }
 
@@ -286,7 +286,7 @@ impl<'a> Star<'a> {
             }
             Some(job) => {
                 let (outcome, spent) = self.env.perform(&mut star_crawler.simulated, &job);
-                NodeInput::Performed(Performed { outcome, spent, content: None, notes: None })
+                NodeInput::Performed(Performed { outcome, spent, content: None })
             }
         };
         self.tell_node(crawler, input);

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
-use argiope_controller::record::Record;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -73,7 +73,7 @@ impl Liar {
 struct Seen {
     jobs: BTreeMap<CrawlerId, (Job, VecDeque<Ahead>)>,
     away: BTreeSet<CrawlerId>,
-    records: Vec<Record>,
+    records: Vec<Fact>,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::outcome::{Offered, Sighting};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{
     Done, Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, TaskReport,
     ToCrawler,
@@ -283,7 +283,7 @@ impl Checked {
                 task: task.id,
                 step,
                 once: false,
-                notes: None,
+                notes: Vec::new(),
                 new: false,
                 kept_by: task.id.by,
             };

@@ -30,4 +30,4 @@ pub use net::TcpTransport;
 pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transport};
 
 /// The version of what is said on a connection, frames included. Different versions refuse each other.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use argiope::format::count;
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note};
-use argiope_controller::record::Record;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
@@ -78,12 +78,12 @@ struct Remarks {
 impl Remarks {
     fn read(recorded: &RecordedRun) -> Result<Self, CommandFailure> {
         let mut remarks = Self::default();
-        for record in recorded.store.records().map_err(|error| refused(&error))? {
+        for record in recorded.store.facts().map_err(|error| refused(&error))? {
             match record.map_err(|error| refused(&error))? {
-                Record::Failed { from, action, reason } => {
+                Fact::GivenUp { from, action, reason } => {
                     remarks.failed.insert((from, action), reason);
                 }
-                Record::Transition { from, action, notes, .. } if !notes.is_empty() => {
+                Fact::Transition { from, action, notes, .. } if !notes.is_empty() => {
                     remarks.notes.insert((from, action), notes);
                 }
                 _ => {}

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Note;
-use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_runtime::store::Store;
 use argiope_sites::Server;
@@ -25,10 +25,10 @@ pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey, Vec<Note
 pub fn model(directory: &Path) -> Model {
     let store = Store::read(directory).expect("a run");
     let mut model = Model::new();
-    for record in store.records().expect("records") {
+    for record in store.facts().expect("records") {
         match record.expect("a record") {
-            Record::State { key, .. } => model.insert((key, None)),
-            Record::Transition { from, action, to, notes, .. } => {
+            Fact::State { key, .. } => model.insert((key, None)),
+            Fact::Transition { from, action, to, notes, .. } => {
                 model.insert((from, Some((action, to, notes))))
             }
             _ => false,

@@ -6,8 +6,8 @@ use argiope_explore::id::StateKey;
 use super::{Assigned, Controller, Idle};
 use crate::input::{ControllerEffect, StoppedBy};
 use crate::job::CrawlerId;
+use crate::journal::Fact;
 use crate::outcome::{JobFailure, Note, Outcome, Sighting};
-use crate::record::Record;
 use crate::route::Hop;
 use crate::spent::Spent;
 
@@ -61,7 +61,10 @@ impl Controller {
             let graph = self.known.graph().expect("a job was given, so there is a state");
             let from = graph.key(candidate.state);
             let action = graph.signature(graph.action_of(candidate));
-            self.keep(Record::Transition { from, action, to: at.key, notes, once }, effects);
+            self.keep(Fact::Transition { from, action, to: at.key, notes }, effects);
+            if once {
+                self.keep(Fact::PlainLink { action }, effects);
+            }
         } else {
             // One state too many; or the crawler took it for known, though it is not.
             self.lost_with(candidate, effects);
@@ -95,7 +98,7 @@ impl Controller {
             }
             Astray::Nothing => {
                 if self.introduce(at, effects) && self.known.state(at.key).is_none() {
-                    self.keep(Record::Appeared { at: at.key, loaded: false }, effects);
+                    self.keep(Fact::Appeared { at: at.key, loaded: false }, effects);
                 }
                 false
             }
@@ -162,7 +165,7 @@ impl Controller {
         let graph = self.known.graph().expect("a job was given, so there is a state");
         let from = graph.key(step.state);
         let action = graph.signature(graph.action_of(step));
-        self.keep(Record::Strayed { from, action, to }, effects);
+        self.keep(Fact::Stray { from, action, to }, effects);
     }
 
     fn failed(

@@ -17,76 +17,27 @@ use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
 use super::place;
-use crate::job::Transition;
-use crate::outcome::JobFailure;
+use crate::job::{Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::{JobFailure, Note, Offered};
 
 mod links;
-
-/// Known transitions from the initial state to another.
-pub type Route = Arc<[Transition]>;
 
 /// The action that stands for all actions of a state that are not known. No real action has this name: signatures
 /// are hashes, and a page that hits upon it gains nothing but that this one action is not explored.
 const ASK: ActionSignature = ActionSignature(u64::MAX);
 
-/// All that is known of a state that is known in full; what is copied, handed over and kept.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct StateRecord {
-    /// Its name.
-    pub key: StateKey,
-    /// What it offers.
-    pub actions: Vec<ActionSignature>,
-    /// How to get there.
-    pub route: Route,
-    /// What was executed, and where it led.
-    pub executed: Vec<(ActionSignature, StateKey)>,
-    /// What else is known of what it offers.
-    pub remarks: Remarks,
-    /// What its page is like, if whoever found it has said.
-    pub content: Option<ContentId>,
-}
-
 /// What is known of the actions of a state beside where they lead. Only ever grows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Remarks {
+#[derive(Clone, Debug, Default)]
+struct Remarks {
     /// Those that are plain links.
-    pub links: BTreeSet<ActionSignature>,
+    links: BTreeSet<ActionSignature>,
     /// Where they led besides.
-    pub strays: BTreeSet<(ActionSignature, StateKey)>,
-    /// What happened on the way.
-    pub notes: BTreeMap<ActionSignature, ContentId>,
+    strays: BTreeSet<(ActionSignature, StateKey)>,
+    /// What happened while they were executed.
+    notes: BTreeMap<ActionSignature, Arc<[Note]>>,
     /// Why they were given up.
-    pub reasons: BTreeMap<ActionSignature, JobFailure>,
-}
-
-impl Remarks {
-    /// Takes in what somebody else knows.
-    pub fn add(&mut self, other: &Self) {
-        self.links.extend(&other.links);
-        self.strays.extend(&other.strays);
-        for (&action, &content) in &other.notes {
-            self.notes.entry(action).or_insert(content);
-        }
-        for (&action, &reason) in &other.reasons {
-            self.reasons.entry(action).or_insert(reason);
-        }
-    }
-}
-
-/// The name of bytes that are kept beside what controllers know: they carry it about and never look into them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ContentId(pub u128);
-
-impl StateRecord {
-    /// The initial state of the application.
-    pub fn initial(&self) -> StateKey {
-        self.route.first().map_or(self.key, |step| step.from)
-    }
-
-    /// The bytes that it speaks of.
-    pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
-        self.content.into_iter().chain(self.remarks.notes.values().copied())
-    }
+    reasons: BTreeMap<ActionSignature, JobFailure>,
 }
 
 /// Something about another's state that helps to find ways.
@@ -145,6 +96,8 @@ pub struct Atlas {
     /// After the first of these places up to the second somebody may know of more that was done: nothing there is handed
     /// out.
     doubt: Option<(Key, Key)>,
+    /// Notes that several transitions share.
+    notes: BTreeSet<Arc<[Note]>>,
 }
 
 /// What is known, whatever the order in which it came to be. For model checkers: two atlases that are equal in this
@@ -192,6 +145,7 @@ impl Atlas {
             aside: BTreeMap::new(),
             set_aside: Vec::new(),
             doubt: None,
+            notes: BTreeSet::new(),
         }
     }
 
@@ -381,11 +335,14 @@ impl Atlas {
     }
 
     /// Takes in what happened while an action was executed.
-    pub fn learn_notes(&mut self, step: Transition, notes: Option<ContentId>) {
-        let from = self.meet(step.from);
-        if let Some(notes) = notes {
-            self.entries[from.at()].remarks.notes.entry(step.action).or_insert(notes);
+    pub fn learn_notes(&mut self, from: StateKey, action: ActionSignature, notes: &[Note]) {
+        let from = self.meet(from);
+        if notes.is_empty() {
+            return;
         }
+        let shared = self.notes.get(notes).cloned().unwrap_or_else(|| notes.into());
+        self.notes.insert(shared.clone());
+        self.entries[from.at()].remarks.notes.entry(action).or_insert(shared);
     }
 
     /// Takes in a route to a state, if it is shorter than the one known. Says whether it was.
@@ -530,9 +487,9 @@ impl Atlas {
         }
     }
 
-    /// Takes a fact in.
-    pub fn learn(&mut self, fact: &RouteHint) {
-        match fact {
+    /// Takes in what another controller tells by the way.
+    pub fn hear_hint(&mut self, hint: &RouteHint) {
+        match hint {
             RouteHint::Leads(step) => self.hear(*step),
             RouteHint::Drained(key, leads) => {
                 let state = self.meet(*key);
@@ -666,9 +623,9 @@ impl Atlas {
         self.leads(state).find(|&(executed, _)| executed == action).map(|(_, to)| to)
     }
 
-    /// Everything about the own states that are known in full.
-    pub fn own_records(&self) -> Vec<StateRecord> {
-        self.own.values().filter_map(|&state| self.record(state)).collect()
+    /// The facts about the own states that are known in full.
+    pub fn own_facts(&self) -> Vec<Fact> {
+        self.own.values().flat_map(|&state| self.facts(state)).collect()
     }
 
     /// What was executed in own states.
@@ -676,54 +633,87 @@ impl Atlas {
         self.own().flat_map(|(key, state)| self.leads(state).map(move |(action, _)| (key, action)))
     }
 
-    /// Everything about a state that is known in full.
-    pub fn record(&self, state: StateIndex) -> Option<StateRecord> {
+    /// The facts about a state, beginning with the state itself; none if it is not known in full.
+    pub fn facts(&self, state: StateIndex) -> Vec<Fact> {
         let entry = &self.entries[state.at()];
         if !entry.full {
-            return None;
+            return Vec::new();
         }
         let graph = self.graph();
+        let (from, remarks) = (graph.key(state), &entry.remarks);
         let name = |slot: Slot| graph.signature(graph.action_of(slot));
         let mut actions: Vec<ActionSignature> =
             graph.slots(state).map(name).filter(|&action| action != ASK).collect();
         actions.sort_unstable();
+        let offered = |action| Offered { action, once: remarks.links.contains(&action) };
+        let offers = actions.into_iter().map(offered).collect();
+        let (route, content) = (entry.route.clone(), entry.content);
+        let mut facts = vec![Fact::State { key: from, offers, route, content }];
         let mut executed: Vec<_> = self.leads(state).collect();
         executed.sort_unstable();
-        Some(StateRecord {
-            key: graph.key(state),
-            actions,
-            route: entry.route.clone().unwrap_or_default(),
-            executed,
-            remarks: entry.remarks.clone(),
-            content: entry.content,
-        })
+        facts.extend(executed.iter().map(|&(action, to)| {
+            let notes = remarks.notes.get(&action).map_or_else(Vec::new, |notes| notes.to_vec());
+            Fact::Transition { from, action, to, notes }
+        }));
+        let strays = remarks.strays.iter();
+        facts.extend(strays.map(|&(action, to)| Fact::Stray { from, action, to }));
+        let reasons = remarks.reasons.iter();
+        facts.extend(reasons.map(|(&action, &reason)| Fact::GivenUp { from, action, reason }));
+        let followed = executed.iter().filter(|(action, _)| remarks.links.contains(action));
+        facts.extend(followed.map(|&(link, _)| Fact::LinkFollower { link, state: from }));
+        facts
     }
 
-    /// Takes in all that somebody knew of a state.
-    pub fn merge(&mut self, record: &StateRecord) -> bool {
-        if let Some(first) = record.route.first() {
-            self.begin(first.from);
-        } else {
-            self.begin(record.key);
+    /// Takes in a fact. Of a state whose initial state is not known nothing can be said yet.
+    pub fn learn(&mut self, fact: &Fact) {
+        if let Fact::State { key, route: Some(route), .. } = fact {
+            self.begin(route.first().map_or(*key, |step| step.from));
         }
-        let state = self.meet(record.key);
-        self.entries[state.at()].remarks.add(&record.remarks);
-        let mut new = self.learn_actions(record.key, &record.actions);
-        self.learn_content(state, record.content);
-        self.learn_route(state, &record.route);
-        for step in record.route.iter() {
-            self.hear(*step);
+        if self.explorer.is_none() {
+            return;
         }
-        for &(action, to) in &record.executed {
-            new |= self.learn_step(Transition { from: record.key, action, to }, false);
+        match fact {
+            Fact::State { key, offers, route, content } => {
+                self.learn_state(*key, offers, route.as_ref(), *content);
+            }
+            Fact::Transition { from, action, to, notes } => {
+                self.learn_step(Transition { from: *from, action: *action, to: *to }, false);
+                self.learn_notes(*from, *action, notes);
+            }
+            Fact::GivenUp { from, action, reason } => {
+                if let Some(slot) = self.slot(*from, *action) {
+                    self.close(slot, *reason);
+                }
+            }
+            Fact::Stray { from, action, to } => {
+                self.learn_stray(Transition { from: *from, action: *action, to: *to });
+            }
+            Fact::PlainLink { action } => _ = self.learn_plain(*action),
+            // A ring knows of these by the transition of the link, by reports, and by heartbeats.
+            Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
         }
-        for (&action, &reason) in &record.remarks.reasons {
-            if let Some(slot) = self.slot(record.key, action) {
-                self.close(slot, reason);
+    }
+
+    fn learn_state(
+        &mut self,
+        key: StateKey,
+        offers: &[Offered],
+        route: Option<&Route>,
+        content: Option<ContentId>,
+    ) {
+        let state = self.meet(key);
+        let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
+        self.entries[state.at()].remarks.links.extend(links);
+        let actions: Vec<ActionSignature> = offers.iter().map(|offered| offered.action).collect();
+        self.learn_actions(key, &actions);
+        self.learn_content(state, content);
+        if let Some(route) = route {
+            self.learn_route(state, route);
+            for step in route.iter() {
+                self.hear(*step);
             }
         }
         self.counted(state, |atlas| atlas.set_links_aside(state));
-        new
     }
 
     /// Candidates of own states that are given out, or should be.

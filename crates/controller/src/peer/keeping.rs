@@ -6,10 +6,11 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
 use super::Peer;
-use super::atlas::{Route, StateRecord};
-use super::message::{Done, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece};
+use super::message::{Done, PeerEffect, PeerMessage, PeerTimer};
 use super::ranges::Handover;
 use super::settings::Recovery;
+use crate::job::Route;
+use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
 /// What is under way to be kept.
@@ -29,7 +30,7 @@ pub(super) struct Keeping {
     /// States that came to be own otherwise than by being found: they have no copies yet.
     taken_over: Vec<StateKey>,
     /// What is to be copied the next time.
-    gathered: Vec<ReplicaPiece>,
+    gathered: Vec<Fact>,
     copying: bool,
 }
 
@@ -48,7 +49,7 @@ enum To {
 }
 
 /// What to do once something is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
@@ -70,6 +71,32 @@ const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
 fn best_period(delay: u64, failure_rate: f64) -> u64 {
     let period = 2.0 * (delay.max(1) as f64 / failure_rate).sqrt();
     (period as u64).clamp(*PERIODS.start(), *PERIODS.end())
+}
+
+/// Facts, state by state: each group begins with a state.
+pub(super) fn by_state(facts: &[Fact]) -> impl Iterator<Item = &[Fact]> {
+    let same = |one: &Fact, next: &Fact| {
+        one.state() == next.state() && !matches!(next, Fact::State { .. })
+    };
+    facts.chunk_by(same)
+}
+
+/// Where the actions of a state led, by the facts about it.
+pub(super) fn executed(facts: &[Fact]) -> Vec<(ActionSignature, StateKey)> {
+    let executed = facts.iter().filter_map(|fact| match fact {
+        Fact::Transition { action, to, .. } => Some((*action, *to)),
+        _ => None,
+    });
+    executed.collect()
+}
+
+/// The route to a state, by the facts about it.
+pub(super) fn route_of(facts: &[Fact]) -> Route {
+    let route = facts.iter().find_map(|fact| match fact {
+        Fact::State { route, .. } => route.clone(),
+        _ => None,
+    });
+    route.unwrap_or_default()
 }
 
 impl Peer {
@@ -94,9 +121,9 @@ impl Peer {
         !self.keeping.owed.is_empty() || !self.keeping.waiting.is_empty()
     }
 
-    /// Sees to it that something is kept, then goes on.
-    pub(super) fn keep(&mut self, part: ReplicaPiece, then: Then, out: &mut Vec<PeerEffect>) {
-        out.push(PeerEffect::Keep(part.clone()));
+    /// Keeps facts here and on the replicas, then goes on.
+    pub(super) fn keep(&mut self, facts: Vec<Fact>, then: Then, out: &mut Vec<PeerEffect>) {
+        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
         let at_once = match self.settings.recovery {
             Recovery::Redundancy => true,
             Recovery::Adaptive => !self.is_overloaded(),
@@ -105,9 +132,9 @@ impl Peer {
         if self.keeping.copies_on.is_empty() {
             self.then(then, out);
         } else if at_once {
-            self.copy(&[part], Some(then), out);
+            self.copy(&facts, Some(then), out);
         } else {
-            self.keeping.gathered.push(part);
+            self.keeping.gathered.extend(facts);
             if !std::mem::replace(&mut self.keeping.copying, true) {
                 out.push(PeerEffect::Wake(PeerTimer::Copies, self.copy_period()));
             }
@@ -148,23 +175,18 @@ impl Peer {
     /// Copies what was gathered.
     pub(super) fn copy_now(&mut self, out: &mut Vec<PeerEffect>) {
         self.keeping.copying = false;
-        let parts = std::mem::take(&mut self.keeping.gathered);
-        if !parts.is_empty() {
-            self.copy(&parts, None, out);
+        let facts = std::mem::take(&mut self.keeping.gathered);
+        if !facts.is_empty() {
+            self.copy(&facts, None, out);
         }
     }
 
-    pub(super) fn copy(
-        &mut self,
-        parts: &[ReplicaPiece],
-        then: Option<Then>,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn copy(&mut self, facts: &[Fact], then: Option<Then>, out: &mut Vec<PeerEffect>) {
         let mut numbers = BTreeSet::new();
         for to in self.keeping.copies_on.clone() {
             numbers.insert(self.owe(
                 To::Member(to),
-                |number| PeerMessage::Copy(number, parts.to_vec()),
+                |number| PeerMessage::Copy(number, facts.to_vec()),
                 out,
             ));
         }
@@ -188,20 +210,18 @@ impl Peer {
         let taken_over = std::mem::take(&mut self.keeping.taken_over);
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
             let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
-            let records = states.filter_map(|state| self.atlas.record(state));
-            let parts: Vec<ReplicaPiece> = records.map(ReplicaPiece::State).collect();
-            self.copy(&parts, None, out);
+            let facts: Vec<Fact> = states.flat_map(|state| self.atlas.facts(state)).collect();
+            self.copy(&facts, None, out);
         }
         let wanted = self.backups();
         if wanted == self.keeping.copies_on {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
-        let parts: Vec<ReplicaPiece> =
-            self.atlas.own_records().into_iter().map(ReplicaPiece::State).collect();
+        let facts = self.atlas.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
-            if !parts.is_empty() {
-                self.owe(To::Member(to), |number| PeerMessage::Copy(number, parts.clone()), out);
+            if !facts.is_empty() {
+                self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts.clone()), out);
             }
             self.copy_waiting(to, out);
         }
@@ -214,44 +234,30 @@ impl Peer {
     /// What waits for its copies waits for one more: it is not among what is known yet.
     fn copy_waiting(&mut self, to: Key, out: &mut Vec<PeerEffect>) {
         let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
-            PeerMessage::Copy(_, parts) => Some(parts.clone()),
+            PeerMessage::Copy(_, facts) => Some(facts.clone()),
             _ => None,
         };
         let waiting = self.keeping.waiting.iter();
         let waiting =
             waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
-        for (group, parts) in waiting.collect::<Vec<_>>() {
-            let number = self.owe(To::Member(to), |number| PeerMessage::Copy(number, parts), out);
+        for (group, facts) in waiting.collect::<Vec<_>>() {
+            let number = self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts), out);
             if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
                 numbers.insert(number);
             }
         }
     }
 
-    /// Somebody else's things are kept here.
-    pub(super) fn keep_copies(&mut self, parts: &[ReplicaPiece]) {
-        for part in parts {
-            match part {
-                ReplicaPiece::State(record) => {
-                    self.atlas.merge(record);
-                    self.own_or_not(record.key);
-                }
-                ReplicaPiece::Step(step, notes) if self.atlas.initial().is_some() => {
-                    self.atlas.learn_step(*step, false);
-                    self.atlas.learn_notes(*step, *notes);
-                }
-                ReplicaPiece::Closed(state, action, reason) => {
-                    if let Some(slot) = self.atlas.slot(*state, *action) {
-                        self.atlas.close(slot, *reason);
-                    }
-                }
-                ReplicaPiece::Strayed(step) if self.atlas.initial().is_some() => {
-                    self.atlas.learn_stray(*step)
-                }
-                ReplicaPiece::Plain(link) => {
-                    self.atlas.learn_plain(*link);
-                }
-                ReplicaPiece::Step(..) | ReplicaPiece::Strayed(_) => {}
+    /// Takes in facts that other controllers found, or that this one kept in an earlier life.
+    pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
+        for group in by_state(facts) {
+            for fact in group {
+                self.atlas.learn(fact);
+            }
+            if let Some(Fact::State { key, .. }) = group.first()
+                && self.atlas.initial().is_some()
+            {
+                self.own_or_not(*key);
             }
         }
     }
@@ -264,19 +270,18 @@ impl Peer {
         given: Handover,
         out: &mut Vec<PeerEffect>,
     ) {
-        let Handover { settled, records, awaited, links } = given;
+        let Handover { settled, facts, awaited, links } = given;
         let plain = self.atlas.plain().iter().copied().collect();
-        let message =
-            |number| PeerMessage::HandOff { number, after, settled, records, links, plain };
+        let message = |number| PeerMessage::HandOff { number, after, settled, facts, links, plain };
         self.owe(To::Member(to), message, out);
         self.owe_existences(awaited, out);
     }
 
     /// Leaves everything to another controller; then is gone.
     pub(super) fn bequeath(&mut self, heir: Key, given: Handover, out: &mut Vec<PeerEffect>) {
-        let Handover { records, awaited, links, .. } = given;
+        let Handover { facts, awaited, links, .. } = given;
         let plain = self.atlas.plain().iter().copied().collect();
-        let message = |number| PeerMessage::Bequest { number, records, links, plain };
+        let message = |number| PeerMessage::Bequest { number, facts, links, plain };
         let number = self.owe(To::Member(heir), message, out);
         let group = self.number();
         self.keeping.waiting.insert(group, (BTreeSet::from([number]), Then::Leave));
@@ -299,16 +304,17 @@ impl Peer {
         let asker = self.me;
         self.owe_owner(
             state,
-            |number| PeerMessage::Exists { number, asker, state, route, record: None },
+            |number| PeerMessage::Exists { number, asker, state, route, facts: Vec::new() },
             out,
         );
     }
 
-    /// Passes on what was meant for the owner of a state.
-    pub(super) fn pass_on(&mut self, record: StateRecord, out: &mut Vec<PeerEffect>) {
-        let (asker, state, route) = (self.me, record.key, record.route.clone());
-        let message =
-            |number| PeerMessage::Exists { number, asker, state, route, record: Some(record) };
+    /// Passes on the facts about a state to its owner.
+    pub(super) fn pass_on(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        let Some(state) = facts.first().and_then(Fact::state) else { return };
+        let (asker, facts) = (self.me, facts.to_vec());
+        let route = route_of(&facts);
+        let message = |number| PeerMessage::Exists { number, asker, state, route, facts };
         self.owe_owner(state, message, out);
     }
 

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
 
-use super::atlas::Route;
-use super::message::{Followed, PeerEffect, PeerMessage, ReplicaPiece, Wish};
+use super::message::{Followed, PeerEffect, PeerMessage, Wish};
 use super::{Peer, place};
-use crate::job::Transition;
+use crate::job::{Route, Transition};
+use crate::journal::Fact;
 
 /// What is known of plain links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -293,7 +293,7 @@ impl Peer {
     pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
         let new = self.atlas.learn_plain(link);
         if new {
-            out.push(PeerEffect::Keep(ReplicaPiece::Plain(link)));
+            out.push(PeerEffect::Keep(Fact::PlainLink { action: link }));
         }
         new
     }

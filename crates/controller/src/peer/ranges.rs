@@ -5,12 +5,11 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
-use super::atlas::{Route, StateRecord};
-use super::message::{
-    Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, Wish,
-};
+use super::keeping::{by_state, executed, route_of};
+use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
 use super::{Peer, place};
-use crate::job::Transition;
+use crate::job::{Route, Transition};
+use crate::journal::Fact;
 
 /// Where a controller stands between joining and leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,7 +38,7 @@ pub(super) struct Ranges {
     /// The collections heard of: after which key, and by which controller.
     pub(super) heard: Vec<(Key, Key)>,
     /// What it restored from its disk, until it is in the ring.
-    pub(super) remembered: Vec<StateRecord>,
+    pub(super) remembered: Vec<Fact>,
 }
 
 /// The states and links of a range that changes its owner.
@@ -47,7 +46,8 @@ pub(super) struct Ranges {
 pub(super) struct Handover {
     /// Nothing is missing.
     pub(super) settled: bool,
-    pub(super) records: Vec<StateRecord>,
+    /// Facts about the states, state by state.
+    pub(super) facts: Vec<Fact>,
     /// States of which only the existence and a route are known.
     pub(super) awaited: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those granted to states.
@@ -56,10 +56,10 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match (peer.atlas.record(state), peer.atlas.route(state)) {
-            (Some(record), _) => self.records.push(record),
-            (None, Some(route)) => self.awaited.push((key, route.clone())),
-            (None, None) => self.settled = false,
+        match peer.atlas.route(state) {
+            _ if peer.atlas.is_full(key) => self.facts.extend(peer.atlas.facts(state)),
+            Some(route) => self.awaited.push((key, route.clone())),
+            None => self.settled = false,
         }
     }
 }
@@ -181,15 +181,15 @@ impl Peer {
     }
 
     /// Takes in what another controller knew of a state that this one owns, or will own.
-    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<PeerEffect>) {
-        out.push(PeerEffect::Keep(ReplicaPiece::State(record.clone())));
-        self.atlas.merge(record);
-        self.own_or_not(record.key);
+    pub(super) fn take_over(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        let Some(key) = facts.first().and_then(Fact::state) else { return };
+        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+        self.keep_copies(facts);
         // A destination may be an own state that was lost.
-        for &(action, to) in &record.executed {
+        for (action, to) in executed(facts) {
             if self.owns(to) && !self.atlas.is_full(to) {
-                let step = Transition { from: record.key, action, to };
-                let route: Route = record.route.iter().copied().chain([step]).collect();
+                let step = Transition { from: key, action, to };
+                let route: Route = route_of(facts).iter().copied().chain([step]).collect();
                 self.exists(to, &route);
             }
         }
@@ -200,7 +200,7 @@ impl Peer {
         &mut self,
         after: Key,
         settled: bool,
-        records: &[StateRecord],
+        facts: &[Fact],
         out: &mut Vec<PeerEffect>,
     ) {
         if self.ranges.awaits_hand_off() {
@@ -209,17 +209,18 @@ impl Peer {
             let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
-        for record in records {
-            self.take_over(record, out);
+        for state in by_state(facts) {
+            self.take_over(state, out);
         }
         self.grant(Some(settled), out);
-        for record in records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(facts) {
+            self.assure_heard(state, out);
         }
         // When two rings merge, a member may give up states of several owners.
-        for record in records {
-            if !self.ranges.awaits_hand_off() && !self.owns(record.key) {
-                self.pass_on(record.clone(), out);
+        for state in by_state(facts) {
+            let key = state.first().and_then(Fact::state);
+            if !self.ranges.awaits_hand_off() && key.is_some_and(|key| !self.owns(key)) {
+                self.pass_on(state, out);
             }
         }
     }
@@ -250,15 +251,18 @@ impl Peer {
     /// been lost meanwhile, and no other member may know of them.
     fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
-        for record in std::mem::take(&mut self.ranges.remembered) {
-            for &(action, to) in &record.executed {
-                let step = Transition { from: record.key, action, to };
-                there.entry(to).or_insert_with(|| {
-                    record.route.iter().copied().chain([step]).collect::<Route>()
-                });
+        let remembered = std::mem::take(&mut self.ranges.remembered);
+        for state in by_state(&remembered) {
+            let Some(key) = state.first().and_then(Fact::state) else { continue };
+            let route = route_of(state);
+            for (action, to) in executed(state) {
+                let step = Transition { from: key, action, to };
+                there
+                    .entry(to)
+                    .or_insert_with(|| route.iter().copied().chain([step]).collect::<Route>());
             }
-            if !self.owns(record.key) {
-                self.pass_on(record, out);
+            if !self.owns(key) {
+                self.pass_on(state, out);
             }
         }
         for (key, route) in there {
@@ -298,14 +302,10 @@ impl Peer {
     /// Sends the replicas to their owners. A lost predecessor may have served them for another lost
     /// member, whose new owner does not have them.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
-        let copies: Vec<StateRecord> = self
-            .atlas
-            .all()
-            .filter(|&(_, state)| !self.atlas.is_own(state))
-            .filter_map(|(_, state)| self.atlas.record(state))
-            .collect();
-        for record in copies {
-            self.pass_on(record, out);
+        let copies = self.atlas.all().filter(|&(_, state)| !self.atlas.is_own(state));
+        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.atlas.facts(state)).collect();
+        for facts in copies {
+            self.pass_on(&facts, out);
         }
     }
 
@@ -319,7 +319,7 @@ impl Peer {
             by: self.me,
             number,
             after,
-            records: Vec::new(),
+            facts: Vec::new(),
             seen: Vec::new(),
             links: Default::default(),
             gaps: false,
@@ -364,9 +364,16 @@ impl Peer {
         }
     }
 
-    /// Tells owners of the destinations that are known here and missing from the record by which a
+    /// Tells owners of the destinations that are known here and missing from the facts by which a
     /// state became own. The controllers that kept them may be gone, or in another ring.
-    pub(super) fn assure_heard(
+    pub(super) fn assure_heard(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        if let Some(key) = facts.first().and_then(Fact::state) {
+            self.assure_all_but(key, &executed(facts), out);
+        }
+    }
+
+    /// The same, with the transitions that are recorded.
+    pub(super) fn assure_all_but(
         &mut self,
         key: StateKey,
         recorded: &[(ActionSignature, StateKey)],
@@ -412,7 +419,7 @@ impl Peer {
         let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
         for (key, state) in self.atlas.all() {
             if wanted(key) {
-                collect.records.extend(self.atlas.record(state));
+                collect.facts.extend(self.atlas.facts(state));
             }
             let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
@@ -456,12 +463,12 @@ impl Peer {
         } else {
             self.ranges.collecting = None;
         }
-        for record in &collect.records {
-            self.take_over(record, out);
+        for state in by_state(&collect.facts) {
+            self.take_over(state, out);
         }
         self.learn_links(collect.links, out);
-        for record in &collect.records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(&collect.facts) {
+            self.assure_heard(state, out);
         }
         for (key, route) in collect.seen {
             if self.owns(key) {
@@ -545,7 +552,7 @@ impl Peer {
                 given.add(self, key, state);
                 self.atlas.own_it(key, false);
             } else {
-                given.records.extend(self.atlas.record(state));
+                given.facts.extend(self.atlas.facts(state));
             }
         }
         given.links = self.links_between(after, self.me);

@@ -7,11 +7,12 @@ use super::Peer;
 use super::atlas::RouteHint;
 use super::keeping::Then;
 use super::message::{
-    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, TaskReport,
-    ToCrawler, WorkRequest,
+    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, TaskReport, ToCrawler,
+    WorkRequest,
 };
 use super::schemes::Hears;
 use crate::job::{CrawlerId, Transition};
+use crate::journal::Fact;
 use crate::outcome::{ENOUGH, JobFailure};
 
 /// The slowest measured time decays by 1/64 per task.
@@ -73,7 +74,7 @@ impl Peer {
                     task,
                     step,
                     once: report.once,
-                    notes: report.notes,
+                    notes: report.notes.clone(),
                     new,
                     kept_by: self.me,
                 })
@@ -85,7 +86,7 @@ impl Peer {
         }
         if new {
             // Perhaps it was known before and lost.
-            self.assure_heard(at.key, &[], out);
+            self.assure_all_but(at.key, &[], out);
         }
         // A single stray counts only after a reset: otherwise hidden state may explain it. But
         // every state needs a path, so one that found a new state counts too.
@@ -93,8 +94,8 @@ impl Peer {
             let asker = self.me;
             self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
         }
-        if new && let Some(record) = self.atlas.record(state) {
-            self.keep(ReplicaPiece::State(record), Then::Acknowledge(done), out);
+        if new {
+            self.keep(self.atlas.facts(state), Then::Acknowledge(done), out);
         } else if self.atlas.is_full(at.key) {
             self.acknowledge(done, out);
         }
@@ -182,7 +183,9 @@ impl Peer {
             self.atlas.learn_owner(state, done.kept_by);
         }
         if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
-            self.keep(ReplicaPiece::Step(done.step, done.notes), Then::Executed(done), out);
+            let Transition { from, action, to } = done.step;
+            let transition = Fact::Transition { from, action, to, notes: done.notes.clone() };
+            self.keep(vec![transition], Then::Executed(done), out);
         }
     }
 
@@ -200,11 +203,13 @@ impl Peer {
         if !self.atlas.learn_step(done.step, done.new) {
             return;
         }
-        self.atlas.learn_notes(done.step, done.notes);
+        self.atlas.learn_notes(done.step.from, done.step.action, &done.notes);
         let from = self.atlas.find(done.step.from);
         let looked_like_it =
             from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
         if looked_like_it || done.once {
+            let Transition { from: state, action: link, .. } = done.step;
+            out.push(PeerEffect::Keep(Fact::LinkFollower { link, state }));
             self.followed_here(done.step, !looked_like_it, out);
         }
         out.push(PeerEffect::Executed(done.step));
@@ -225,7 +230,8 @@ impl Peer {
     /// An action of an own state led to another destination than before.
     pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
         self.atlas.learn_stray(step);
-        self.keep(ReplicaPiece::Strayed(step), Then::Acknowledge(None), out);
+        let Transition { from, action, to } = step;
+        self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
     }
 
     /// A task failed, or is overdue.
@@ -253,7 +259,7 @@ impl Peer {
             self.leases.retain(|_, lease| lease.slot != slot);
             self.atlas.claim_if_free(slot);
             self.keep(
-                ReplicaPiece::Closed(from, action, reason),
+                vec![Fact::GivenUp { from, action, reason }],
                 Then::GivenUp(from, action, reason),
                 out,
             );

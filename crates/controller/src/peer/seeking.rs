@@ -4,14 +4,14 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
 use argiope_ring::Key;
 
-use super::atlas::{Route, RouteHint};
+use super::atlas::RouteHint;
 use super::message::{
     LeaseRef, PeerEffect, PeerMessage, PeerTimer, Seek, Task, ToCrawler, WorkRequest,
 };
 use super::schemes::{Hears, Looks};
 use super::search::Search;
 use super::{Lease, Peer};
-use crate::job::{Job, JobId, Transition};
+use crate::job::{Job, JobId, Route, Transition};
 
 /// A search that met more exhausted states than this knows too little: a reset is cheaper.
 const MOST_DRAINED: usize = 64;
@@ -138,7 +138,7 @@ impl Peer {
             self.atlas.hear(*step);
         }
         for fact in &seek.drained {
-            self.atlas.learn(fact);
+            self.atlas.hear_hint(fact);
         }
         let state = self.atlas.own_it(seek.goal, true);
         if let Some(slot) = self.atlas.first_free(state) {

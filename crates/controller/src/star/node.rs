@@ -11,8 +11,8 @@ use super::division::DivisionPlan;
 use super::links::LinkTable;
 use super::{Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Transition};
+use crate::journal::ContentId;
 use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
-use crate::peer::atlas::ContentId;
 use crate::spent::Spent;
 
 /// A node reports at the latest after this many transitions.
@@ -48,8 +48,6 @@ pub struct Performed {
     pub spent: Spent,
     /// The content of the page where the crawler stands.
     pub content: Option<ContentId>,
-    /// What happened while the candidate was executed.
-    pub notes: Option<ContentId>,
 }
 
 /// An effect that a node asks its driver for.
@@ -293,9 +291,9 @@ impl StarNode {
     fn performed(&mut self, performed: Performed) {
         self.busy = false;
         let (slot, job) = self.doing.take().expect("it was doing something");
-        let Performed { outcome, spent, content, notes } = performed;
+        let Performed { outcome, spent, content } = performed;
         match outcome {
-            Outcome::Done { at, once, .. } => {
+            Outcome::Done { at, once, notes } => {
                 let step = Transition { from: job.state, action: job.action, to: at.key };
                 let here = found(&at, Some(step), content);
                 let new = self.find(at.key).is_none();

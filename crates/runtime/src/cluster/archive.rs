@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use argiope_browser::agent::Raw;
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 use tokio::sync::oneshot;

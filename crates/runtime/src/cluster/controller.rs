@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use argiope_controller::journal::Fact;
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::ReplicaPiece;
 use argiope_ring::Key;
 use argiope_wire::ListenError;
 use tokio::sync::Notify;
@@ -18,7 +18,6 @@ use tokio::sync::Notify;
 use super::connections::Switch;
 use super::crawl_state::{self, CrawlShare, Duty, PendingCrawl};
 use super::protocol::{CrawlId, CrawlSpec, decode};
-use crate::store::packed;
 use crate::store::{Store, StoreError};
 
 mod clients;
@@ -102,13 +101,8 @@ impl Dispatcher {
         let unknown = |what: &str| {
             ControllerError::Kept(format!("{what} was kept by another version of argiope"))
         };
-        let mut kept: BTreeMap<CrawlId, Vec<ReplicaPiece>> = BTreeMap::new();
-        self.disk.store.kept(|bytes| {
-            let (crawl, part) =
-                packed::decode::<(CrawlId, ReplicaPiece)>(bytes, &"what a controller kept")?;
-            kept.entry(crawl).or_default().push(part);
-            Ok(())
-        })?;
+        let mut kept: BTreeMap<CrawlId, Vec<Fact>> = BTreeMap::new();
+        self.disk.store.kept(|crawl, fact| kept.entry(CrawlId(crawl)).or_default().push(fact))?;
         for (name, bytes) in self.disk.store.named_from("crawl/")? {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
             let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
@@ -121,17 +115,17 @@ impl Dispatcher {
             if let Some(masks) = self.disk.store.named(&format!("volatile/{id}"))? {
                 share.volatile = decode(&masks).ok_or_else(|| unknown("what is volatile"))?;
             }
-            let parts = kept.remove(&id).unwrap_or_default();
+            let facts = kept.remove(&id).unwrap_or_default();
             if share.is_star() {
-                share.duty = self.recall_star(id, &parts)?;
+                share.duty = self.recall_star(id, &facts)?;
             } else if share.finished || share.stopped {
                 share.duty = Duty::Peer(Peer::reviving(
                     crawl_state::settings(&share.spec.order).map_err(ControllerError::Kept)?,
                     self.me,
-                    &parts,
+                    &facts,
                 ));
             } else {
-                share.pending = Some(PendingCrawl { parts, ..PendingCrawl::default() });
+                share.pending = Some(PendingCrawl { facts, ..PendingCrawl::default() });
             }
             self.shares.insert(id, share);
         }

@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
+use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::{ContentId, StateRecord};
-use argiope_controller::peer::message::ReplicaPiece;
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 use argiope_controller::spent::Spent;
@@ -46,7 +45,7 @@ const RESET_COST: f64 = 20.0;
 #[derive(Default)]
 pub struct PendingCrawl {
     /// Of this controller, and of those that have sent theirs.
-    pub parts: Vec<ReplicaPiece>,
+    pub facts: Vec<Fact>,
     /// Who has sent all of it.
     pub have_sent: BTreeSet<Key>,
     /// Whom it was sent to.
@@ -166,15 +165,17 @@ impl CrawlShare {
         self.peer().is_none()
     }
 
-    /// Everything that is known here of the application.
-    pub fn records(&self) -> Vec<StateRecord> {
+    /// The facts about the application that are known here.
+    pub fn facts(&self) -> Vec<Fact> {
         match &self.duty {
             Duty::Peer(peer) => {
                 let atlas = peer.atlas();
                 let Some(_) = atlas.initial() else { return Vec::new() };
-                atlas.all().filter_map(|(_, state)| atlas.record(state)).collect()
+                let states = atlas.all().flat_map(|(_, state)| atlas.facts(state));
+                let plain = atlas.plain().iter().map(|&action| Fact::PlainLink { action });
+                states.chain(plain).collect()
             }
-            Duty::Coordinator(coordinator) => coordinator.records(),
+            Duty::Coordinator(coordinator) => coordinator.facts(),
             Duty::PassOn => Vec::new(),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 use argiope_controller::peer::message::LeaseRef;
 use argiope_explore::id::StateKey;
 use tokio::sync::mpsc;

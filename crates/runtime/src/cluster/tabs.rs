@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::outcome::Outcome;
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::ToNode;
@@ -20,7 +19,6 @@ use tokio::time::timeout;
 use self::ring::{RingJobs, RingSession};
 use self::star::{StarJobs, StarSession};
 use super::archive::Archive;
-use super::contents;
 use super::outbox::Outbox;
 use super::protocol::{CrawlId, CrawlSpec, FromCrawler, SeenPage, TabTimes};
 use crate::browsers::Browsers;
@@ -240,19 +238,6 @@ impl Home<'_> {
         if !masks.is_empty() {
             self.send(FromCrawler::Volatile(self.attached.id, masks)).await;
         }
-    }
-
-    /// Keeps what was noted while an action was executed; returns the name of those bytes.
-    fn keep_notes(&self, outcome: &Outcome) -> Option<ContentId> {
-        let notes = match outcome {
-            Outcome::Done { notes, .. } if !notes.is_empty() => contents::wrap_notes(notes),
-            Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => {
-                return None;
-            }
-        };
-        let name = notes.content;
-        self.archive().keep(notes);
-        Some(name)
     }
 
     /// Asks what the states on a job's walk are like, and waits for the answers.

@@ -40,6 +40,9 @@ pub enum StoreError {
         /// The format it wrote.
         format: String,
     },
+    /// A fact of a kind or version that this argiope does not know.
+    #[error("{0}")]
+    NewerFact(String),
     /// Another process holds it.
     #[error("{} is in use by another argiope", .0.display())]
     InUse(PathBuf),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::Route;
+use argiope_controller::job::Route;
 use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;

@@ -1,7 +1,7 @@
 //! Clients: they start and stop crawls, follow their progress, and fetch what was found.
 
-use argiope_controller::peer::atlas::StateRecord;
-use argiope_controller::peer::message::ReplicaPiece;
+use argiope_controller::journal::Fact;
+use argiope_controller::spent::{Spent, WriterId};
 
 use super::super::connections::LinkId;
 use super::super::contents;
@@ -12,8 +12,8 @@ use super::super::protocol::{
 use super::crawlers::Asker;
 use super::dispatcher::Dispatcher;
 
-/// How many states go into one frame.
-const STATES_AT_ONCE: usize = 64;
+/// How many facts go into one frame.
+const FACTS_AT_ONCE: usize = 256;
 
 /// Clients that are connected.
 #[derive(Default)]
@@ -110,28 +110,20 @@ impl Dispatcher {
     fn send_facts(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
         let spec = ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone());
-        let mut answers = vec![spec, ToClient::Spent(self.me, share.spent)];
-        let records: Vec<StateRecord> = match &share.pending {
-            Some(pending) => pending.parts.iter().filter_map(state).collect(),
-            None => share.records(),
+        let mut answers = vec![spec];
+        let mut facts = match &share.pending {
+            Some(pending) => pending.facts.clone(),
+            None => share.facts(),
         };
-        let contents = records.iter().flat_map(StateRecord::contents);
+        let Spent { actions, resets } = share.spent;
+        facts.push(Fact::Spent { writer: WriterId(self.me.0), actions, resets });
+        let contents = facts.iter().filter_map(Fact::content);
         let blobs = contents::in_frames(contents.filter_map(|content| self.disk.blob(content)));
         answers.extend(blobs.into_iter().map(ToClient::Blobs));
-        answers.extend(records.chunks(STATES_AT_ONCE).map(|some| ToClient::States(some.to_vec())));
+        answers.extend(facts.chunks(FACTS_AT_ONCE).map(|some| ToClient::Facts(some.to_vec())));
         answers.push(ToClient::End);
         if let Some(link) = self.connections.links.get(&link) {
             link.send_all(answers);
         }
-    }
-}
-
-fn state(part: &ReplicaPiece) -> Option<StateRecord> {
-    match part {
-        ReplicaPiece::State(record) => Some(record.clone()),
-        ReplicaPiece::Step(..)
-        | ReplicaPiece::Closed(..)
-        | ReplicaPiece::Strayed(_)
-        | ReplicaPiece::Plain(_) => None,
     }
 }

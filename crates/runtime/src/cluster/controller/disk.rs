@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 
 use super::super::contents;
 use super::super::protocol::Blob;

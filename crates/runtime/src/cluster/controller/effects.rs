@@ -5,7 +5,8 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::{ContentId, RouteHint};
+use argiope_controller::journal::ContentId;
+use argiope_controller::peer::atlas::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
 };
@@ -19,7 +20,6 @@ use super::super::protocol::{Between, Blob, CrawlId, CrawlTally, ToTabs};
 use super::dispatcher::{Dispatcher, short};
 use super::timers::CrawlTimer;
 use crate::store::Batch;
-use crate::store::packed::encode;
 
 /// An effect that waits for the disk.
 pub enum Outgoing {
@@ -47,8 +47,8 @@ impl Dispatcher {
         peer.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         effects.retain(|effect| match effect {
-            PeerEffect::Keep(part) => {
-                kept.push(encode(&(crawl, part)));
+            PeerEffect::Keep(fact) => {
+                kept.push((crawl.0, fact.clone()));
                 false
             }
             _ => true,
@@ -74,7 +74,7 @@ impl Dispatcher {
                     self.send_envelope(crawl, to, envelope);
                 }
             }
-            PeerEffect::Broadcast(facts) => self.broadcast(crawl, &facts),
+            PeerEffect::Broadcast(hints) => self.broadcast(crawl, &hints),
             PeerEffect::Tell(crawler, told) => {
                 if let ToCrawler::Task(Task { job: Some(job), look, .. }) = &told {
                     self.counters.jobs += 1;
@@ -94,8 +94,8 @@ impl Dispatcher {
         }
     }
 
-    /// Sends facts to every controller of the crawl's ring.
-    fn broadcast(&mut self, crawl: CrawlId, facts: &[RouteHint]) {
+    /// Sends hints to every controller of the crawl's ring.
+    fn broadcast(&mut self, crawl: CrawlId, hints: &[RouteHint]) {
         let share = self.shares.get(&crawl);
         let initial = share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
         let inside = |shares: &[(CrawlId, CrawlTally)]| {
@@ -111,7 +111,7 @@ impl Dispatcher {
         for other in others {
             let envelope = Envelope {
                 initial,
-                facts: facts.to_vec(),
+                hints: hints.to_vec(),
                 ..Envelope::new(None, PeerMessage::Learned)
             };
             self.send_envelope(crawl, other, envelope);

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use argiope_controller::journal::Fact;
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::{PeerInput, ReplicaPiece};
+use argiope_controller::peer::message::PeerInput;
 use argiope_controller::peer::settings::PeerSettings;
 use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
@@ -26,8 +27,8 @@ const FORGOTTEN: Duration = Duration::from_secs(60);
 const APART: Duration = Duration::from_secs(5);
 /// The longest time of a failover.
 const FAILOVER: Duration = Duration::from_secs(5);
-/// How many kept pieces go into one frame.
-const PARTS_AT_ONCE: usize = 256;
+/// How many kept facts go into one frame.
+const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
 
@@ -297,10 +298,10 @@ impl Dispatcher {
         let pending = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut());
         let Some(pending) = pending.filter(|pending| pending.sent_to != Some(to)) else { return };
         pending.sent_to = Some(to);
-        let parts = pending.parts.clone();
+        let facts = pending.facts.clone();
         let mut messages: Vec<Between> = Vec::new();
-        for some in parts.chunks(PARTS_AT_ONCE) {
-            let contents = some.iter().flat_map(ReplicaPiece::contents);
+        for some in facts.chunks(FACTS_AT_ONCE) {
+            let contents = some.iter().filter_map(Fact::content);
             let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }
@@ -311,7 +312,7 @@ impl Dispatcher {
     }
 
     /// Another controller sends what it kept of a crawl that is to be resumed here.
-    fn on_kept(&mut self, from: Key, id: CrawlId, parts: &[ReplicaPiece], last: bool) {
+    fn on_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, last: bool) {
         let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
         else {
             return;
@@ -319,33 +320,33 @@ impl Dispatcher {
         if last {
             pending.have_sent.insert(from);
         }
-        pending.parts.extend(parts.iter().cloned());
-        let kept = parts.iter().map(|part| crate::store::packed::encode(&(id, part))).collect();
+        pending.facts.extend(facts.iter().cloned());
+        let kept = facts.into_iter().map(|fact| (id.0, fact)).collect();
         self.disk.append(crate::store::Batch { kept, ..Default::default() });
     }
 
     /// Resumes with what was kept, in the ring that others have formed meanwhile.
     fn rejoin(&mut self, id: CrawlId, through: Key) {
         let me = self.me;
-        let Some(parts) =
-            self.resume_with(id, |settings, parts| Peer::returning(settings, me, parts))
+        let Some(facts) =
+            self.resume_with(id, |settings, facts| Peer::returning(settings, me, facts))
         else {
             return;
         };
         let through_key = short(through);
-        tracing::info!(crawl = %id, through = %through_key, kept = parts, "joining the crawl's ring");
+        tracing::info!(crawl = %id, through = %through_key, facts, "joining the crawl's ring");
         self.join(id, through);
         self.assign_tabs();
     }
 
     fn revive(&mut self, id: CrawlId) {
         let me = self.me;
-        let Some(parts) =
-            self.resume_with(id, |settings, parts| Peer::reviving(settings, me, parts))
+        let Some(facts) =
+            self.resume_with(id, |settings, facts| Peer::reviving(settings, me, facts))
         else {
             return;
         };
-        tracing::info!(crawl = %id, kept = parts, "resuming the crawl");
+        tracing::info!(crawl = %id, facts, "resuming the crawl");
         self.handle_peer(id, PeerInput::Start);
         self.assign_tabs();
     }
@@ -354,14 +355,14 @@ impl Dispatcher {
     fn resume_with(
         &mut self,
         id: CrawlId,
-        make: impl FnOnce(PeerSettings, &[ReplicaPiece]) -> Peer,
+        make: impl FnOnce(PeerSettings, &[Fact]) -> Peer,
     ) -> Option<usize> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
         // The order was checked when the crawl was introduced.
         share.duty =
-            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.parts));
-        Some(pending.parts.len())
+            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.facts));
+        Some(pending.facts.len())
     }
 
     fn join(&mut self, id: CrawlId, through: Key) {
@@ -414,9 +415,9 @@ impl Dispatcher {
                 self.disk.keep_blobs(blobs);
                 self.send_to_crawler(id, crawler, message);
             }
-            Between::Kept(id, parts, blobs, last) => {
+            Between::Kept(id, facts, blobs, last) => {
                 self.disk.keep_blobs(blobs);
-                self.on_kept(from, id, &parts, last);
+                self.on_kept(from, id, facts, last);
             }
             Between::Returned(id, task) => self.handle_peer(id, PeerInput::Returned(task)),
             Between::Probe(number, order) => {

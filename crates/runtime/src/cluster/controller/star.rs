@@ -2,8 +2,8 @@
 //! and crawlers. A message may get lost; a sender without an answer retries.
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::ContentId;
-use argiope_controller::peer::message::{ReplicaPiece, ToCrawler};
+use argiope_controller::journal::{ContentId, Fact};
+use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
 use argiope_controller::star::division::{Division, DivisionPlan};
@@ -20,7 +20,7 @@ use super::ControllerError;
 use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
 use super::timers::CrawlTimer;
-use crate::store::{Batch, packed};
+use crate::store::Batch;
 
 /// The controller that coordinates a crawl.
 enum CoordinatorPlace {
@@ -40,11 +40,7 @@ impl Dispatcher {
     }
 
     /// The duty that an earlier process of this controller had for a star.
-    pub(super) fn recall_star(
-        &self,
-        id: CrawlId,
-        parts: &[ReplicaPiece],
-    ) -> Result<Duty, ControllerError> {
+    pub(super) fn recall_star(&self, id: CrawlId, facts: &[Fact]) -> Result<Duty, ControllerError> {
         let Some(bytes) = self.disk.store.named(&format!("coordinates/{id}"))? else {
             return Ok(Duty::PassOn);
         };
@@ -52,7 +48,7 @@ impl Dispatcher {
             || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
         let plan: DivisionPlan =
             decode(&bytes).filter(|plan: &DivisionPlan| plan.shares > 0).ok_or_else(unknown)?;
-        Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, parts)))
+        Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, facts)))
     }
 
     /// Resumes the crawls that this controller coordinates.
@@ -80,10 +76,10 @@ impl Dispatcher {
         coordinator.handle(now, input, &mut effects);
         let mut kept = Vec::new();
         for effect in &effects {
-            if let CoordinatorEffect::Keep(part) = effect {
-                kept.push(packed::encode(&(crawl, part)));
-                if let ReplicaPiece::Step(step, _) = part {
-                    self.trace("executed", step.from, step.action);
+            if let CoordinatorEffect::Keep(fact) = effect {
+                kept.push((crawl.0, fact.clone()));
+                if let Fact::Transition { from, action, .. } = fact {
+                    self.trace("executed", *from, *action);
                 }
             }
         }

@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::outcome::{JobFailure, Sighting};
-use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
 use argiope_explore::id::StateKey;
 use tokio::time::timeout;
@@ -65,8 +65,7 @@ impl<'a> RingJobs<'a> {
         let archive = self.home.archive();
         let report = &self.session.report;
         let page = report.at.as_ref().and_then(|at| archive.name_of(at.key));
-        let contents = page.into_iter().chain(report.notes);
-        let blobs = contents.filter_map(|content| archive.blob(content)).collect();
+        let blobs = page.and_then(|content| archive.blob(content)).into_iter().collect();
         let blobs = outbox.unsent(blobs);
         let (spent, times) = self.home.costs.take();
         let report = FromCrawler::Report(attached.id, report.clone(), spent, times, blobs);
@@ -127,11 +126,10 @@ impl<'a> RingJobs<'a> {
         let JobReport { outcome, spent, found, learned } = report;
         let spent = self.home.costs.add(&spent);
         self.session.has_learned |= learned;
-        let notes = self.home.keep_notes(&outcome);
         let (crawler, number) = (self.home.attached.crawler, self.session.report.number);
         let route = self.session.route.as_ref();
         let report = TaskReport::of(crawler, number, task, (outcome, spent), route);
-        (TaskReport { notes, ..report }, found)
+        (report, found)
     }
 
     /// The next report says where the tab stands now, and what the controller lacks of it.

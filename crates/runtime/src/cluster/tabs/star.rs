@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::Job;
+use argiope_controller::journal::ContentId;
 use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
-use argiope_controller::peer::atlas::ContentId;
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode};
@@ -167,12 +167,11 @@ impl<'a> StarJobs<'a> {
         let spent = self.home.costs.add(&spent);
         self.has_learned |= learned;
         self.home.attached.crawl.add_found(&found);
-        let notes = self.home.keep_notes(&outcome);
         let content = match &mut outcome {
             Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => self.describe(at, crawler),
             Outcome::Failed { .. } => None,
         };
-        NodeInput::Performed(Performed { outcome, spent, content, notes })
+        NodeInput::Performed(Performed { outcome, spent, content })
     }
 
     fn on_not_begun(&mut self, reason: &NotBegun) -> NodeInput {
@@ -184,7 +183,6 @@ impl<'a> StarJobs<'a> {
                 outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
                 spent: Spent::default(),
                 content: None,
-                notes: None,
             }),
         }
     }

@@ -12,9 +12,11 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
         // Also what was own until just now counts, and copies: whoever wants the model gets all of it.
         for (key, state) in peer.atlas().all() {
             // One that awaits a state may have taken its owner for dead just now: what the owner knows counts.
-            let Some(record) = peer.atlas().record(state) else { continue };
-            let leads =
-                record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
+            if !peer.atlas().is_full(key) {
+                continue;
+            }
+            let leads = peer.atlas().leads(state);
+            let leads = leads.map(|(action, to)| (world.action(action), world.state(to)));
             found[world.state(key) as usize].get_or_insert_default().extend(leads);
         }
     }
