@@ -97,7 +97,8 @@ impl Dispatcher {
     /// Sends hints to every controller of the crawl's ring.
     fn broadcast(&mut self, crawl: CrawlId, hints: &[RouteHint]) {
         let share = self.shares.get(&crawl);
-        let initial = share.and_then(CrawlShare::peer).and_then(|peer| peer.known().graph().initial());
+        let initial =
+            share.and_then(CrawlShare::peer).and_then(|peer| peer.known().graph().initial());
         let inside = |shares: &[(CrawlId, CrawlTally)]| {
             shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
         };
