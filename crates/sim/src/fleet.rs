@@ -88,7 +88,7 @@ impl<'a> Fleet<'a> {
                 ControllerEffect::Keep(record) => self.facts.push(record),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.finished = Some((complete, stopped_by))
+                    self.finished = Some((complete, stopped_by));
                 }
             }
         }

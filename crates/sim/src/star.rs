@@ -333,7 +333,7 @@ impl<'a> Star<'a> {
             let target = self.coordinator.target(key, signature_of(action))?;
             Some((action, world.state(target)))
         };
-        let found = self.coordinator.states().into_iter().map(|found| {
+        let found = self.coordinator.states().iter().map(|found| {
             let state = world.state(found.key);
             let actions = world.from(state).iter().map(|&(action, _)| action);
             (state, actions.filter_map(|action| executed(found.key, action)).collect())
