@@ -230,7 +230,7 @@ impl Peer {
                 }
             }
             PeerInput::Lost(answer) => {
-                self.send(answer.by, PeerMessage::Missed(answer, JobFailure::Lost), out)
+                self.send(answer.by, PeerMessage::Missed(answer, JobFailure::Lost), out);
             }
             PeerInput::Want(crawler, state) => self.want(state, crawler, self.me, out),
             PeerInput::Woken(timer) => self.woken(timer, out),
@@ -278,7 +278,7 @@ impl Peer {
         for effect in effects {
             match effect {
                 ring::RingEffect::Send(to, message) => {
-                    self.send(to, PeerMessage::Ring(message), out)
+                    self.send(to, PeerMessage::Ring(message), out);
                 }
                 ring::RingEffect::StartTimeout(question) => {
                     out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));

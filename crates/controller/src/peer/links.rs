@@ -83,7 +83,7 @@ impl Peer {
         match self.known.graph().find(state).and_then(|state| self.known.graph().lead(state, link))
         {
             Some(to) => {
-                self.followed_here(Transition { from: state, action: link, to }, false, out)
+                self.followed_here(Transition { from: state, action: link, to }, false, out);
             }
             None => self.gave_up_link(state, link, out),
         }

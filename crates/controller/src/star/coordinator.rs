@@ -216,7 +216,7 @@ impl Coordinator {
     pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
             CoordinatorInput::Start => {
-                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather))
+                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
             CoordinatorInput::Told(tell) => self.told(now, tell, out),
             CoordinatorInput::Lost(crawler) => {
