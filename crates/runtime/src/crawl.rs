@@ -428,7 +428,7 @@ impl Driver {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for (state, _) in found.iter().filter(|(state, _)| self.controller.knows(*state)) {
-            self.pages.lock().told(*state);
+            self.pages.lock().mark_reported(*state);
         }
         let mut batch = Batch::default();
         let mut rest = Vec::new();

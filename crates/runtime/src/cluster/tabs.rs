@@ -54,7 +54,7 @@ impl AttachedCrawl {
         let add = |(state, found): &(StateKey, FoundPage)| self.archive.add_found(*state, found);
         let seen = found.iter().filter_map(add).collect();
         let mut pages = self.context.pages.lock();
-        found.iter().for_each(|(state, _)| pages.told(*state));
+        found.iter().for_each(|(state, _)| pages.mark_reported(*state));
         seen
     }
 }

@@ -226,7 +226,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let begun = block_on(async {
         tokio::select! {
             begun = following.begin(order) => begun,
-            () = interrupted.notified() => Err(ClientError::No("interrupted before the crawl began".to_owned())),
+            () = interrupted.notified() => Err(ClientError::Refused("interrupted before the crawl began".to_owned())),
         }
     })?;
     if let Err(error) = begun {
@@ -265,7 +265,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
         let status = client.status().await?;
         let crawl = status.crawls.into_iter().find(|crawl| crawl.id == args.id);
         let crawl = crawl.ok_or_else(|| {
-            ClientError::No(format!("there is no crawl {} on this ring", args.id))
+            ClientError::Refused(format!("there is no crawl {} on this ring", args.id))
         })?;
         Ok(crawl.order.settings)
     })?
@@ -289,7 +289,7 @@ fn place_for(
 
 fn failed(error: &ClientError) -> CommandFailure {
     match error {
-        ClientError::No(_) => CommandFailure::Input(error.to_string()),
+        ClientError::Refused(_) => CommandFailure::Input(error.to_string()),
         ClientError::Dial(_) | ClientError::Gone(_) | ClientError::Confused(_) => {
             CommandFailure::Failed(error.to_string())
         }
@@ -400,7 +400,7 @@ impl Following<'_> {
             };
             loop {
                 let status = tokio::select! {
-                    status = client.stands() => status,
+                    status = client.next_progress() => status,
                     () = interrupted.notified() => return Ok(Followed::LetGo),
                 };
                 let status = match status {

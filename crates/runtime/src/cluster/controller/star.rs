@@ -138,7 +138,7 @@ impl Dispatcher {
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
                 let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
-                messages.push(Between::Told(crawl, report, last));
+                messages.push(Between::NodeReport(crawl, report, last));
                 // A report that cannot be sent is repeated, with its contents.
                 if messages.iter().all(|message| self.send_to(key, message)) {
                     self.note_has(key, sent);

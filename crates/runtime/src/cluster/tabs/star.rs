@@ -146,7 +146,7 @@ impl<'a> StarJobs<'a> {
         }
         let (spent, times) = self.home.costs.take();
         (self.reported, self.awaits_answer) = (Instant::now(), true);
-        outbox.send(FromCrawler::Told(attached.id, report, spent, times, last)).await;
+        outbox.send(FromCrawler::NodeReport(attached.id, report, spent, times, last)).await;
     }
 
     fn begin(&mut self, work: TabWork) -> Option<TabWork> {
