@@ -217,8 +217,8 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Makes all differences count if the views differ although no single difference counts. Example:
-    /// two texts join when the node between them disappears.
+    /// Makes all differences count if the views differ although no single difference counts.
+    /// Example: two texts join when the node between them disappears.
     fn count_joint_differences(&mut self) {
         if !self.views_differ
             || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)

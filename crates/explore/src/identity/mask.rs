@@ -57,8 +57,8 @@ pub enum Learned {
 pub struct Masks {
     /// The masks, ordered by place.
     pub masks: BTreeSet<Mask>,
-    /// Selectors that the user told the crawl to ignore. The page agent leaves their nodes out; they
-    /// are kept here for output only.
+    /// Selectors that the user told the crawl to ignore. The page agent leaves their nodes out;
+    /// they are kept here for output only.
     pub ignored: BTreeSet<String>,
     /// The page generates new ids on every load, so no id counts.
     #[serde(default)]

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! - `'...'` is a text inside the element, or a text node at the beginning of a line.
-//! - `@kind` is an offer, `@kind=argument` an offer with an argument, and `@drag=#id` a drag onto the
-//!   element with that id.
+//! - `@kind` is an offer, `@kind=argument` an offer with an argument, and `@drag=#id` a drag onto
+//!   the element with that id.
 //! - `!` makes the element and its descendants invisible.
 
 use crate::page::{Kind, Offer, Page, PageNode};

@@ -1,6 +1,6 @@
 //! Turns a store of format 1 into one of the present format, when it is opened. All of it is one
-//! transaction: a store that is killed meanwhile is still one of format 1. A store that is only read is
-//! turned in memory, and its file stays as it is.
+//! transaction: a store that is killed meanwhile is still one of format 1. A store that is only
+//! read is turned in memory, and its file stays as it is.
 //!
 //! Format 1 kept two kinds of journals: the records of a crawl on one machine, and the pieces of
 //! replicas of a ring. The types here are those of that format and never change.

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::ContentId;
-use argiope_controller::peer::atlas::RouteHint;
+use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
 };
@@ -97,7 +97,8 @@ impl Dispatcher {
     /// Sends hints to every controller of the crawl's ring.
     fn broadcast(&mut self, crawl: CrawlId, hints: &[RouteHint]) {
         let share = self.shares.get(&crawl);
-        let initial = share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
+        let initial =
+            share.and_then(CrawlShare::peer).and_then(|peer| peer.known().graph().initial());
         let inside = |shares: &[(CrawlId, CrawlTally)]| {
             shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
         };

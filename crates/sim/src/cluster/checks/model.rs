@@ -10,12 +10,12 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let mut found: Vec<Option<BTreeSet<(u32, u32)>>> = vec![None; world.states()];
     for peer in cluster.finishers() {
         // Also what was own until just now counts, and copies: whoever wants the model gets all of it.
-        for (key, state) in peer.atlas().all() {
+        for (key, state) in peer.known().graph().all() {
             // One that awaits a state may have taken its owner for dead just now: what the owner knows counts.
-            if !peer.atlas().is_full(key) {
+            if !peer.known().graph().is_full(key) {
                 continue;
             }
-            let leads = peer.atlas().leads(state);
+            let leads = peer.known().graph().leads(state);
             let leads = leads.map(|(action, to)| (world.action(action), world.state(to)));
             found[world.state(key) as usize].get_or_insert_default().extend(leads);
         }
