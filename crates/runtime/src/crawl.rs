@@ -458,10 +458,10 @@ impl Driver {
         for effect in rest {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
-                    self.assign(crawler, (job, ahead))
+                    self.assign(crawler, (job, ahead));
                 }
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.over = Some((complete, stopped_by))
+                    self.over = Some((complete, stopped_by));
                 }
                 // A tab without a job waits by itself.
                 ControllerEffect::Rest { .. } | ControllerEffect::Keep(_) => {}

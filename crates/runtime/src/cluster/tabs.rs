@@ -187,7 +187,7 @@ async fn serve(
     } else {
         drive_tab(browsers, &crawl.context, crawler, &mut RingJobs::new(home, ring)).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// The connection of a tab to the controller that its process is attached to.

@@ -303,7 +303,7 @@ mod tests {
     /// The bytes that argiope wrote in format 1.
     #[test]
     fn the_old_types_are_those_of_format_1() {
-        let bytes: Vec<Vec<u8>> = records().iter().map(|record| encode(record)).collect();
+        let bytes: Vec<Vec<u8>> = records().iter().map(encode).collect();
         let expected: [&[u8]; 7] = [
             &[0, 1, 2, 5, 172, 2, 0],
             &[0, 2, 1, 5, 1, 5],
