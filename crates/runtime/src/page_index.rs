@@ -1,5 +1,5 @@
-//! What the crawlers of one process know of pages: which state a page is, where its actions are, and
-//! what is volatile. All of it can be learned again; what must last is in the store.
+//! What the crawlers of one process know of pages: which state a page is, where its actions are,
+//! and what is volatile. All of it can be learned again; what must last is in the store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! The probe of an application: it loads the first page twice to find out whether it can be crawled,
-//! to which origin the address leads, and what changes from load to load.
+//! The probe of an application: it loads the first page twice to find out whether it can be
+//! crawled, to which origin the address leads, and what changes from load to load.
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};

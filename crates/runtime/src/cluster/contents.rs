@@ -1,5 +1,5 @@
-//! Contents of states: bytes that travel between processes under the name of their hash. Controllers
-//! pass them on and never look into them; crawlers and clients do.
+//! Contents of states: bytes that travel between processes under the name of their hash.
+//! Controllers pass them on and never look into them; crawlers and clients do.
 
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::{Envelope, PeerMessage};

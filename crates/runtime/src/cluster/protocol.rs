@@ -244,8 +244,8 @@ pub enum FromCrawler {
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
     Blobs(Vec<Blob>),
-    /// The report of a tab for the coordinator of a star, its cost, and contents that the controller
-    /// lacks.
+    /// The report of a tab for the coordinator of a star, its cost, and contents that the
+    /// controller lacks.
     NodeReport(CrawlId, star::NodeReport, Spent, TabTimes, Vec<Blob>),
 }
 
