@@ -117,7 +117,7 @@ impl CrawlKnowledge {
         }
         match fact {
             Fact::State { key, offers, route, .. } => {
-                self.apply_state(*key, offers, route.as_ref())
+                self.apply_state(*key, offers, route.as_ref());
             }
             Fact::Transition { from, action, to, notes } => {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;

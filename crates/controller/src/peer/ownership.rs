@@ -34,7 +34,8 @@ pub struct Ownership {
 }
 
 /// What the counts say of a state before it changes.
-pub(super) struct Counted {
+#[derive(Clone, Copy)]
+pub(super) struct CandidateCounts {
     free: usize,
     listed: Option<(usize, StateKey)>,
 }
@@ -111,14 +112,19 @@ impl Ownership {
     }
 
     /// What the counts say of a state, before a change.
-    pub(super) fn counted(&self, graph: &KnownGraph, state: StateIndex) -> Counted {
+    pub(super) fn counted(&self, graph: &KnownGraph, state: StateIndex) -> CandidateCounts {
         let free = self.free_in(graph, state);
         let listed = graph.route(state).filter(|_| free > 0);
-        Counted { free, listed: listed.map(|route| (route.len(), graph.key(state))) }
+        CandidateCounts { free, listed: listed.map(|route| (route.len(), graph.key(state))) }
     }
 
     /// Corrects the counts of a state after a change.
-    pub(super) fn recount(&mut self, graph: &KnownGraph, state: StateIndex, before: Counted) {
+    pub(super) fn recount(
+        &mut self,
+        graph: &KnownGraph,
+        state: StateIndex,
+        before: CandidateCounts,
+    ) {
         let now = self.counted(graph, state);
         self.free = self.free + now.free - before.free;
         if (before.free == 0) != (now.free == 0) {

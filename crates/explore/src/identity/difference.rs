@@ -272,7 +272,7 @@ impl fmt::Display for Difference {
             Change::ShownInA => write!(f, "shown only in A: {place}")?,
             Change::ShownInB => write!(f, "shown only in B: {place}")?,
             Change::Text(a, b) => {
-                write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?
+                write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?;
             }
             Change::Attribute(name, a, b) => {
                 write!(

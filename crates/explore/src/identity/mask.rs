@@ -142,7 +142,7 @@ impl<'m> Masked<'m> {
                 MaskedAspect::Text => _ = self.texts.insert(at),
                 MaskedAspect::Attribute(name) => _ = self.attributes.insert((at, name)),
                 MaskedAspect::Children { tag, shape, .. } => {
-                    _ = looks.insert((tag.as_str(), *shape))
+                    _ = looks.insert((tag.as_str(), *shape));
                 }
             }
         }

@@ -35,10 +35,10 @@ pub(crate) fn page(text: &str) -> Page {
                 Word::Plain(name) => page.nodes[at].attributes.push((name, String::new())),
                 Word::Pair(name, value) => page.nodes[at].attributes.push((name, value)),
                 Word::Text(text) if index == 0 => {
-                    page.nodes.push(node(depth, PageNode::TEXT, &text, visible))
+                    page.nodes.push(node(depth, PageNode::TEXT, &text, visible));
                 }
                 Word::Text(text) => {
-                    page.nodes.push(node(depth + 1, PageNode::TEXT, &text, visible))
+                    page.nodes.push(node(depth + 1, PageNode::TEXT, &text, visible));
                 }
                 Word::Hidden => {}
                 Word::Offer(kind, argument) => {

@@ -101,10 +101,10 @@ pub(super) fn migrate(database: &Database) -> Result<(), redb::Error> {
 
 /// A value of format 1.
 fn read<T: for<'a> Deserialize<'a>>(bytes: &[u8], what: &str) -> Result<T, redb::Error> {
-    decode(bytes, &what).map_err(damaged)
+    decode(bytes, &what).map_err(|error| damaged(&error))
 }
 
-fn damaged(error: StoreError) -> redb::Error {
+fn damaged(error: &StoreError) -> redb::Error {
     redb::Error::Corrupted(error.to_string())
 }
 
@@ -228,7 +228,7 @@ fn read_notes(
     let Some(content) = content else { return Ok(Vec::new()) };
     let Some(packed) = blobs.get(content.0)? else { return Ok(Vec::new()) };
     let notes = unpack(packed.value(), &"notes").and_then(|bytes| unpack(&bytes, &"notes"));
-    read(&notes.map_err(damaged)?, "notes")
+    read(&notes.map_err(|error| damaged(&error))?, "notes")
 }
 
 #[cfg(test)]
