@@ -1,5 +1,5 @@
 //! A controller as a process: it takes part in every crawl of its cluster, keeps its share on
-//! disk, and serves the crawlers that dial it. One task decides, the [`Dispatcher`]; connections,
+//! disk, and serves the crawlers that dial it. One task decides, the `Dispatcher`; connections,
 //! the disk and clocks bring it events. It never waits for a receiver: a slow receiver loses
 //! frames, and the sender of a question retries.
 //!
