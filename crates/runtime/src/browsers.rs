@@ -17,7 +17,8 @@ pub struct BrowserFactory {
     /// A browser that takes more memory than this, in bytes, is replaced.
     limit: u64,
     replaced: AtomicU32,
-    /// Whether tabs make frames. Pages run faster without, so tabs make none until a page needs one.
+    /// Whether tabs make frames. Pages run faster without, so that tabs make none until a page
+    /// needs one.
     frames: AtomicBool,
 }
 

@@ -428,7 +428,7 @@ impl Driver {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for (state, _) in found.iter().filter(|(state, _)| self.controller.knows(*state)) {
-            self.pages.lock().told(*state);
+            self.pages.lock().mark_reported(*state);
         }
         let mut batch = Batch::default();
         let mut rest = Vec::new();
@@ -458,10 +458,10 @@ impl Driver {
         for effect in rest {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
-                    self.assign(crawler, (job, ahead))
+                    self.assign(crawler, (job, ahead));
                 }
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.over = Some((complete, stopped_by))
+                    self.over = Some((complete, stopped_by));
                 }
                 // A tab without a job waits by itself.
                 ControllerEffect::Rest { .. } | ControllerEffect::Keep(_) => {}

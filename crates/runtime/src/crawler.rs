@@ -1,4 +1,5 @@
-//! A crawler: one tab that performs jobs and says how they ended. Knows nothing of why a job was given.
+//! A crawler: one tab that performs jobs and reports how they ended. It must not know why a job
+//! was assigned.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,37 +14,37 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::learn_value_masks;
 use argiope_explore::page::{Kind, Page};
 
-use crate::page_index::{Known, PageActions, SharedPageIndex, Sight};
+use crate::page_index::{KnownPage, NewPage, PageActions, SharedPageIndex};
 use crate::store::{FoundPage, StateDetail, Store};
 
-/// What a crawler did.
+/// What a job has cost.
 #[derive(Debug, Default)]
 pub struct JobCost {
     /// Actions executed.
     pub actions: u64,
     /// Loads of the URL.
     pub resets: u64,
-    /// The time in those loads, for the price of a reset.
+    /// The time of those loads, from which the cost of a reset is computed.
     pub loading: Duration,
-    /// The time in actions.
+    /// The time of those actions.
     pub acting: Duration,
 }
 
-/// How a job ended, with everything to be kept.
+/// How a job ended, with everything to keep.
 #[derive(Debug)]
 pub struct JobReport {
     /// For the controller.
     pub outcome: Outcome,
     /// What it cost.
     pub spent: JobCost,
-    /// States that were looked at for the first time by this crawler.
+    /// States that this crawler has looked at for the first time.
     pub found: Vec<(StateKey, FoundPage)>,
-    /// Whether something was learned that should be kept: how actions are done, what is volatile.
+    /// Whether something to keep was learned: which actions need trusted input, what is volatile.
     pub learned: bool,
 }
 
 impl JobReport {
-    /// Of a job that was not begun because the browser is gone or is to go.
+    /// The report of a job that was not begun because its browser was replaced.
     pub fn lost() -> Self {
         Self {
             outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
@@ -54,13 +55,14 @@ impl JobReport {
     }
 }
 
-/// What was found out about states, by whichever crawler.
+/// What is known of states, from any crawler.
 pub trait Details {
     /// What is known of a state.
     fn detail(&self, key: StateKey) -> Option<StateDetail>;
-    /// Its page as it was when it was found.
+    /// Its page, as the first crawler saw it.
     fn page(&self, key: StateKey) -> Option<Page>;
-    /// The state that a page is, if somebody else has looked at it; then there is a detail of the state. Takes a moment.
+    /// The state of a page that another crawler has looked at; its detail is then known. It may
+    /// ask the cluster.
     fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>>;
 }
 
@@ -74,42 +76,42 @@ impl Details for Store {
         Store::page(self, detail.page).ok()?
     }
 
-    /// Nobody else is there.
+    /// On one machine all crawlers share one page index.
     fn which(&self, _: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-mod together;
+mod batch;
 
-/// One tab at work.
+/// One tab with what it has to report.
 pub struct Crawler {
     tab: Tab,
     url: Arc<str>,
-    knowledge: SharedPageIndex,
+    pages: SharedPageIndex,
     details: Arc<dyn Details + Send + Sync>,
     screenshots: bool,
     /// Where the tab stands.
-    at: Option<Known>,
+    at: Option<KnownPage>,
     spent: JobCost,
     found: Vec<(StateKey, FoundPage)>,
     learned: bool,
 }
 
-/// A part of a job that was performed in one call: where the tab stood, what it did, where it came to.
-struct Part {
-    before: Known,
+/// Steps of a job that were performed in one call: where the tab stood, and where it arrived.
+struct PerformedSteps {
+    before: KnownPage,
     steps: Vec<PathStep>,
     arrival: TabPosition,
 }
 
-/// What is thought of a page that should have been another.
+/// Whether a page that should be another state is that state with other values.
 enum Suspicion {
-    /// It is another.
+    /// It is another state.
     None,
-    /// It may have volatile parts.
+    /// It may be volatile: seen once.
     First,
-    /// It has.
+    /// It is volatile: seen twice, with different values.
     Confirmed,
 }
 
@@ -136,14 +138,14 @@ impl Crawler {
     pub fn new(
         tab: Tab,
         url: Arc<str>,
-        knowledge: SharedPageIndex,
+        pages: SharedPageIndex,
         details: Arc<dyn Details + Send + Sync>,
         screenshots: bool,
     ) -> Self {
         Self {
             tab,
             url,
-            knowledge,
+            pages,
             details,
             screenshots,
             at: None,
@@ -153,14 +155,14 @@ impl Crawler {
         }
     }
 
-    /// What the state offers that the tab stands in.
+    /// The actions that the tab's present state offers.
     pub fn offers(&self) -> Option<Vec<Offered>> {
-        self.at.as_ref().map(|at| at.sheet.offers())
+        self.at.as_ref().map(|at| at.actions.offers())
     }
 
-    /// Whether it can be told what to do in a state without having been there.
+    /// Whether the actions of a state can be found on its page without a look.
     pub fn knows(&self, key: StateKey) -> bool {
-        self.knowledge.lock().sheet(key).is_some() || self.details.detail(key).is_some()
+        self.pages.lock().actions_of(key).is_some() || self.details.detail(key).is_some()
     }
 
     /// The tab.
@@ -182,7 +184,7 @@ impl Crawler {
             Err(Stop::Failed(reason)) => {
                 self.at = None;
                 if reason == JobFailure::Exchanged {
-                    // It is all done again in another tab, and counts then.
+                    // Another tab performs the job again, and counts then.
                     self.spent.actions = 0;
                 }
                 Outcome::Failed { went_right, reason }
@@ -196,8 +198,8 @@ impl Crawler {
         }
     }
 
-    /// Sees to it that the tab stands where a job begins.
-    async fn set_out(&mut self, job: &Job) -> Result<(), Stop> {
+    /// Brings the tab to the state in which a job begins.
+    async fn go_to_start(&mut self, job: &Job) -> Result<(), Stop> {
         let start = job.walk.first().map_or(job.state, |step| step.from);
         if job.reset || self.at.is_none() {
             let arrival = self.reset().await?;
@@ -209,18 +211,18 @@ impl Crawler {
         Ok(())
     }
 
-    /// Performs the rest of a job of which a part was performed, or all of it.
+    /// Performs a job, or the rest of it if some steps are performed already.
     async fn follow(
         &mut self,
         job: &Job,
-        mut performed: Option<Part>,
+        mut performed: Option<PerformedSteps>,
         went_right: &mut u32,
     ) -> Result<Outcome, Stop> {
         let mut done = 0;
         loop {
-            let Part { before, steps, arrival } = match performed.take() {
+            let PerformedSteps { before, steps, arrival } = match performed.take() {
                 Some(part) => part,
-                None => self.next_part(job, done, went_right).await?,
+                None => self.perform_next(job, done, went_right).await?,
             };
             done += arrival.done;
             *went_right = u32::try_from(done.min(job.walk.len())).unwrap_or(u32::MAX);
@@ -230,8 +232,8 @@ impl Crawler {
             if done > job.walk.len() {
                 return self.conclude(job, before, steps, arrival).await;
             }
-            // The last step of a part must lead to the state that the walk says, by whichever page. Who executed it first
-            // may know how it must be done when this crawler does not.
+            // The last step of a call must lead to the state on the walk, by any page of it. It may
+            // need trusted input, which another crawler has found out and this one has not.
             *went_right -= 1;
             let Transition { action, to: expected, .. } = job.walk[done - 1];
             let last = &steps[arrival.done - 1];
@@ -239,76 +241,76 @@ impl Crawler {
                 arrival
             } else {
                 let raw_before = raw_before(&before, &steps, arrival.done);
-                self.assure(action, last, raw_before, arrival).await?
+                self.retry_trusted(action, last, raw_before, arrival).await?
             };
             self.arrive(&arrival, expected).await?;
             *went_right += 1;
         }
     }
 
-    /// As much of a job as goes into one call.
-    async fn next_part(
+    /// Performs as much of a job as goes into one call.
+    async fn perform_next(
         &mut self,
         job: &Job,
         done: usize,
         went_right: &mut u32,
-    ) -> Result<Part, Stop> {
+    ) -> Result<PerformedSteps, Stop> {
         let before = self.at.clone().ok_or(Stop::Failed(JobFailure::Lost))?;
         let mut steps = self.steps(&before, job, done)?;
-        if self.knowledge.lock().risky.contains(&(job.state, job.action)) {
+        if self.pages.lock().risky.contains(&(job.state, job.action)) {
             steps.truncate(1);
         }
         let with_candidate = done + steps.len() > job.walk.len();
         match self.run(&steps).await {
             Err(stop) if with_candidate && !self.tab.lacks_frames() => {
-                // Which step it was is not known. The walk went right before, so it is taken to be the
-                // candidate; the next time each is done by itself.
+                // Which step failed is unknown. The walk went right before, so the candidate is
+                // blamed; the next attempt performs each step by itself.
                 *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
-                self.knowledge.lock().risky.insert((job.state, job.action));
+                self.pages.lock().risky.insert((job.state, job.action));
                 Err(stop)
             }
-            arrival => Ok(Part { before, steps, arrival: arrival? }),
+            arrival => Ok(PerformedSteps { before, steps, arrival: arrival? }),
         }
     }
 
-    /// The rest of a job as the tab is told it: on the present page for the first step, on each state's
-    /// first page for those after it.
-    fn steps(&self, before: &Known, job: &Job, done: usize) -> Result<Vec<PathStep>, Stop> {
+    /// The steps of the rest of a job: the first on the present page, the others on the first page
+    /// of their state.
+    fn steps(&self, before: &KnownPage, job: &Job, done: usize) -> Result<Vec<PathStep>, Stop> {
         let mut steps = Vec::with_capacity(job.walk.len() - done + 1);
-        let mut sheet = before.sheet.clone();
+        let mut actions = before.actions.clone();
         for step in &job.walk[done..] {
-            let next = self.sheet(step.to).ok_or(Stop::Failed(JobFailure::Missing))?;
-            steps.push(self.step(&sheet, step.action, Some(&next))?);
-            sheet = next;
+            let next = self.actions_of(step.to).ok_or(Stop::Failed(JobFailure::Missing))?;
+            steps.push(self.step(&actions, step.action, Some(&next))?);
+            actions = next;
         }
-        steps.push(PathStep { first: true, ..self.step(&sheet, job.action, None)? });
+        steps.push(PathStep { first: true, ..self.step(&actions, job.action, None)? });
         Ok(steps)
     }
 
     fn step(
         &self,
-        sheet: &PageActions,
+        actions: &PageActions,
         action: ActionSignature,
         next: Option<&PageActions>,
     ) -> Result<PathStep, Stop> {
-        let spot = sheet.spot(action).ok_or(Stop::Failed(JobFailure::Missing))?;
+        let handle = actions.handle(action).ok_or(Stop::Failed(JobFailure::Missing))?;
         Ok(PathStep {
-            kind: spot.kind,
-            place: spot.place.clone().into(),
-            argument: spot.argument.clone().into(),
-            trusted: self.knowledge.lock().trusted.get(&action).copied().unwrap_or(false),
-            expect: next.map(|sheet| sheet.raw),
+            kind: handle.kind,
+            place: handle.place.clone().into(),
+            argument: handle.argument.clone().into(),
+            trusted: self.pages.lock().trusted.get(&action).copied().unwrap_or(false),
+            expect: next.map(|actions| actions.raw),
             first: false,
         })
     }
 
-    /// Where the actions of a state are, from memory or from the store.
-    fn sheet(&self, key: StateKey) -> Option<Arc<PageActions>> {
-        if let Some(sheet) = self.knowledge.lock().sheet(key) {
-            return Some(sheet.clone());
+    /// The actions of a state, from memory or from the store.
+    fn actions_of(&self, key: StateKey) -> Option<Arc<PageActions>> {
+        if let Some(actions) = self.pages.lock().actions_of(key) {
+            return Some(actions.clone());
         }
         let detail = self.details.detail(key)?;
-        Some(self.knowledge.lock().recall(key, &detail))
+        Some(self.pages.lock().recall(key, &detail))
     }
 
     async fn reset(&mut self) -> Result<TabPosition, Stop> {
@@ -322,7 +324,7 @@ impl Crawler {
 
     async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, Stop> {
         let arrival = self.timed(steps).await;
-        // Of steps that failed it is not known how many were begun.
+        // How many of the failed steps were begun is unknown: all count.
         self.spent.actions += arrival.as_ref().map_or(steps.len(), |arrival| arrival.done) as u64;
         Ok(arrival?)
     }
@@ -334,24 +336,25 @@ impl Crawler {
         arrival
     }
 
-    /// The candidate was executed: where did it lead?
+    /// The candidate is executed: finds out where it led.
     async fn conclude(
         &mut self,
         job: &Job,
-        before: Known,
+        before: KnownPage,
         steps: Vec<PathStep>,
         arrival: TabPosition,
     ) -> Result<Outcome, Stop> {
         let raw_before = raw_before(&before, &steps, steps.len());
         let step = &steps[steps.len() - 1];
-        let arrival = self.assure(job.action, step, raw_before, arrival).await?;
+        let arrival = self.retry_trusted(job.action, step, raw_before, arrival).await?;
         let sighting = self.sighting(&arrival).await?;
         let once = arrival.link.is_some() && step.kind == Kind::Click;
         Ok(Outcome::Done { at: sighting, notes: notes_of(&arrival), once })
     }
 
-    /// An action that had no effect may need the browser's own input: that is tried, and what came of it remembered.
-    async fn assure(
+    /// Repeats an action without effect with trusted input (the browser's own), and remembers
+    /// whether that made a difference.
+    async fn retry_trusted(
         &mut self,
         action: ActionSignature,
         step: &PathStep,
@@ -364,137 +367,137 @@ impl Crawler {
         let nothing =
             raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
         if !nothing {
-            self.knowledge.lock().trusted.insert(action, false);
+            self.pages.lock().trusted.insert(action, false);
             return Ok(arrival);
         }
         if !can_be_trusted(step.kind) {
             return Ok(arrival);
         }
         let again = PathStep { trusted: true, ..step.clone() };
-        // The same action in another way: it counts once, as the controller has reckoned.
+        // The same action in another way: it counts once, as the controller expects.
         let real = self.timed(std::slice::from_ref(&again)).await?;
         let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
-        self.knowledge.lock().trusted.insert(action, differs);
+        self.pages.lock().trusted.insert(action, differs);
         self.learned |= differs;
         Ok(real)
     }
 
     fn is_undecided(&self, action: ActionSignature) -> bool {
-        !self.knowledge.lock().trusted.contains_key(&action)
+        !self.pages.lock().trusted.contains_key(&action)
     }
 
-    /// The state that the tab stands in now, looked at if nobody knows its page.
+    /// The state that the tab stands in. Looks at the page if it is unknown.
     async fn sighting(&mut self, arrival: &TabPosition) -> Result<Sighting, TabError> {
-        let met = self.knowledge.lock().page(arrival.raw).cloned();
+        let met = self.pages.lock().page(arrival.raw).cloned();
         let known = match met {
             Some(known) => Some(known),
-            None => self.heard_of(arrival.raw).await,
+            None => self.known_elsewhere(arrival.raw).await,
         };
         if let Some(known) = known {
             let key = known.key;
             self.at = Some(known);
             return Ok(Sighting { key, offers: None });
         }
-        let sight = self.look().await?;
-        Ok(self.take_in(sight))
+        let new = self.look().await?;
+        Ok(self.add_new(new))
     }
 
-    /// A page that somebody else has looked at.
-    async fn heard_of(&self, raw: Raw) -> Option<Known> {
+    /// A page that a crawler of another process has looked at.
+    async fn known_elsewhere(&self, raw: Raw) -> Option<KnownPage> {
         let key = self.details.which(raw).await?;
-        let sheet = self.sheet(key).filter(|sheet| sheet.raw == raw)?;
-        Some(Known { key, sheet })
+        let actions = self.actions_of(key).filter(|actions| actions.raw == raw)?;
+        Some(KnownPage { key, actions })
     }
 
-    fn take_in(&mut self, sight: Sight) -> Sighting {
-        let key = sight.known.key;
-        self.at = Some(sight.known);
-        self.found.push((key, sight.found));
-        Sighting { key, offers: Some(sight.offers) }
+    fn add_new(&mut self, new: NewPage) -> Sighting {
+        let key = new.known.key;
+        self.at = Some(new.known);
+        self.found.push((key, new.found));
+        Sighting { key, offers: Some(new.offers) }
     }
 
-    async fn look(&mut self) -> Result<Sight, TabError> {
+    async fn look(&mut self) -> Result<NewPage, TabError> {
         let mut look = self.tab.look().await?;
         look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
         let details = self.details.clone();
         let known = |key| details.detail(key).is_some();
-        let mut sight = self.knowledge.lock().recognise(look, known);
+        let mut new = self.pages.lock().recognise(look, known);
         if self.screenshots {
-            sight.found.screenshot = self.tab.screenshot().await.ok();
+            new.found.screenshot = self.tab.screenshot().await.ok();
         }
-        Ok(sight)
+        Ok(new)
     }
 
-    /// Makes sure that the tab stands in the state expected.
+    /// Checks that the tab stands in the expected state.
     async fn arrive(&mut self, arrival: &TabPosition, expected: StateKey) -> Result<(), Stop> {
         let sighting = self.sighting(arrival).await?;
         if sighting.key == expected {
-            // It was as before: what was different once is another state, not a volatile part.
-            let mut knowledge = self.knowledge.lock();
-            if knowledge.suspects.remove(&expected).is_some() {
-                knowledge.cleared.insert(expected);
+            // The state came back: the page that differed from it is another state.
+            let mut pages = self.pages.lock();
+            if pages.suspects.remove(&expected).is_some() {
+                pages.cleared.insert(expected);
             }
             return Ok(());
         }
         match self.suspect(expected, &sighting) {
             Suspicion::None => Err(Stop::Elsewhere(sighting)),
-            // Told as a failure of no consequence but that the path is tried again.
+            // This failure only makes the controller try the path again.
             Suspicion::First => Err(Stop::Failed(JobFailure::Missing)),
             Suspicion::Confirmed => {
-                let sight = self.look().await?;
-                let sighting = self.take_in(sight);
+                let new = self.look().await?;
+                let sighting = self.add_new(new);
                 if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
             }
         }
     }
 
-    /// A page that differs from the state expected only in values, and differs again when it is reached
-    /// again, has volatile parts: they are learned for that state. If the values come back it is not
-    /// volatile but another state.
+    /// Learns masks for a state whose values change by themselves: its page differs from the
+    /// expected one in values alone, and differs again when it is reached again. If the values
+    /// come back, the page is another state.
     fn suspect(&mut self, expected: StateKey, sighting: &Sighting) -> Suspicion {
         let Some((_, now)) = self.found.last().filter(|(key, _)| *key == sighting.key) else {
             return Suspicion::None;
         };
         let Some(before) = self.details.page(expected) else { return Suspicion::None };
-        let mut knowledge = self.knowledge.lock();
-        if knowledge.cleared.contains(&expected) {
+        let mut pages = self.pages.lock();
+        if pages.cleared.contains(&expected) {
             return Suspicion::None;
         }
-        let identity = knowledge.identity();
-        let known = match knowledge.state_masks.of(expected) {
-            Some(own) => knowledge.masks.and(own),
-            None => knowledge.masks.clone(),
+        let identity = pages.identity();
+        let known = match pages.state_masks.of(expected) {
+            Some(own) => pages.masks.and(own),
+            None => pages.masks.clone(),
         };
         let differs = |page: &Page| {
             learn_value_masks(identity, &known, expected, &before, page)
                 .filter(|masks| !masks.is_empty())
         };
         let Some(mut masks) = differs(&now.page) else { return Suspicion::None };
-        let suspicion = match knowledge.suspects.get(&expected) {
+        let suspicion = match pages.suspects.get(&expected) {
             None => {
-                knowledge.suspects.insert(expected, now.page.clone());
+                pages.suspects.insert(expected, now.page.clone());
                 Suspicion::First
             }
-            Some(earlier) if identity.recognise(earlier, &knowledge.masks).key == sighting.key => {
+            Some(earlier) if identity.recognise(earlier, &pages.masks).key == sighting.key => {
                 return Suspicion::None;
             }
             Some(earlier) => {
                 masks.merge(&differs(earlier).unwrap_or_default());
-                let global = knowledge.masks.clone();
-                knowledge.state_masks.learn(identity, &global, expected, &before, &masks);
+                let global = pages.masks.clone();
+                pages.state_masks.learn(identity, &global, expected, &before, &masks);
                 Suspicion::Confirmed
             }
         };
-        // The page is no state of its own.
+        // The page is not a state of its own.
         if let Some(at) = &self.at {
-            knowledge.forget(at);
+            pages.forget(at);
         }
         self.learned = true;
         self.found.pop();
         suspicion
     }
 
-    /// The tab stands in another state than the job begins in.
+    /// The tab stands in another state than that in which the job begins.
     fn elsewhere(&self) -> Stop {
         match &self.at {
             Some(known) => Stop::Elsewhere(Sighting { key: known.key, offers: None }),
@@ -503,12 +506,12 @@ impl Crawler {
     }
 }
 
-/// The page before the last of so many steps.
-fn raw_before(before: &Known, steps: &[PathStep], done: usize) -> Option<Raw> {
-    if done > 1 { steps[done - 2].expect } else { Some(before.sheet.raw) }
+/// The page before the last of the steps that are done.
+fn raw_before(before: &KnownPage, steps: &[PathStep], done: usize) -> Option<Raw> {
+    if done > 1 { steps[done - 2].expect } else { Some(before.actions.raw) }
 }
 
-/// The kinds for which the browser's own input can make a difference.
+/// The kinds for which trusted input can make a difference.
 fn can_be_trusted(kind: Kind) -> bool {
     matches!(
         kind,

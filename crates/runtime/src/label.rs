@@ -1,11 +1,11 @@
-//! What people call an action: its kind and what it is done to. For reading only; nothing depends on it.
+//! Labels of actions for people: the kind and the element. Nothing depends on them.
 
 use argiope_explore::page::{Kind, Offer, Page};
 
-/// No label is longer than this, in characters.
+/// The longest label, in characters.
 const LONGEST: usize = 80;
 
-/// For example `click button "Save"`.
+/// The label of an action, for example `click button "Save"`.
 pub fn of(page: &Page, offer: &Offer) -> String {
     let kind = offer.kind.name();
     if offer.kind == Kind::Link {
@@ -21,7 +21,7 @@ pub fn of(page: &Page, offer: &Offer) -> String {
     label
 }
 
-/// The element's tag and what is written on it.
+/// The element's tag and its text or name.
 fn named(page: &Page, node: u32) -> String {
     let Some(element) = page.nodes.get(node as usize) else { return String::new() };
     let written = ["aria-label", "title", "placeholder", "name", "alt", "id"];

@@ -1,4 +1,4 @@
-//! What the crawlers learned, as the store keeps it under names. Learned again if it is lost.
+//! What crawlers have learned, as named values of the store. If it is lost, it is learned again.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use serde::de::DeserializeOwned;
 use crate::page_index::PageIndex;
 use crate::store::{Store, StoreError};
 
-/// What a reset is taken to cost before it was measured. Measured on client-side pages: 22 to 55.
+/// The cost of a reset, in actions, before it is measured. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 
-/// What was learned in an earlier part of the crawl.
+/// What an earlier run of the crawl has learned.
 pub struct LearnedValues {
-    /// What changes from load to load.
+    /// Masks of what changes from load to load.
     pub masks: Masks,
-    /// What changes in single states.
+    /// Masks of what changes in single states.
     pub state_masks: StateMasks,
-    /// How actions are done.
+    /// Whether actions need trusted input.
     pub trusted: BTreeMap<ActionSignature, bool>,
-    /// What a reset costs.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
-    /// Where the application was found to be.
+    /// The origin to which the address has led.
     pub origin: Option<String>,
 }
 
 impl LearnedValues {
-    /// Puts it where crawlers find it.
+    /// Puts it into the page index of the crawlers.
     pub fn into_page_index(self, pages: &mut PageIndex) {
         pages.masks = self.masks;
         pages.state_masks = self.state_masks;
@@ -36,7 +36,7 @@ impl LearnedValues {
     }
 }
 
-/// What the store has.
+/// Reads what the store has.
 pub fn load(store: &Store) -> Result<LearnedValues, StoreError> {
     let trusted: Vec<ActionSignature> = named(store, "trusted")?.unwrap_or_default();
     Ok(LearnedValues {
@@ -57,27 +57,23 @@ fn named<T: DeserializeOwned>(store: &Store, name: &str) -> Result<Option<T>, St
     bytes.map(read).transpose()
 }
 
-/// What is known once the first page was seen.
-pub fn first(knowledge: &PageIndex, origin: &str) -> Vec<(String, Vec<u8>)> {
-    vec![entry("masks", &knowledge.masks), entry("origin", origin)]
+/// The values that are known after the first page.
+pub fn first(pages: &PageIndex, origin: &str) -> Vec<(String, Vec<u8>)> {
+    vec![entry("masks", &pages.masks), entry("origin", origin)]
 }
 
-/// What is learned later.
-pub fn learned(knowledge: &PageIndex, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
-    let trusted: Vec<_> = knowledge
-        .trusted
-        .iter()
-        .filter(|&(_, &trusted)| trusted)
-        .map(|(action, _)| action)
-        .collect();
+/// The values that are learned later.
+pub fn learned(pages: &PageIndex, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
+    let trusted: Vec<_> =
+        pages.trusted.iter().filter(|&(_, &trusted)| trusted).map(|(action, _)| action).collect();
     vec![
         entry("trusted", &trusted),
-        entry("state-masks", &knowledge.state_masks),
+        entry("state-masks", &pages.state_masks),
         entry("reset-cost", &reset_cost),
     ]
 }
 
-/// What crawlers of a ring have learned.
+/// The values that the crawlers of a cluster have learned.
 pub fn fetched(
     masks: &Masks,
     state_masks: &StateMasks,

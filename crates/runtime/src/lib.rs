@@ -1,4 +1,4 @@
-//! What a crawl does in the world: browsers, the disk, the clock. Decides nothing: that is `controller`'s part.
+#![doc = include_str!("../README.md")]
 
 pub mod browsers;
 pub mod cluster;

@@ -1,39 +1,39 @@
-//! What a reset costs, in actions, measured while crawling.
+//! The cost of a reset in actions, measured during the crawl.
 
 use std::time::Duration;
 
 use crate::crawler::JobCost;
 
-/// So much must have been measured before the price is believed.
+/// How many loads must be measured before the cost counts, and how many tens of actions.
 const ENOUGH: u64 = 5;
-/// The price is told anew when it has changed by this factor.
+/// The cost is reported anew when it has changed by this factor.
 const CHANGED: f64 = 1.25;
 
-/// Keeps the time of loads and actions.
+/// The times of loads and actions.
 #[derive(Debug)]
 pub struct Pace {
     loads: u64,
     loading: Duration,
     actions: u64,
     acting: Duration,
-    told: f64,
+    reported: f64,
     changed: bool,
 }
 
 impl Pace {
-    /// With a price to begin with.
+    /// Begins with an assumed cost.
     pub fn new(reset_cost: f64) -> Self {
         Self {
             loads: 0,
             loading: Duration::ZERO,
             actions: 0,
             acting: Duration::ZERO,
-            told: reset_cost,
+            reported: reset_cost,
             changed: false,
         }
     }
 
-    /// Takes in what a job took; the new price if it has changed much.
+    /// Adds what a job took. Returns the new cost if it has changed much.
     pub fn measured(&mut self, spent: &JobCost) -> Option<f64> {
         self.loads += spent.resets;
         self.loading += spent.loading;
@@ -45,20 +45,20 @@ impl Pace {
         let load = self.loading.as_secs_f64() / self.loads as f64;
         let action = self.acting.as_secs_f64() / self.actions as f64;
         let cost = (load / action).clamp(1.0, 1000.0);
-        if cost > self.told * CHANGED || cost * CHANGED < self.told {
-            self.told = cost;
+        if cost > self.reported * CHANGED || cost * CHANGED < self.reported {
+            self.reported = cost;
             self.changed = true;
             return Some(cost);
         }
         None
     }
 
-    /// The price.
+    /// The cost that was last reported.
     pub fn reset_cost(&self) -> f64 {
-        self.told
+        self.reported
     }
 
-    /// Whether the price has changed since this was last asked.
+    /// Whether the cost has changed since the last call.
     pub fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }

@@ -1,5 +1,5 @@
-//! What the crawlers of one process know together: which page is which state, where its actions are, and
-//! what is volatile. All of it can be learned again; what must not be forgotten is in the store.
+//! What the crawlers of one process know of pages: which state a page is, where its actions are,
+//! and what is volatile. All of it can be learned again; what must last is in the store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use argiope_explore::page::{Kind, Page};
 use crate::label;
 use crate::store::{FoundPage, OfferDetail, StateDetail};
 
-/// How many places of actions are kept in memory; those of states beyond that are read from the store.
+/// How many actions are kept in memory; those of further states are read from the store.
 const PLACES: usize = 400_000;
 
-/// A page of a state: where its actions are, as long as it is the same to the byte.
+/// The actions of one page of a state. They hold as long as the page is the same to the byte.
 #[derive(Debug)]
 pub struct PageActions {
     /// The page.
@@ -25,109 +25,113 @@ pub struct PageActions {
     places: Box<[ActionHandle]>,
 }
 
-/// Where an action is.
+/// An action on a page: what is done, and where.
 #[derive(Clone, Debug)]
 pub struct ActionHandle {
     /// The action.
     pub action: ActionSignature,
-    /// What is done.
+    /// The kind of action.
     pub kind: Kind,
-    /// With what.
+    /// The argument of the action, such as a text or a key.
     pub argument: Box<str>,
-    /// Where.
+    /// The place of its element.
     pub place: Box<str>,
 }
 
 impl PageActions {
     fn new(raw: Raw, offers: &[OfferDetail]) -> Self {
-        let spot = |offer: &OfferDetail| ActionHandle {
+        let handle = |offer: &OfferDetail| ActionHandle {
             action: offer.signature,
             kind: offer.kind,
             argument: offer.argument.as_str().into(),
             place: offer.place.as_str().into(),
         };
-        let mut places: Vec<ActionHandle> = offers.iter().map(spot).collect();
-        places.sort_by_key(|spot| spot.action);
+        let mut places: Vec<ActionHandle> = offers.iter().map(handle).collect();
+        places.sort_by_key(|handle| handle.action);
         Self { raw, places: places.into() }
     }
 
-    /// What the page offers.
+    /// The actions that the page offers.
     pub fn offers(&self) -> Vec<Offered> {
-        let offered =
-            |spot: &ActionHandle| Offered { action: spot.action, once: spot.kind == Kind::Link };
+        let offered = |handle: &ActionHandle| Offered {
+            action: handle.action,
+            once: handle.kind == Kind::Link,
+        };
         self.places.iter().map(offered).collect()
     }
 
-    /// Where an action is on this page.
-    pub fn spot(&self, action: ActionSignature) -> Option<&ActionHandle> {
+    /// An action of this page.
+    pub fn handle(&self, action: ActionSignature) -> Option<&ActionHandle> {
         self.places
-            .binary_search_by_key(&action, |spot| spot.action)
+            .binary_search_by_key(&action, |handle| handle.action)
             .ok()
             .map(|at| &self.places[at])
     }
 }
 
-/// A page that was recognised.
+/// A page whose state is known.
 #[derive(Clone, Debug)]
-pub struct Known {
-    /// The state that it is.
+pub struct KnownPage {
+    /// Its state.
     pub key: StateKey,
-    /// Where its actions are.
-    pub sheet: Arc<PageActions>,
+    /// Its actions.
+    pub actions: Arc<PageActions>,
 }
 
-/// What a look at an unknown page brought.
-pub struct Sight {
-    /// The page, recognised.
-    pub known: Known,
-    /// What it offers.
+/// A page that a crawler has looked at.
+pub struct NewPage {
+    /// Its state and its actions.
+    pub known: KnownPage,
+    /// The actions that it offers.
     pub offers: Vec<Offered>,
-    /// To be stored if the state turns out to be new.
+    /// What the store keeps of it, if the state is new.
     pub found: FoundPage,
 }
 
-/// What the crawlers know, on whichever thread they work.
+/// The page index, as the threads of a process share it. Lock order: it comes before the archive
+/// of a cluster crawl, and nothing is awaited under it.
 #[derive(Clone)]
 pub struct SharedPageIndex(Arc<Mutex<PageIndex>>);
 
 impl SharedPageIndex {
-    /// For crawlers that begin with this.
-    pub fn new(knowledge: PageIndex) -> Self {
-        Self(Arc::new(Mutex::new(knowledge)))
+    /// Shares an index.
+    pub fn new(pages: PageIndex) -> Self {
+        Self(Arc::new(Mutex::new(pages)))
     }
 
-    /// Everything in it can be learned again: a panic elsewhere leaves nothing behind that would be wrong.
+    /// Everything in it can be learned again, so that a panic elsewhere does no harm.
     pub fn lock(&self) -> MutexGuard<'_, PageIndex> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the crawlers know.
+/// What the crawlers of a process know of pages.
 pub struct PageIndex {
     identity: &'static NamedIdentity,
-    /// What changes from load to load, on every page.
+    /// Masks of what changes from load to load, on every page.
     pub masks: Masks,
-    /// What was found to change in single states.
+    /// Masks of what changes in single states.
     pub state_masks: StateMasks,
-    /// How an action must be done: true if only the browser's own input works.
+    /// Whether an action needs trusted input (the browser's own).
     pub trusted: BTreeMap<ActionSignature, bool>,
-    /// Pages that should have been a state and differed from it in values only.
+    /// Pages that should have been a state and differ from it in values alone.
     pub suspects: BTreeMap<StateKey, Page>,
-    /// States that were suspected and came back as they were.
+    /// Suspected states that came back unchanged.
     pub cleared: BTreeSet<StateKey>,
-    /// Candidates that failed together with the walk to them.
+    /// Candidates that failed in one call with other steps.
     pub risky: BTreeSet<(StateKey, ActionSignature)>,
-    /// States that a crawler has found and not told anybody of yet: whoever meets them meanwhile has to find them as well.
-    untold: BTreeSet<StateKey>,
-    raws: HashMap<Raw, Known>,
-    /// The page by which a state was first recognised.
+    /// States that a crawler has found and not reported yet. Another crawler that meets one has to
+    /// look as well, because the controller does not know it yet.
+    unreported: BTreeSet<StateKey>,
+    raws: HashMap<Raw, KnownPage>,
+    /// The actions of each state's first page.
     first: HashMap<StateKey, Arc<PageActions>>,
     oldest: VecDeque<(Raw, StateKey)>,
     places: usize,
 }
 
 impl PageIndex {
-    /// Nothing but how pages are told apart.
+    /// An empty index.
     pub fn new(identity: &'static NamedIdentity) -> Self {
         Self {
             identity,
@@ -137,7 +141,7 @@ impl PageIndex {
             suspects: BTreeMap::new(),
             cleared: BTreeSet::new(),
             risky: BTreeSet::new(),
-            untold: BTreeSet::new(),
+            unreported: BTreeSet::new(),
             raws: HashMap::new(),
             first: HashMap::new(),
             oldest: VecDeque::new(),
@@ -145,36 +149,36 @@ impl PageIndex {
         }
     }
 
-    /// How pages are told apart.
+    /// The identity, which tells states apart.
     pub fn identity(&self) -> &'static NamedIdentity {
         self.identity
     }
 
-    /// A page that was met before, of a state that was told of.
-    pub fn page(&self, raw: Raw) -> Option<&Known> {
-        self.raws.get(&raw).filter(|known| !self.untold.contains(&known.key))
+    /// A page that was met before, if its state was reported.
+    pub fn page(&self, raw: Raw) -> Option<&KnownPage> {
+        self.raws.get(&raw).filter(|known| !self.unreported.contains(&known.key))
     }
 
-    /// What was found has been told.
-    pub fn told(&mut self, state: StateKey) {
-        self.untold.remove(&state);
+    /// A state that was found is reported.
+    pub fn mark_reported(&mut self, state: StateKey) {
+        self.unreported.remove(&state);
     }
 
-    /// The page by which a state was first recognised, if it is in memory.
-    pub fn sheet(&self, key: StateKey) -> Option<&Arc<PageActions>> {
+    /// The actions of a state's first page, if they are in memory.
+    pub fn actions_of(&self, key: StateKey) -> Option<&Arc<PageActions>> {
         self.first.get(&key)
     }
 
-    /// Takes in what the store knows of a state.
+    /// Adds what the store knows of a state.
     pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Arc<PageActions> {
-        let sheet = Arc::new(PageActions::new(Raw(detail.raw), &detail.offers));
-        self.remember(Known { key, sheet: sheet.clone() });
-        sheet
+        let actions = Arc::new(PageActions::new(Raw(detail.raw), &detail.offers));
+        self.remember(KnownPage { key, actions: actions.clone() });
+        actions
     }
 
-    /// Names a page that was looked at. A state that neither memory nor the store knows by its own name may
-    /// be one that has volatile parts.
-    pub fn recognise(&mut self, look: Look, stored: impl Fn(StateKey) -> bool) -> Sight {
+    /// Finds the state of a page that was looked at. A state that is new to memory and store may be
+    /// a known state with other volatile values.
+    pub fn recognise(&mut self, look: Look, stored: impl Fn(StateKey) -> bool) -> NewPage {
         let Look { raw, page, source, .. } = look;
         let mut recognised = self.identity.recognise(&page, &self.masks);
         if !self.state_masks.is_empty()
@@ -185,16 +189,17 @@ impl PageIndex {
             recognised = resolved;
         }
         let offers = offers_of(&page, &recognised);
-        let known = Known { key: recognised.key, sheet: Arc::new(PageActions::new(raw, &offers)) };
+        let known =
+            KnownPage { key: recognised.key, actions: Arc::new(PageActions::new(raw, &offers)) };
         if !self.first.contains_key(&known.key) {
-            self.untold.insert(known.key);
+            self.unreported.insert(known.key);
         }
         self.remember(known.clone());
         let offered = |offer: &OfferDetail| Offered {
             action: offer.signature,
             once: offer.kind == Kind::Link,
         };
-        Sight {
+        NewPage {
             known,
             offers: offers.iter().map(offered).collect(),
             found: FoundPage {
@@ -210,25 +215,25 @@ impl PageIndex {
         }
     }
 
-    /// The page is to be looked at again when it is met again.
-    pub fn forget(&mut self, known: &Known) {
-        self.raws.remove(&known.sheet.raw);
-        if self.first.get(&known.key).is_some_and(|sheet| sheet.raw == known.sheet.raw) {
+    /// Forgets a page: the next crawler that meets it looks again.
+    pub fn forget(&mut self, known: &KnownPage) {
+        self.raws.remove(&known.actions.raw);
+        if self.first.get(&known.key).is_some_and(|actions| actions.raw == known.actions.raw) {
             self.first.remove(&known.key);
         }
     }
 
-    fn remember(&mut self, known: Known) {
-        self.places += known.sheet.places.len() + 4;
-        self.oldest.push_back((known.sheet.raw, known.key));
-        self.first.entry(known.key).or_insert_with(|| known.sheet.clone());
-        self.raws.insert(known.sheet.raw, known);
+    fn remember(&mut self, known: KnownPage) {
+        self.places += known.actions.places.len() + 4;
+        self.oldest.push_back((known.actions.raw, known.key));
+        self.first.entry(known.key).or_insert_with(|| known.actions.clone());
+        self.raws.insert(known.actions.raw, known);
         while self.places > PLACES && self.oldest.len() > 1 {
             let Some((raw, key)) = self.oldest.pop_front() else { break };
             if let Some(gone) = self.raws.remove(&raw) {
-                self.places = self.places.saturating_sub(gone.sheet.places.len() + 4);
+                self.places = self.places.saturating_sub(gone.actions.places.len() + 4);
             }
-            if self.first.get(&key).is_some_and(|sheet| sheet.raw == raw) {
+            if self.first.get(&key).is_some_and(|actions| actions.raw == raw) {
                 self.first.remove(&key);
             }
         }
@@ -259,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_known_when_its_state_was_told_of() {
-        let mut knowledge = PageIndex::new(argiope_explore::identity::find("content").unwrap());
-        let state = knowledge.recognise(look(1), |_| false).known.key;
-        assert!(knowledge.page(Raw(1)).is_none(), "whoever meets it meanwhile has to look");
-        knowledge.told(state);
-        assert_eq!(knowledge.page(Raw(1)).unwrap().key, state);
+    fn a_page_is_known_when_its_state_is_reported() {
+        let mut pages = PageIndex::new(argiope_explore::identity::find("content").unwrap());
+        let state = pages.recognise(look(1), |_| false).known.key;
+        assert!(pages.page(Raw(1)).is_none(), "a crawler that meets it has to look");
+        pages.mark_reported(state);
+        assert_eq!(pages.page(Raw(1)).unwrap().key, state);
         // Another page of the same state.
-        assert_eq!(knowledge.recognise(look(2), |_| false).known.key, state);
-        assert!(knowledge.page(Raw(2)).is_some());
+        assert_eq!(pages.recognise(look(2), |_| false).known.key, state);
+        assert!(pages.page(Raw(2)).is_some());
     }
 }

@@ -1,5 +1,5 @@
-//! The first looks at an application: is there a page to crawl, where did the address lead, and what of the
-//! page changes from load to load.
+//! The probe of an application: it loads the first page twice to find out whether it can be
+//! crawled, to which origin the address leads, and what changes from load to load.
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
@@ -17,7 +17,7 @@ pub enum NoPage {
     NotLoaded {
         /// The address.
         url: String,
-        /// In words.
+        /// The reason in words.
         why: String,
     },
     /// The server answered with an error.
@@ -28,23 +28,23 @@ pub enum NoPage {
         /// The status.
         status: u16,
     },
-    /// It is no page.
+    /// It is not a page.
     #[error("{url} is not a web page but {kind}")]
     NotAPage {
         /// The address.
         url: String,
-        /// What it is.
+        /// What it is instead.
         kind: String,
     },
-    /// There is nothing on it.
-    #[error("{url} is an empty page: nothing to see and nothing to do")]
+    /// The page is empty.
+    #[error("{url} is an empty page: there is nothing to crawl")]
     Empty {
         /// The address.
         url: String,
     },
 }
 
-/// Why there was no look.
+/// Why the probe failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NoLook {
     /// The address cannot be crawled.
@@ -70,7 +70,7 @@ impl NoPage {
     }
 }
 
-/// The browser's reasons that people meet most, in words.
+/// The browser's most frequent reasons, in words.
 fn in_words(reason: &str) -> String {
     let code = reason.strip_prefix("net::").unwrap_or(reason);
     let words = match code {
@@ -116,7 +116,7 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     Ok(look)
 }
 
-/// Looks at the first page twice, where the address leads in the end, and says so to the agent.
+/// Looks at the first page twice, and sets the agent's origin to where the address leads.
 pub async fn looks(
     browsers: &Browsers,
     agent: &mut AgentSettings,
@@ -124,7 +124,7 @@ pub async fn looks(
 ) -> Result<(Look, Look, Tab), NoLook> {
     let mut tab = browsers.tab(agent.clone()).await?;
     let mut first = look_at(browsers, agent, &mut tab, url).await?;
-    // A redirect of the first load says where the application really is.
+    // A redirect of the first load names the origin of the application.
     if let Ok(there) = Scope::of(&first.page.url)
         && there.origin != agent.origin
     {
@@ -136,7 +136,7 @@ pub async fn looks(
     Ok((first, second, tab))
 }
 
-/// In a tab that makes frames, if this one does not and the page needs them.
+/// Looks again in a tab that makes frames, if the page needs them and this tab makes none.
 async fn look_at(
     browsers: &Browsers,
     agent: &AgentSettings,
@@ -151,7 +151,7 @@ async fn look_at(
     Ok(looked?)
 }
 
-/// What changed between two loads.
+/// Masks of what changed between two loads.
 pub fn volatile(identity: &NamedIdentity, first: &Look, second: &Look) -> Masks {
     if first.raw == second.raw {
         Masks::default()
@@ -160,8 +160,8 @@ pub fn volatile(identity: &NamedIdentity, first: &Look, second: &Look) -> Masks 
     }
 }
 
-/// The masks that the agent can leave out of the raw hash by itself: those of elements with an id. The others
-/// cost a look each time.
+/// The masks that the agent itself can leave out of the raw hash: those of elements with an id. The
+/// others cost a look each time.
 pub fn blanks(masks: &Masks) -> Vec<Blank> {
     let plain = |text: &str| {
         text.chars().all(|one| one.is_ascii_alphanumeric() || one == '-' || one == '_')

@@ -1,4 +1,4 @@
-//! Whether selectors that a person gave can be understood, asked of the browser that will use them.
+//! Checks the selectors of `--ignore` in the browser that will use them.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use argiope_browser::{Browser, CallError};
 use argiope_explore::quoted::Quoted;
 use serde_json::json;
 
-/// A question about a selector takes no time; a browser that does not answer is gone.
+/// A browser that does not answer within this time is gone.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Why selectors cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectorError {
-    /// It means nothing.
+    /// It is not a selector.
     #[error("{} is not a CSS selector", Quoted(.0))]
     Invalid(String),
-    /// The browser did not say.
+    /// The browser does not answer.
     #[error("the browser does not answer: {0}")]
     Mute(#[from] CallError),
 }
 
-/// Checks each selector by itself, since a comma between two may hide a mistake.
+/// Checks each selector by itself: joined by commas, two mistakes could cancel out.
 pub async fn check(browser: &Browser, selectors: &[String]) -> Result<(), SelectorError> {
     if selectors.is_empty() {
         return Ok(());

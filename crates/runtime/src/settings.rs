@@ -1,4 +1,5 @@
-//! What a crawl was asked for, checked. Kept in the store, so that a resumed crawl goes on as it began.
+//! The settings of a crawl, checked. The store keeps them, so that a resumed crawl continues as it
+//! began.
 
 use std::time::Duration;
 
@@ -7,35 +8,35 @@ use argiope_explore::identity;
 use argiope_explore::strategies;
 use serde::{Deserialize, Serialize};
 
-/// Everything that decides what a crawl does.
+/// The settings that decide what a crawl does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CrawlSettings {
-    /// Where the application is.
+    /// The address of the application.
     pub url: String,
     /// The strategy's name.
     pub strategy: String,
     /// The identity's name.
     pub identity: String,
-    /// How many tabs work at once.
+    /// The number of tabs.
     pub tabs: u32,
-    /// Decides everything that is left to chance.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// At most so many states.
+    /// Stop after this many states.
     pub max_states: Option<usize>,
-    /// At most so many actions.
+    /// Execute at most this many actions.
     pub max_actions: Option<u64>,
-    /// Nothing deeper than this.
+    /// Explore no state deeper than this.
     pub max_depth: Option<u32>,
-    /// A picture of every state.
+    /// Take a screenshot of every state.
     pub screenshots: bool,
     /// The fixed time of the page's clock, in milliseconds since 1970.
     pub freeze_time: Option<i64>,
-    /// Selectors of what is not part of the application.
+    /// Selectors of elements that do not belong to the application.
     pub ignore: Vec<String>,
     /// How long a page may take to settle, in milliseconds.
     pub settle_ms: u32,
-    /// How much memory the browser may take before it is replaced, in megabytes.
+    /// The memory of a browser at which it is replaced, in megabytes.
     pub browser_mb: u32,
 }
 
@@ -54,14 +55,14 @@ impl CrawlSettings {
             screenshots: false,
             freeze_time: None,
             ignore: Vec::new(),
-            // Asked for: a hard cap of ten seconds.
+            // A hard cap, by requirement.
             settle_ms: 10_000,
             // A guess: two tabs of a large application take about 600 MB.
             browser_mb: 3_000,
         }
     }
 
-    /// For the controller.
+    /// The limits, for the controller.
     pub fn limits(&self) -> CrawlLimits {
         CrawlLimits {
             max_states: self.max_states,
@@ -76,17 +77,18 @@ impl CrawlSettings {
     }
 }
 
-/// The parts of an address that decide what belongs to the application.
+/// What of an address decides which pages belong to the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Scheme, host and port.
     pub origin: String,
-    /// The host; for a name, without a leading `www.`: requests to it and to its subdomains hold a page.
+    /// The host, without a leading `www.`. A page settles after its requests to this host and its
+    /// subdomains.
     pub site: String,
 }
 
 impl Scope {
-    /// The scope of an address; a sentence if it is not one that a browser can crawl.
+    /// The scope of an address, or a sentence that says why a browser cannot crawl it.
     pub fn of(url: &str) -> Result<Self, String> {
         let Some((scheme, rest)) = url.split_once("://") else {
             return Err(format!("{url:?} has no scheme: write http:// or https:// before it"));

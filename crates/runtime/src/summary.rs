@@ -1,11 +1,11 @@
-//! How far a crawl is and how it ended, in numbers for people and scripts.
+//! The progress of a crawl and its summary, in numbers for people and scripts.
 
 use std::time::Duration;
 
 use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
 
-/// Where a crawl stands, for people.
+/// The progress of a crawl.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrawlProgress {
     /// States found.
@@ -14,13 +14,13 @@ pub struct CrawlProgress {
     pub transitions: usize,
     /// Candidates left.
     pub unexplored: usize,
-    /// Actions executed, those of a resumed crawl included.
+    /// Actions executed, with those of earlier runs.
     pub actions: u64,
     /// Loads of the URL.
     pub resets: u64,
-    /// Actions executed since this process began.
+    /// Actions executed by this process.
     pub actions_now: u64,
-    /// Since this process began.
+    /// The time since this process began.
     pub elapsed: Duration,
 }
 
@@ -29,28 +29,28 @@ pub struct CrawlProgress {
 pub struct CrawlSummary {
     /// Every candidate was executed or given up.
     pub complete: bool,
-    /// If not, why.
+    /// Why the crawl stopped before that.
     pub stopped_by: Option<StoppedBy>,
-    /// At the end.
+    /// The progress at the end.
     pub progress: CrawlProgress,
     /// Candidates given up.
     pub failed: usize,
-    /// Transitions that led to several states.
+    /// Actions that led to several states.
     pub nondeterministic: usize,
     /// Transitions after which the page was still busy.
     pub unsettled: usize,
     /// Plain links followed.
     pub urls: usize,
-    /// What a reset cost, in actions.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
-    /// How often a browser was replaced.
+    /// How many browsers were replaced.
     pub browsers_replaced: u32,
     /// Whether pages ran in the browser's sandbox.
     pub sandboxed: bool,
 }
 
 impl CrawlProgress {
-    /// What a controller knows; nothing of time.
+    /// The numbers of a controller, without times.
     pub fn of(controller: &Controller) -> Self {
         let counts = controller.progress();
         Self {
@@ -65,7 +65,7 @@ impl CrawlProgress {
 }
 
 impl CrawlSummary {
-    /// What a controller knows; nothing of time and browsers.
+    /// The numbers of a controller, without times and browsers.
     pub fn of(controller: &Controller, complete: bool, stopped_by: Option<StoppedBy>) -> Self {
         let counts = controller.progress();
         Self {

@@ -197,7 +197,7 @@ async fn crawl_with(
     client.start(id, order).await.map_err(failed)?;
     client.follow(id).await.map_err(failed)?;
     loop {
-        let status = client.stands().await.map_err(failed)?;
+        let status = client.next_progress().await.map_err(failed)?;
         if !goes_on(&status, id) {
             return Ok(started.elapsed());
         }

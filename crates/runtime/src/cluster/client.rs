@@ -1,5 +1,5 @@
-//! Whoever wants something of a ring: to begin a crawl, to follow it, to know how everything stands, and to have the
-//! whole model in a directory of its own.
+//! A client of a cluster: it starts and follows crawls, asks for the status, and fetches the whole
+//! model into a run directory of its own.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -22,20 +22,20 @@ use crate::store::{Batch, Store, StoreError};
 /// The facts that are written in one transaction, at least.
 const AT_ONCE: usize = 256;
 
-/// Why a wish was not granted.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The controller cannot be reached, or does not want to talk.
+    /// The controller cannot be reached, or refuses the connection.
     #[error(transparent)]
     Dial(#[from] DialError),
-    /// It says no; why.
+    /// The controller refuses; why.
     #[error("{0}")]
-    No(String),
+    Refused(String),
     /// The connection broke.
     #[error("the controller at {0} is gone")]
     Gone(String),
-    /// It says something that has no place here.
-    #[error("the controller at {0} answers something else than was asked")]
+    /// It sends an answer that does not fit the request.
+    #[error("the controller at {0} sends an answer that does not fit the request")]
     Confused(String),
 }
 
@@ -56,7 +56,7 @@ impl Client {
 
     /// Dials one controller after the other until one answers.
     pub async fn dial_any(switch: &Switch, addresses: &[String]) -> Result<Self, ClientError> {
-        let mut last = ClientError::No("no address of a controller was given".to_owned());
+        let mut last = ClientError::Refused("no address of a controller was given".to_owned());
         for address in addresses {
             match Self::dial(switch, address).await {
                 Ok(client) => return Ok(client),
@@ -66,8 +66,8 @@ impl Client {
         Err(last)
     }
 
-    async fn wish(&self, wish: &FromClient) -> Result<(), ClientError> {
-        self.sender.send(encode(wish)).await.map_err(|_| ClientError::Gone(self.address.clone()))
+    async fn request(&self, request: &FromClient) -> Result<(), ClientError> {
+        self.sender.send(encode(request)).await.map_err(|_| ClientError::Gone(self.address.clone()))
     }
 
     async fn answer(&mut self) -> Result<ToClient, ClientError> {
@@ -80,7 +80,7 @@ impl Client {
             Err(RecvError::TooLarge { .. }) => return Err(self.confused()),
         };
         match decode(&frame) {
-            Some(ToClient::No(why)) => Err(ClientError::No(why)),
+            Some(ToClient::Refused(why)) => Err(ClientError::Refused(why)),
             Some(answer) => Ok(answer),
             None => Err(self.confused()),
         }
@@ -90,45 +90,45 @@ impl Client {
         ClientError::Confused(self.address.clone())
     }
 
-    /// Begins a crawl. To ask for the same one twice does no harm.
+    /// Starts a crawl. The same id twice starts one crawl.
     pub async fn start(&mut self, id: CrawlId, order: Order) -> Result<(), ClientError> {
-        self.wish(&FromClient::Start(id, order)).await?;
+        self.request(&FromClient::Start(id, order)).await?;
         match self.answer().await? {
             ToClient::Started(_) => Ok(()),
             _ => Err(self.confused()),
         }
     }
 
-    /// How everything stands.
+    /// The status of the cluster.
     pub async fn status(&mut self) -> Result<Status, ClientError> {
-        self.wish(&FromClient::Status).await?;
+        self.request(&FromClient::Status).await?;
         match self.answer().await? {
             ToClient::Status(status) => Ok(status),
             _ => Err(self.confused()),
         }
     }
 
-    /// Wants to hear from time to time how a crawl stands.
+    /// Asks for the progress of a crawl from time to time.
     pub async fn follow(&self, id: CrawlId) -> Result<(), ClientError> {
-        self.wish(&FromClient::Follow(id)).await
+        self.request(&FromClient::Follow(id)).await
     }
 
-    /// How a crawl stands that is followed, the next time that something is said of it. Can be abandoned.
-    pub async fn stands(&mut self) -> Result<Status, ClientError> {
+    /// The next progress of a crawl that is followed. Can be dropped while it waits.
+    pub async fn next_progress(&mut self) -> Result<Status, ClientError> {
         match self.answer().await? {
-            ToClient::Stands(status) => Ok(status),
+            ToClient::Progress(status) => Ok(status),
             _ => Err(self.confused()),
         }
     }
 
     /// Stops a crawl.
     pub async fn stop(&self, id: CrawlId) -> Result<(), ClientError> {
-        self.wish(&FromClient::Stop(id)).await
+        self.request(&FromClient::Stop(id)).await
     }
 
-    /// Everything that the controller keeps of a crawl.
+    /// Fetches everything that the controller keeps of a crawl.
     pub async fn fetch(&mut self, id: CrawlId, into: &mut Fetched) -> Result<(), ClientError> {
-        self.wish(&FromClient::Fetch(id)).await?;
+        self.request(&FromClient::Fetch(id)).await?;
         loop {
             match self.answer().await? {
                 ToClient::Spec(spec, volatile) => {
@@ -141,8 +141,8 @@ impl Client {
                     into.blobs.extend(good.map(|blob| (blob.content, blob.bytes)));
                 }
                 ToClient::End => return Ok(()),
-                ToClient::Stands(_) => {}
-                ToClient::Started(_) | ToClient::Status(_) | ToClient::No(_) => {
+                ToClient::Progress(_) => {}
+                ToClient::Started(_) | ToClient::Status(_) | ToClient::Refused(_) => {
                     return Err(self.confused());
                 }
             }
@@ -312,7 +312,7 @@ fn initial(state: &Fact) -> Option<StateKey> {
     Some(route.first().map_or(*key, |step| step.from))
 }
 
-/// One fact of two about the same state: all offers, the shorter route, and a page if either has one.
+/// One fact of two about the same state: all offers, the shorter route, and the page of either.
 fn joined(one: Fact, other: Fact) -> Fact {
     let (
         Fact::State { key, offers, route, content },

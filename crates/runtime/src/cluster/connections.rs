@@ -1,4 +1,4 @@
-//! Connections of a controller: who is at the other end, and what was sent there already.
+//! Connections of a controller: the process at the other end, and what it has been sent.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use tokio::task::AbortHandle;
 
 use super::protocol::encode;
 
-/// Counts connections.
+/// The number of a connection in this process.
 pub type LinkId = u64;
 
-/// What connections bring.
+/// What happens on a connection.
 pub enum ConnectionEvent {
-    /// A frame.
+    /// A frame has arrived.
     Frame(LinkId, Vec<u8>),
-    /// It is over; why.
+    /// It has ended; why.
     Closed(LinkId, String),
 }
 
 /// One connection.
 pub struct Link {
-    /// Who is there.
+    /// The process at the other end.
     pub hello: Hello,
     sender: Sender,
     _reader: Reader,
-    /// The contents that the other side has.
+    /// The contents that the other process has.
     pub has: BTreeSet<ContentId>,
-    /// Frames that were not sent because the other side does not keep up.
+    /// Frames that were not sent because the other process is too slow.
     pub dropped: u64,
 }
 
-/// Reads as long as it is there: whoever is not wanted any more is not listened to.
+/// The task that reads frames; dropping it ends the task.
 struct Reader(AbortHandle);
 
 impl Drop for Reader {
@@ -44,7 +44,8 @@ impl Drop for Reader {
 }
 
 impl Link {
-    /// Takes a connection over: what comes is passed on in order, and waits while nobody takes it.
+    /// Takes a connection over. Frames are passed on in order; while the queue is full, the
+    /// connection is read no further.
     pub fn open(
         id: LinkId,
         connection: Connection,
@@ -71,15 +72,15 @@ impl Link {
         Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0 }
     }
 
-    /// Sends a message unless the other side is too far behind; says whether it is on its way. What is lost so is
-    /// said again by whoever waits for an answer.
+    /// Sends a message unless the queue is full. Returns whether it is on its way; the sender of a
+    /// lost question retries.
     pub fn send(&mut self, message: &impl Serialize) -> bool {
         let sent = self.sender.try_send(encode(message)).is_ok();
         self.dropped += u64::from(!sent);
         sent
     }
 
-    /// Sends what may take longer than the queue is, in order, without holding anything up here.
+    /// Sends messages that may not fit into the queue, in order, without waiting here.
     pub fn send_all<T: Serialize + Send + 'static>(
         &self,
         messages: impl IntoIterator<Item = T> + Send + 'static,
@@ -97,18 +98,18 @@ impl Link {
         });
     }
 
-    /// Waits until everything is on its way.
+    /// Waits until every frame is sent.
     pub async fn finish(self) {
         let _ = self.sender.finish().await;
     }
 }
 
-/// What all connections share.
+/// What all connections of a process share.
 #[derive(Clone)]
 pub struct Switch {
-    /// What carries them.
+    /// The transport.
     pub transport: argiope_wire::Transport,
-    /// What this process says of itself.
+    /// What this process says about itself.
     pub me: Arc<Hello>,
     /// The limits of every connection.
     pub limits: argiope_wire::ConnectionLimits,

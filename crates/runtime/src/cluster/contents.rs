@@ -1,5 +1,5 @@
-//! What a state is like, as bytes that travel between processes under the name of their hash. Controllers carry them
-//! about and never look into them; crawlers and whoever fetches a model do.
+//! Contents of states: bytes that travel between processes under the name of their hash.
+//! Controllers pass them on and never look into them; crawlers and clients do.
 
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::{Envelope, PeerMessage};
@@ -8,14 +8,14 @@ use super::protocol::Blob;
 use crate::store::packed::{decode, encode, pack, unpack};
 use crate::store::{ContentHash, FoundPage, OfferDetail, StateDetail};
 
-/// The bytes of a state that was found.
+/// The content of a page that was found.
 pub fn wrap(found: &FoundPage) -> Blob {
     let bytes = pack(&encode(found));
     Blob { content: name(&bytes), bytes }
 }
 
-/// What the bytes say; nothing if they are broken. They come from a page by way of another process: all of it is
-/// hostile.
+/// The page of a content; `None` if it is broken. It comes from a page through another process, so
+/// that all of it may be hostile.
 pub fn unwrap(bytes: &[u8]) -> Option<FoundPage> {
     let bytes = unpack(bytes, &"a content").ok()?;
     let mut found: FoundPage = decode(&bytes, &"a content").ok()?;
@@ -23,17 +23,17 @@ pub fn unwrap(bytes: &[u8]) -> Option<FoundPage> {
     Some(found)
 }
 
-/// The name of some bytes.
+/// The name of bytes.
 pub fn name(bytes: &[u8]) -> ContentId {
     ContentId(ContentHash::of(bytes).0)
 }
 
-/// Whether bytes are what their name says.
+/// Whether bytes have the name that they claim.
 pub fn is_true(blob: &Blob) -> bool {
     name(&blob.bytes) == blob.content
 }
 
-/// Where a state's actions are, as the store would say.
+/// The detail of a state, as a store would have it.
 pub fn detail(found: &FoundPage) -> StateDetail {
     let nothing = ContentHash(0);
     StateDetail {
@@ -48,10 +48,10 @@ pub fn detail(found: &FoundPage) -> StateDetail {
     }
 }
 
-/// So many bytes of contents go into one frame, or one content that is larger.
+/// How many bytes of contents go into one frame; a single larger content has a frame of its own.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
-/// As many as fit into a frame, and again, at least once.
+/// Divides contents into frames; there is at least one frame.
 pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
     let mut frames = vec![Vec::new()];
     let mut bytes = 0;
@@ -66,7 +66,7 @@ pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
     frames
 }
 
-/// The contents that a message speaks of: whoever gets it must have them.
+/// The contents that a message names: its receiver must have them.
 pub fn of(envelope: &Envelope) -> Vec<ContentId> {
     let of = |facts: &[Fact]| facts.iter().filter_map(Fact::content).collect();
     match &envelope.message {
@@ -99,7 +99,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
     }
 }
 
-/// Whether a message says that something is kept: it must not leave before that is on disk.
+/// Whether a message acknowledges something: it must not leave before that is on disk.
 pub fn acknowledges(envelope: &Envelope) -> bool {
     !envelope.done.is_empty()
         || matches!(
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_contents_go_in_several_frames_and_none_is_left_out() {
+    fn many_contents_go_into_several_frames_and_none_is_left_out() {
         let blob = |number: u8, bytes: usize| {
             let bytes = vec![number; bytes];
             Blob { content: name(&bytes), bytes }

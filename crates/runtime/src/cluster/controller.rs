@@ -1,7 +1,7 @@
-//! A controller as a process: it takes part in every crawl of its cluster, keeps its share on disk,
-//! and serves the crawlers that dial it. One task decides, the [`Dispatcher`]; connections, the disk
-//! and clocks bring it events. It never waits for a receiver: a slow receiver loses frames, and the
-//! sender of a question retries.
+//! A controller as a process: it takes part in every crawl of its cluster, keeps its share on
+//! disk, and serves the crawlers that dial it. One task decides, the `Dispatcher`; connections,
+//! the disk and clocks bring it events. It never waits for a receiver: a slow receiver loses
+//! frames, and the sender of a question retries.
 //!
 //! Read `dispatcher` first. The other files are named after what they serve.
 

@@ -1,4 +1,4 @@
-//! One controller's share of one crawl: what it does for it, and what else it must know of the crawl.
+//! One controller's share of one crawl: its duty, and what else it knows of the crawl.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -20,11 +20,11 @@ use argiope_ring::Key;
 
 use super::protocol::{CrawlSpec, CrawlTally, Order, SeenPage, TabTimes};
 
-/// So many successors survive this many failures at once, less one.
+/// The length of the successor list: one less of simultaneous failures does no harm.
 const SUCCESSORS: usize = 4;
-/// How long things take in a cluster. A controller that died is noticed by the one before it after at most `stabilise` and
-/// `answer`, and the one after it then asks for `answer` whether it is so: 1.7 s. Shorter would take a busy machine for
-/// dead, which costs work that is done twice.
+/// The timeouts of peers, in microseconds. The predecessor of a dead controller notices after at
+/// most `stabilise` and `answer`; its successor then checks for `answer`: 1.7 s. Shorter timeouts
+/// would take a busy machine for dead, so that work is done twice.
 const TIMES: PeerTimeouts = PeerTimeouts {
     task: 60_000_000,
     stabilise: 300_000,
@@ -34,71 +34,71 @@ const TIMES: PeerTimeouts = PeerTimeouts {
     later: 50_000,
     round: 3_000_000,
 };
-/// How long things take in a star. A crawler whose connection breaks is known to be gone; one that only falls silent is
-/// taken for lost after 80 s.
+/// The timeouts of a star, in microseconds. A crawler whose connection breaks is lost at once; one
+/// that only falls silent is lost after 80 s.
 pub const STAR_TIMES: CoordinatorTimeouts =
     CoordinatorTimeouts { task: 5_000_000, gather: 3_000_000 };
-/// What a reset is taken to cost. Measured on client-side pages: 22 to 55.
+/// The assumed cost of a reset, in actions. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
 
-/// What several controllers kept of a crawl that none of them goes on with yet.
+/// What controllers have kept of a crawl that none of them has resumed yet.
 #[derive(Default)]
 pub struct PendingCrawl {
-    /// Of this controller, and of those that have sent theirs.
+    /// The facts of this controller, and of those that have sent theirs.
     pub facts: Vec<Fact>,
-    /// Who has sent all of it.
+    /// The controllers that have sent all of theirs.
     pub have_sent: BTreeSet<Key>,
-    /// Whom it was sent to.
+    /// The controller to which this one has sent its facts.
     pub sent_to: Option<Key>,
 }
 
 /// What a controller does for a crawl.
 #[expect(clippy::large_enum_variant, reason = "there are as many as crawls")]
 pub enum Duty {
-    /// One of those who decide together.
+    /// A peer of the crawl's ring.
     Peer(Peer),
     /// The coordinator of a star.
     Coordinator(Coordinator),
-    /// A crawl that another one coordinates: its crawlers' words are passed on.
+    /// Another controller coordinates: messages of crawlers are passed on to it.
     PassOn,
 }
 
-/// A share.
+/// A controller's share of a crawl.
 pub struct CrawlShare {
     /// What the crawl is.
     pub spec: CrawlSpec,
-    /// What this controller does for it.
+    /// The duty of this controller.
     pub duty: Duty,
-    /// What changes in single states, as far as crawlers have said.
+    /// Masks of single states, as crawlers have reported them.
     pub volatile: StateMasks,
-    /// Pages that somebody has looked at.
+    /// Pages that crawlers have looked at.
     pub pages: Pages,
-    /// What crawlers that are attached here have spent.
+    /// What the crawlers that are attached here have spent.
     pub spent: Spent,
     /// What their time went into.
     pub times: TabTimes,
-    /// What was kept in an earlier life, until it is known who goes on with the crawl.
+    /// What an earlier process has kept, until a controller resumes the crawl.
     pub pending: Option<PendingCrawl>,
-    /// Who lets it into the crawl's ring.
+    /// The controller through which it joins the crawl's ring.
     pub joins_through: Option<Key>,
-    /// It is over.
+    /// The crawl is over.
     pub finished: bool,
-    /// Somebody has stopped it.
+    /// A client has stopped the crawl.
     pub stopped: bool,
-    /// It has left the crawl's ring.
+    /// This controller has left the crawl's ring.
     pub left: bool,
     counted: Cell<Counted>,
 }
 
-/// Pages that somebody has looked at, by their raw hashes.
+/// Pages that crawlers have looked at, by their raw hashes.
 #[derive(Default)]
 pub struct Pages(HashMap<u128, (StateKey, ContentId)>);
 
-/// Pages beyond so many are looked at by everybody who sees them.
+/// The most pages that are kept; crawlers look at further pages themselves.
 const MOST_PAGES: usize = 1 << 20;
 
 impl Pages {
-    /// Takes in that somebody has looked at one. Says whether that was new.
+    /// Adds a page that a crawler has looked at. Returns whether it was new.
     pub fn learn(&mut self, page: &SeenPage) -> bool {
         let new = self.0.len() < MOST_PAGES && !self.0.contains_key(&page.raw);
         if new {
@@ -107,13 +107,13 @@ impl Pages {
         new
     }
 
-    /// The state that a page is, and what it is like.
+    /// The state of a page, and its content.
     pub fn which(&self, raw: u128) -> Option<(StateKey, ContentId)> {
         self.0.get(&raw).copied()
     }
 }
 
-/// What was counted one by one, and when to do so again.
+/// Numbers that need a walk over all states, and when to count again.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     transitions: u64,
@@ -121,11 +121,11 @@ struct Counted {
     next: Option<Instant>,
 }
 
-/// Counting may take one part in so many of the time.
+/// Counting takes at most one 200th of the time.
 const COUNTING: u32 = 200;
 
 impl CrawlShare {
-    /// Of a crawl, before it is known how it takes part.
+    /// The share of a crawl, before this controller joins or coordinates.
     pub fn new(spec: CrawlSpec, me: Key) -> Result<Self, String> {
         let duty = match star(&spec.order)? {
             Some(_) => Duty::PassOn,
@@ -147,12 +147,12 @@ impl CrawlShare {
         })
     }
 
-    /// Whether there is something to do for crawlers.
+    /// Whether tabs can work for the crawl.
     pub fn is_open(&self) -> bool {
         !self.finished && !self.stopped && !self.left && self.pending.is_none()
     }
 
-    /// Its peer, if the crawl has any.
+    /// The peer, if the crawl has a ring.
     pub fn peer(&self) -> Option<&Peer> {
         match &self.duty {
             Duty::Peer(peer) => Some(peer),
@@ -180,7 +180,7 @@ impl CrawlShare {
         }
     }
 
-    /// How far it is.
+    /// The progress of the share.
     pub fn tally(&self, crawlers: u32) -> CrawlTally {
         let tally = CrawlTally {
             crawlers,
@@ -206,7 +206,7 @@ impl CrawlShare {
         }
     }
 
-    /// What must be counted one by one is counted again only when that takes little of the time.
+    /// Counts states again only when that takes little of the time.
     fn tally_of(&self, peer: &Peer, tally: CrawlTally) -> CrawlTally {
         let known = peer.known();
         let own = known.ownership().own_states() as u64;
@@ -232,7 +232,7 @@ impl CrawlShare {
     }
 }
 
-/// How a crawl's work is divided in advance, if it is; a sentence if the order names something that is not there.
+/// The division of a star; `None` for a ring; a sentence if the order names something unknown.
 pub fn star(order: &Order) -> Result<Option<Division>, String> {
     let Some(name) = order.division() else { return Ok(None) };
     let division = division::find(name).ok_or_else(|| format!("there is no division {name:?}"))?;
@@ -240,18 +240,18 @@ pub fn star(order: &Order) -> Result<Option<Division>, String> {
     Ok(Some(division))
 }
 
-/// The strategy of the crawlers of a star: they know the whole application, so it may be any.
+/// The strategy of the crawlers of a star. They know the whole application, so that any will do.
 pub fn nodes_strategy(order: &Order) -> Result<&'static NamedStrategy, String> {
     let name = &order.settings.strategy;
     strategies::find(name).ok_or_else(|| format!("there is no strategy {name:?}"))
 }
 
-/// What strategies are told.
+/// The settings of the strategy.
 pub fn exploring(order: &Order) -> StrategySettings {
     StrategySettings { reset_cost: RESET_COST, seed: order.settings.seed }
 }
 
-/// Why an order cannot be carried out, if it cannot.
+/// Why an order cannot be carried out; `None` if it can.
 pub fn refusal(order: &Order) -> Option<String> {
     let identity = &order.settings.identity;
     if identity::find(identity).is_none() {
@@ -264,7 +264,7 @@ pub fn refusal(order: &Order) -> Option<String> {
     }
 }
 
-/// What peers are told; a sentence if the order names something that is not there.
+/// The settings of peers; a sentence if the order names something unknown.
 pub fn settings(order: &Order) -> Result<PeerSettings, String> {
     let scheme: &'static Scheme = schemes::find(&order.scheme)
         .ok_or_else(|| format!("there is no scheme {:?} for a ring", order.scheme))?;
@@ -279,7 +279,7 @@ pub fn settings(order: &Order) -> Result<PeerSettings, String> {
         other => return Err(format!("there is no recovery {other:?}")),
     };
     if order.backups as usize > SUCCESSORS {
-        return Err(format!("more than {SUCCESSORS} copies are not kept"));
+        return Err(format!("at most {SUCCESSORS} replicas of a state are kept"));
     }
     Ok(PeerSettings {
         scheme,
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_to_look_at_a_page_is_believed() {
+    fn the_first_look_at_a_page_counts() {
         let page = |raw, state| SeenPage { raw, state: StateKey(state), content: ContentId(9) };
         let mut pages = Pages::default();
         assert_eq!(pages.which(1), None);

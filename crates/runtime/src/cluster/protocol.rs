@@ -1,5 +1,5 @@
-//! What the processes of a cluster say to each other, as frames. Who may say what is decided by the role that a
-//! process gave when it was greeted.
+//! The messages between processes of a cluster, each one frame. The role that a process names in
+//! the handshake decides which messages it may send. `docs/protocol.md` explains each of them.
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::CrawlSettings;
 
-/// Which crawl; drawn by chance when it begins.
+/// The name of a crawl: drawn at random when it starts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CrawlId(pub u64);
 
@@ -32,21 +32,21 @@ impl std::fmt::Debug for CrawlId {
     }
 }
 
-/// What somebody asks a ring to crawl.
+/// What a client asks a cluster to crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// As on one machine, limits apart.
+    /// The settings of a crawl on one machine, without its limits.
     pub settings: CrawlSettings,
-    /// The knowledge scheme's name; of the static one with its division, `static:hash`.
+    /// The name of the knowledge scheme; for the static one with its division, `static:hash`.
     pub scheme: String,
-    /// The recovery's name. The static scheme has none.
+    /// The name of the failover policy. The static scheme has none.
     pub recovery: String,
-    /// On how many other controllers there are copies.
+    /// The number of replicas of each state.
     pub backups: u32,
 }
 
 impl Order {
-    /// Divides the work among crawlers in advance, around one coordinator.
+    /// Makes it a star: one coordinator divides the work among crawlers in advance.
     pub fn divided(self, division: &str) -> Self {
         Self {
             scheme: format!("{}:{division}", star::NAME),
@@ -56,13 +56,13 @@ impl Order {
         }
     }
 
-    /// How the work is divided in advance, if it is.
+    /// The division of a star; `None` for a ring.
     pub fn division(&self) -> Option<&str> {
         let (scheme, division) = self.scheme.split_once(':')?;
         (scheme == star::NAME).then_some(division)
     }
 
-    /// The default crawl of an address by a ring.
+    /// The default crawl of an address by a cluster.
     pub fn new(url: String) -> Self {
         let strategy = strategies::FOR_PARTIAL_GRAPHS[0].to_owned();
         Self {
@@ -74,25 +74,25 @@ impl Order {
     }
 }
 
-/// What a crawl is: every controller and every crawler is told the same.
+/// What a crawl is: the same for every controller and every crawler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrawlSpec {
-    /// What was asked for.
+    /// What the client asked for.
     pub order: Order,
-    /// What the first looks have shown.
+    /// What the probe has shown.
     pub first: FirstLook,
 }
 
-/// What must be the same for every crawler, or they would call the same state by different names.
+/// The result of the probe. It is the same for every crawler, so that all give a state one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirstLook {
-    /// Where the application was found to be.
+    /// The origin to which the address leads.
     pub origin: String,
-    /// What of its pages changes from load to load.
+    /// Masks of what changes from load to load.
     pub masks: Masks,
 }
 
-/// Bytes, and the name that says which they must be.
+/// A content: bytes, and the hash that is their name.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
     /// Their name.
@@ -107,14 +107,14 @@ impl std::fmt::Debug for Blob {
     }
 }
 
-/// A page that somebody has looked at: who sees it again need not.
+/// A page that a crawler has looked at; others that see it need not look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenPage {
     /// Its raw hash.
     pub raw: u128,
-    /// The state that it is.
+    /// Its state.
     pub state: StateKey,
-    /// What it is like.
+    /// The content of that state.
     pub content: ContentId,
 }
 
@@ -123,25 +123,25 @@ pub struct SeenPage {
 pub struct KnownMember {
     /// Its place on the ring.
     pub key: Key,
-    /// Where it can be dialled.
+    /// The address at which it listens.
     pub address: String,
 }
 
-/// What the time of tabs went into, in microseconds. The rest is waiting for something to do.
+/// The time of tabs in microseconds. The rest is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TabTimes {
-    /// Performing tasks.
+    /// The time in which tabs perform tasks.
     pub acting: u64,
-    /// From a report to the next task, the network and the controllers included, where that was no longer than
-    /// [`Times::IDLE`].
+    /// The time from reports to the next tasks, where it is at most [`TabTimes::IDLE`]: network and
+    /// controllers.
     pub asking: u64,
 }
 
 impl TabTimes {
-    /// Whoever waits longer than this for a task waits because there is none.
+    /// A tab that waits longer than this for a task is idle: there is none.
     pub const IDLE: u64 = 100_000;
 
-    /// These and those together.
+    /// The sum of both.
     pub fn plus(self, more: Self) -> Self {
         Self {
             acting: self.acting.saturating_add(more.acting),
@@ -150,24 +150,24 @@ impl TabTimes {
     }
 }
 
-/// How far a controller's share of a crawl is.
+/// The progress of a controller's share of a crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrawlTally {
-    /// Its own states.
+    /// States that it owns.
     pub states: u64,
-    /// What was executed in them.
+    /// Transitions from them.
     pub transitions: u64,
-    /// What is left in them, as far as that is known.
+    /// Candidates left in them.
     pub left: u64,
-    /// What is under way.
+    /// Tasks under way.
     pub leases: u64,
-    /// States of others of which it keeps a copy.
+    /// Replicas of other controllers' states.
     pub copies: u64,
     /// Tabs that work for the crawl and are attached here.
     pub crawlers: u32,
-    /// What they have spent.
+    /// What those tabs have spent.
     pub spent: Spent,
-    /// What their time went into.
+    /// The time of those tabs.
     pub times: TabTimes,
     /// Whether it is in the crawl's ring, or coordinates it.
     pub inside: bool,
@@ -178,172 +178,174 @@ pub struct CrawlTally {
 /// From one controller to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Between {
-    /// I am alive; this is whom I know, and how far my share of each crawl is.
+    /// A heartbeat, with the controllers and the crawls that the sender knows.
     Pulse {
-        /// Whom it has heard of.
+        /// The controllers that it knows.
         members: Vec<KnownMember>,
-        /// How many tabs are attached to it.
+        /// The number of tabs that are attached to it.
         tabs: u32,
-        /// Its shares.
+        /// Its progress in each crawl.
         shares: Vec<(CrawlId, CrawlTally)>,
     },
-    /// There is such a crawl.
+    /// Introduces a crawl.
     Crawl(CrawlId, CrawlSpec),
-    /// Said by one peer of a crawl to another.
+    /// A message from one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
-    /// What the sender kept of a crawl that nobody goes on with; you will. Some of it, and whether it is the last.
+    /// What the sender kept of a crawl that the receiver will resume, and whether it is the last.
     Kept(CrawlId, Vec<Fact>, Vec<Blob>, bool),
-    /// For a crawler that is attached to you.
-    Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
-    /// A crawler gives a task of yours back.
+    /// A message for a crawler that is attached to the receiver.
+    ForCrawler(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
+    /// A crawler returns a task of the receiver.
     Returned(CrawlId, LeaseRef),
-    /// Somebody wants to begin a crawl, and has no crawlers: look at the first page.
+    /// Asks for a probe of the first page; the sender has no crawlers.
     Probe(u64, Order),
-    /// What that has shown.
+    /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
-    /// What was found to change in single states.
+    /// Masks of single states.
     Volatile(CrawlId, StateMasks),
-    /// A crawl is to go no further.
+    /// Stops a crawl.
     Stop(CrawlId),
-    /// The sender is about to end in order.
+    /// The sender leaves in order.
     Leaving,
-    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    /// Contents that the next message names, and that do not fit into its frame.
     Blobs(Vec<Blob>),
-    /// What a crawler of the sender's says to the coordinator of a star.
-    Told(CrawlId, star::NodeReport, Vec<Blob>),
-    /// What the coordinator of a star says to a crawler that is attached to you.
+    /// A report of a crawler of the sender, for the coordinator of a star.
+    NodeReport(CrawlId, star::NodeReport, Vec<Blob>),
+    /// An answer of the coordinator, for a crawler that is attached to the receiver.
     News(CrawlId, CrawlerId, ToNode),
-    /// A crawler of the sender's wants to know what a state is like that you coordinate.
+    /// A crawler of the sender asks what a state is like.
     Want(CrawlId, CrawlerId, StateKey),
-    /// A crawler of a star is gone.
+    /// A crawler of a star is lost.
     Gone(CrawlId, CrawlerId),
-    /// A crawler of the sender's has looked at a page.
+    /// A crawler of the sender has looked at a page.
     Page(CrawlId, SeenPage),
 }
 
 /// From a crawler (a process with tabs) to its controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromCrawler {
-    /// It has so many tabs.
+    /// The number of its tabs.
     Tabs(u32),
-    /// What a tab says, what that has cost, and what the page is like if that was not said before.
+    /// The report of a tab, its cost, and contents that the controller lacks.
     Report(CrawlId, TaskReport, Spent, TabTimes, Vec<Blob>),
-    /// A tab gives a task back that it did not begin.
+    /// A tab returns a task that it has not performed.
     Returned(CrawlId, LeaseRef),
-    /// A tab wants to know what a state is like.
+    /// A tab asks what a state is like.
     Want(CrawlId, CrawlerId, StateKey),
-    /// A tab has looked at a page, and said what it is like.
+    /// A tab has looked at a page whose content it has sent.
     Page(CrawlId, SeenPage),
-    /// A tab sees a page with this raw hash: has anybody looked at it?
+    /// A tab asks which state a page is, by its raw hash.
     Which(CrawlId, u128),
-    /// What the first looks have shown.
+    /// The result of a probe.
     Probed(u64, Result<FirstLook, String>),
-    /// What was found to change in single states.
+    /// Masks of single states.
     Volatile(CrawlId, StateMasks),
-    /// It will end, and takes no more tasks.
+    /// It leaves, and takes no more tasks.
     Leaving,
-    /// Bytes that the next message speaks of, and that would be too many to go with it.
+    /// Contents that the next message names, and that do not fit into its frame.
     Blobs(Vec<Blob>),
-    /// What a tab says to the coordinator of a star, what that has cost, and what pages are like that were not described
-    /// before.
-    Told(CrawlId, star::NodeReport, Spent, TabTimes, Vec<Blob>),
+    /// The report of a tab for the coordinator of a star, its cost, and contents that the
+    /// controller lacks.
+    NodeReport(CrawlId, star::NodeReport, Spent, TabTimes, Vec<Blob>),
 }
 
 /// From a controller to a crawler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToTabs {
-    /// Other controllers, should this one be gone.
+    /// Other controllers, in case this one is lost.
     Members(Vec<KnownMember>),
-    /// A tab is to work for a crawl, under this name; without one it is to rest.
+    /// Attaches a tab to a crawl, under this name; without a crawl the tab rests.
     Attach(u32, Option<(CrawlId, CrawlerId)>),
-    /// What a crawl is; said before anybody is attached to it.
+    /// Introduces a crawl, before a tab is attached to it.
     Crawl(CrawlId, Box<CrawlSpec>),
-    /// For a tab.
-    Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
-    /// Look at the first page.
+    /// A message for a tab, from a controller of a ring.
+    ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
+    /// Asks for a probe of the first page.
     Probe(u64, Order),
-    /// What was found to change in single states.
+    /// Masks of single states.
     Volatile(CrawlId, StateMasks),
-    /// This controller ends; go elsewhere.
+    /// This controller leaves: the crawler dials another.
     Leaving,
-    /// For a tab, from the coordinator of a star.
+    /// A message for a tab, from the coordinator of a star.
     News(CrawlId, CrawlerId, ToNode),
-    /// The state that the page with this raw hash is, and what it is like; nothing if nobody has looked at it.
+    /// The state of the page with this raw hash and its content; `None` if no crawler has looked at
+    /// it.
     Page(CrawlId, u128, Option<(StateKey, Blob)>),
 }
 
-/// From somebody with a wish to a controller.
+/// From a client to a controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum FromClient {
-    /// Crawl this.
+    /// Starts a crawl.
     Start(CrawlId, Order),
-    /// How does everything stand? Answered once.
+    /// Asks for the status. Answered once.
     Status,
-    /// How does a crawl go on? Answered from time to time until it is over.
+    /// Follows a crawl. Answered from time to time until it is over.
     Follow(CrawlId),
-    /// Everything that this controller itself keeps of a crawl.
+    /// Asks for everything that this controller keeps of a crawl.
     Fetch(CrawlId),
-    /// Stop a crawl; what was found stays.
+    /// Stops a crawl; what was found stays.
     Stop(CrawlId),
 }
 
-/// From a controller to somebody with a wish.
+/// From a controller to a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToClient {
-    /// It has begun.
+    /// The crawl has started.
     Started(CrawlId),
-    /// What was wished for is not to be had; why.
-    No(String),
-    /// How everything stands.
+    /// The request is refused; why.
+    Refused(String),
+    /// The status of the cluster.
     Status(Status),
-    /// How a crawl stands.
-    Stands(Status),
-    /// What it is.
+    /// The progress of a crawl that is followed.
+    Progress(Status),
+    /// What the crawl is, and its masks of single states.
     Spec(Box<CrawlSpec>, StateMasks),
     /// Facts about a crawl, also what the crawlers that are attached here have spent.
     Facts(Vec<Fact>),
     /// Bytes that belong to them.
     Blobs(Vec<Blob>),
-    /// That was all.
+    /// The end of the answer.
     End,
 }
 
-/// What one controller knows of the ring.
+/// The cluster, as one controller knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// Everybody of whom it has heard, itself included.
+    /// The controllers that it knows, itself included.
     pub members: Vec<MemberStatus>,
-    /// The crawls: id, address, scheme, recovery, copies.
+    /// The crawls.
     pub crawls: Vec<CrawlStatus>,
 }
 
 /// One controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberStatus {
-    /// Who.
+    /// Its key and its address.
     pub member: KnownMember,
-    /// How long it has been silent, in milliseconds.
+    /// How long it has been silent, in milliseconds; 0 while it is connected.
     pub silent_ms: u64,
     /// Tabs that are attached to it.
     pub tabs: u32,
-    /// Its shares.
+    /// Its progress in each crawl.
     pub shares: Vec<(CrawlId, CrawlTally)>,
 }
 
 /// One crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrawlStatus {
-    /// Which.
+    /// Its name.
     pub id: CrawlId,
-    /// What was asked for.
+    /// What the client asked for.
     pub order: Order,
-    /// It was stopped.
+    /// A client has stopped it.
     pub stopped: bool,
 }
 
 impl Status {
-    /// Of a crawl: all shares together. Of those that are silent somebody else has taken over.
+    /// The progress of a crawl: the sum of all shares. Silent controllers do not count: others have
+    /// taken over from them.
     pub fn total(&self, crawl: CrawlId) -> CrawlTally {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
         let shares = heard.flat_map(|member| &member.shares);
@@ -365,12 +367,12 @@ impl Status {
     }
 }
 
-/// A frame's bytes.
+/// The bytes of a frame.
 pub fn encode(message: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(message).expect("messages have nothing that cannot be encoded")
 }
 
-/// What a frame says; nothing if it is broken or has bytes too many.
+/// The message of a frame; `None` if it is broken or has extra bytes.
 pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(frame) {
         Ok((message, [])) => Some(message),
@@ -412,7 +414,7 @@ mod tests {
                 vec![blob],
             )),
             encode(&ToTabs::Attach(0, Some((CrawlId(1), CrawlerId(5))))),
-            encode(&FromCrawler::Told(
+            encode(&FromCrawler::NodeReport(
                 CrawlId(1),
                 star::NodeReport { shares: vec![3], ..star::NodeReport::hello(CrawlerId(5)) },
                 Spent::default(),
@@ -432,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_frames_are_refused_and_harm_nobody() {
+    fn broken_frames_are_refused_and_do_no_harm() {
         let mut chance = Chance::new(&[5]);
         for frame in some() {
             for length in 0..frame.len() {
@@ -453,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_understood() {
+    fn a_message_survives_its_frame() {
         let message = Between::Crawl(
             CrawlId(3),
             CrawlSpec {

@@ -54,7 +54,7 @@ impl AttachedCrawl {
         let add = |(state, found): &(StateKey, FoundPage)| self.archive.add_found(*state, found);
         let seen = found.iter().filter_map(add).collect();
         let mut pages = self.context.pages.lock();
-        found.iter().for_each(|(state, _)| pages.told(*state));
+        found.iter().for_each(|(state, _)| pages.mark_reported(*state));
         seen
     }
 }
@@ -187,7 +187,7 @@ async fn serve(
     } else {
         drive_tab(browsers, &crawl.context, crawler, &mut RingJobs::new(home, ring)).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// The connection of a tab to the controller that its process is attached to.

@@ -32,25 +32,25 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(60);
 /// How long the last messages may take when it leaves.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What a crawler needs.
+/// What a crawler process needs.
 pub struct CrawlerPlan {
     /// Connections.
     pub switch: Switch,
-    /// Where controllers listen.
+    /// Addresses of controllers.
     pub controllers: Vec<String>,
-    /// How many tabs.
+    /// The number of tabs.
     pub tabs: u32,
     /// How browsers are started.
     pub browser: LaunchSettings,
-    /// How much memory the browser may take before it is replaced, in megabytes.
+    /// The memory of a browser at which it is replaced, in megabytes.
     pub browser_mb: u32,
     /// The name of the agent in the page.
     pub secret: String,
-    /// To leave in order.
+    /// Makes it leave in order.
     pub leave: Arc<Notify>,
 }
 
-/// Why a crawler ended otherwise than in order.
+/// Why a crawler process failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The browser does not start.
@@ -65,7 +65,7 @@ pub enum WorkerError {
     /// No controller can be reached.
     #[error("no controller can be reached: {0}")]
     Alone(DialError),
-    /// A controller does not want it.
+    /// A controller refuses it.
     #[error(transparent)]
     Refused(DialError),
 }
@@ -167,8 +167,8 @@ fn on_pool_event(event: PoolEvent) -> Result<(), WorkerError> {
     }
 }
 
-/// Dials controllers in turn until one answers: first those that were given, then those that were heard of; the one that
-/// is gone last of all.
+/// Dials controllers in turn until one answers: first the given ones, then those that a controller
+/// has named; the one that is gone comes last.
 async fn find_home(
     switch: &Switch,
     given: &[String],
@@ -249,7 +249,7 @@ impl Worker {
                 }
                 self.forget_unused();
             }
-            ToTabs::Tell(id, crawler, instruction, blobs) => {
+            ToTabs::ForTab(id, crawler, instruction, blobs) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
                 for blob in blobs {
                     self.outbox.note_sent(blob.content);
@@ -314,7 +314,7 @@ impl Worker {
         self.crawls.insert(id, Arc::new(AttachedCrawl { spec, context, archive }));
     }
 
-    /// A crawl that no tab works for is told again when one does.
+    /// Forgets crawls without tabs. A controller introduces a crawl again before it attaches a tab.
     fn forget_unused(&mut self) {
         let used: BTreeSet<CrawlId> = self
             .tabs
@@ -327,7 +327,7 @@ impl Worker {
     }
 }
 
-/// How pages are looked at in a crawl.
+/// The settings of the page agent for a crawl.
 fn agent(
     order: &Order,
     secret: String,
@@ -345,7 +345,7 @@ fn agent(
     ))
 }
 
-/// Loads the first page twice: is it one, where is it, and what of it changes by itself?
+/// Probes the first page of an application.
 async fn first_look(
     browsers: &Browsers,
     secret: String,

@@ -1,4 +1,4 @@
-//! A crawl that is killed again and again, and one whose disk is full, go on as if nothing had been.
+//! A crawl that is killed again and again, and one whose disk is full, resume without loss.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -102,8 +102,8 @@ fn with_a_full_disk_it_ends_with_a_sentence_and_goes_on_once_there_is_room() {
     let place = Place::new();
     let directory = place.path("run");
     let browser = unlimited_browser(&place);
-    // A limit on the size of files, in units of 512 bytes or 1 KB: the only full disk that every machine can
-    // offer. The signal that comes with it is ignored, so that the write fails instead.
+    // A limit on the size of files, in units of 512 bytes or 1 KB, stands for a full disk on any
+    // machine. Its signal is ignored, so that the write fails instead.
     let line = r#"trap '' XFSZ; ulimit -S -f 6000; exec "$@""#;
     let (ended, _) = Other::start(test, &settings, &directory, line, Some(&browser)).finish();
     assert!(ended.starts_with("the disk is full: "), "{ended}");

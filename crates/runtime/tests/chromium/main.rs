@@ -1,5 +1,4 @@
-//! Whole crawls of real pages in a real Chromium. Where no browser is installed these tests fail. They begin in the order of their
-//! names: the one that takes longest (`sites`) should not be the last.
+//! Whole crawls of real pages in a real Chromium. Without an installed browser these tests fail.
 
 mod identities;
 mod killed;

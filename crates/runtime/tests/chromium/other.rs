@@ -1,5 +1,5 @@
-//! A crawl in a process of its own, that can be killed: the test starts itself again as that process. And what
-//! can be asked about processes.
+//! A crawl in a process of its own, which can be killed: the test starts itself again as that
+//! process. And questions about processes.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -17,8 +17,8 @@ const BROWSER: &str = "ARGIOPE_TEST_BROWSER";
 /// Far more than it ever takes; a test that fails should say so.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Does the crawl that a test has started this process for, if there is one; says on standard output how it
-/// ended and what memory it took.
+/// Runs the crawl for which a test has started this process, if there is one. Prints how it ended
+/// and how much memory it took.
 pub fn is_the_other_process() -> bool {
     let Some(settings) = std::env::var_os(SETTINGS) else { return false };
     let settings: CrawlSettings = serde_json::from_str(settings.to_str().unwrap()).unwrap();
@@ -126,7 +126,7 @@ pub fn processes_with(directory: &Path) -> BTreeSet<u32> {
     processes().into_iter().filter(holds).collect()
 }
 
-/// The browsers themselves, without the processes of their pages, that have their profile in a directory.
+/// The main processes of the browsers whose profile is in a directory.
 pub fn browsers_in(directory: &Path) -> Vec<u32> {
     let itself = |pid: &u32| {
         let line = command_line(*pid);

@@ -1,5 +1,5 @@
-//! Pages of the tests' own, and a server that hears of every action that is executed on the switches: each tells
-//! it before its effect shows.
+//! Pages of the tests, and a server that records every action on the switches: each switch reports
+//! its action before the effect shows.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// An action by the names that the page and the store both use: the state's title and the button's text.
+/// An action by the names that page and store share: the state's title and the button's text.
 pub type Executed = (String, String);
 
-/// `/switches?count=N&noise=BYTES`: N switches, and a hidden text of so many characters that differs from state
-/// to state. `/grid?width=N`: a place on a grid, and a button for each way.
+/// `/switches?count=N&noise=BYTES`: N switches, and a hidden text of that length that differs from
+/// state to state. `/grid?width=N`: a place on a grid, and a button for each direction.
 const PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

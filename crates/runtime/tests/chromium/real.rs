@@ -60,7 +60,7 @@ pub struct Model {
     pub failed: BTreeSet<(StateKey, ActionSignature)>,
 }
 
-/// Crawls, or goes on with a crawl, by a store in the given directory; profiles lie beside it.
+/// Crawls, or resumes a crawl, in the given run directory; profiles of browsers lie beside it.
 pub fn run(settings: &CrawlSettings, directory: &Path) -> Result<CrawlSummary, CrawlError> {
     run_with(settings, directory, None, |_| ())
 }

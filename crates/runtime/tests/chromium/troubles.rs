@@ -51,7 +51,7 @@ fn killed_browsers_are_replaced_and_the_model_is_the_same() {
                 assert!(started.elapsed() < PATIENCE, "nothing happens");
                 thread::sleep(Duration::from_millis(1));
             }
-            // Where the browser is started by a script there are two, and the script may have gone first.
+            // A browser that a script starts has two processes; the script may have ended first.
             let killed = browsers_in(place.profiles()).into_iter().filter(|browser| kill(*browser));
             assert!(killed.count() > 0);
         }

@@ -230,7 +230,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let begun = block_on(async {
         tokio::select! {
             begun = follower.begin(order) => begun,
-            () = interrupted.notified() => Err(ClientError::No("interrupted before the crawl began".to_owned())),
+            () = interrupted.notified() => Err(ClientError::Refused("interrupted before the crawl began".to_owned())),
         }
     })?;
     if let Err(error) = begun {
@@ -269,7 +269,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
         let status = client.status().await?;
         let crawl = status.crawls.into_iter().find(|crawl| crawl.id == args.id);
         let crawl = crawl.ok_or_else(|| {
-            ClientError::No(format!(
+            ClientError::Refused(format!(
                 "the cluster has no crawl {}; `argiope status` lists them",
                 args.id
             ))
@@ -298,7 +298,7 @@ fn run_dir_for(
 /// Classifies an error of a client.
 fn failed(error: &ClientError) -> CommandFailure {
     match error {
-        ClientError::No(_) => CommandFailure::Input(error.to_string()),
+        ClientError::Refused(_) => CommandFailure::Input(error.to_string()),
         ClientError::Dial(_) | ClientError::Gone(_) | ClientError::Confused(_) => {
             CommandFailure::Failed(error.to_string())
         }
@@ -415,7 +415,7 @@ impl CrawlFollower<'_> {
             };
             loop {
                 let status = tokio::select! {
-                    status = client.stands() => status,
+                    status = client.next_progress() => status,
                     () = interrupted.notified() => return Ok(FollowEnd::Detached),
                 };
                 let status = match status {

@@ -109,7 +109,7 @@ pub async fn crawl(
                     tab.report(TaskReport::new(crawler, 0)).await;
                 }
             }
-            Some(ToTabs::Tell(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
+            Some(ToTabs::ForTab(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
             Some(ToTabs::Probe(number, order)) => {
                 let first = FirstLook {
                     origin: order.settings.url,

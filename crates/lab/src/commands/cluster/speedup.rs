@@ -98,7 +98,7 @@ fn crawl(
         let (started, busy) = (Instant::now(), machine::busy_seconds());
         client.follow(id).await?;
         loop {
-            let total = client.stands().await?.total(id);
+            let total = client.next_progress().await?.total(id);
             if total.finished {
                 return Ok((total, started.elapsed(), machine::busy_seconds() - busy));
             }

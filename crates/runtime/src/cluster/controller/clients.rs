@@ -39,7 +39,7 @@ impl Dispatcher {
             FromClient::Follow(id) | FromClient::Fetch(id) | FromClient::Stop(id) => {
                 self.answer_client(
                     link,
-                    &ToClient::No(format!("there is no crawl {id} in this cluster")),
+                    &ToClient::Refused(format!("there is no crawl {id} in this cluster")),
                 );
             }
         }
@@ -49,7 +49,7 @@ impl Dispatcher {
         if self.shares.contains_key(&id) {
             self.answer_client(link, &ToClient::Started(id));
         } else if let Some(reason) = crawl_state::refusal(&order) {
-            self.answer_client(link, &ToClient::No(reason));
+            self.answer_client(link, &ToClient::Refused(reason));
         } else {
             self.probe_for(order.clone(), Asker::Client(link, id, Box::new(order)));
         }
@@ -102,7 +102,7 @@ impl Dispatcher {
         for (link, id) in self.clients.followers.clone() {
             let mut crawl = status.clone();
             crawl.crawls.retain(|crawl| crawl.id == id);
-            self.answer_client(link, &ToClient::Stands(crawl));
+            self.answer_client(link, &ToClient::Progress(crawl));
         }
     }
 

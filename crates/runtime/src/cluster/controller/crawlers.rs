@@ -223,7 +223,7 @@ impl Dispatcher {
             FromCrawler::Page(crawl, page) => self.on_page(crawl, page),
             FromCrawler::Which(crawl, raw) => self.on_which(link, crawl, raw),
             FromCrawler::Blobs(blobs) => self.disk.keep_blobs(blobs),
-            FromCrawler::Told(crawl, report, spent, times, blobs) => {
+            FromCrawler::NodeReport(crawl, report, spent, times, blobs) => {
                 self.on_node_report(crawl, report, (spent, times), blobs);
             }
             FromCrawler::Probed(number, first) => self.on_probed(number, first),
@@ -347,9 +347,9 @@ impl Dispatcher {
                     .and_then(|first| self.start_crawl(id, &CrawlSpec { order: *order, first }));
                 let answer = match begun {
                     Ok(()) => ToClient::Started(id),
-                    Err(why) => ToClient::No(Escaped(&why, 500).to_string()),
+                    Err(why) => ToClient::Refused(Escaped(&why, 500).to_string()),
                 };
-                if let ToClient::No(why) = &answer {
+                if let ToClient::Refused(why) = &answer {
                     tracing::warn!(crawl = %id, reason = %shown(why), "the crawl does not start");
                 }
                 if let Some(link) = self.connections.links.get_mut(&link) {

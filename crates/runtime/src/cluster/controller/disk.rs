@@ -11,7 +11,7 @@ use super::effects::Outgoing;
 use crate::store::{Batch, ContentHash, Store, StoreError, StoreWriter, WriterEvent};
 
 /// The store and its writer.
-pub struct Disk {
+pub struct ControllerDisk {
     pub store: Store,
     pub writer: StoreWriter,
     /// The last ticket that was given, and the last that is on disk.
@@ -23,7 +23,7 @@ pub struct Disk {
     recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
 }
 
-impl Disk {
+impl ControllerDisk {
     /// Starts the writer of a store.
     pub fn open(
         store: Store,

@@ -16,7 +16,7 @@ use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{CrawlId, KnownMember, decode};
 use super::clients::Clients;
 use super::crawlers::Crawlers;
-use super::disk::Disk;
+use super::disk::ControllerDisk;
 use super::membership::Membership;
 use super::metrics::Metrics;
 use super::timers::Timers;
@@ -85,7 +85,7 @@ pub struct Dispatcher {
     pub me: Key,
     pub began: Instant,
     pub switch: Switch,
-    pub disk: Disk,
+    pub disk: ControllerDisk,
     pub connections: Connections,
     pub membership: Membership,
     pub shares: BTreeMap<CrawlId, CrawlShare>,
@@ -114,7 +114,7 @@ impl Dispatcher {
         let (arrived, arrivals) = mpsc::channel(QUEUE);
         let (events, received) = mpsc::unbounded_channel();
         let written = events.clone();
-        let disk = Disk::open(store, move |progress| {
+        let disk = ControllerDisk::open(store, move |progress| {
             let _ = written.send(ProcessEvent::Written(progress));
         })?;
         let sources = EventSources {

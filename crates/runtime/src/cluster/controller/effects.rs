@@ -193,7 +193,7 @@ impl Dispatcher {
             }
             let blobs = wanted.iter().filter_map(|&content| self.disk.blob(content)).collect();
             if let Some(link) = self.connections.links.get_mut(&link) {
-                link.send(&ToTabs::Tell(crawl, crawler, told, blobs));
+                link.send(&ToTabs::ForTab(crawl, crawler, told, blobs));
             }
             return;
         }
@@ -202,7 +202,7 @@ impl Dispatcher {
         let Some(to) = at else { return };
         let blobs = self.blobs_for(to, &wanted);
         let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
-        if self.send_to(to, &Between::Tell(crawl, crawler, told, blobs)) {
+        if self.send_to(to, &Between::ForCrawler(crawl, crawler, told, blobs)) {
             self.note_has(to, sent);
         }
     }

@@ -411,7 +411,7 @@ impl Dispatcher {
                 self.keep_blobs_of(link, blobs);
                 self.handle_peer(id, PeerInput::Received(from, envelope));
             }
-            Between::Tell(id, crawler, message, blobs) => {
+            Between::ForCrawler(id, crawler, message, blobs) => {
                 self.disk.keep_blobs(blobs);
                 self.send_to_crawler(id, crawler, message);
             }
@@ -432,7 +432,7 @@ impl Dispatcher {
             }
             Between::Stop(id) => self.on_stop(id, Some(from)),
             Between::Blobs(blobs) => self.keep_blobs_of(link, blobs),
-            Between::Told(id, report, blobs) => {
+            Between::NodeReport(id, report, blobs) => {
                 self.keep_blobs_of(link, blobs);
                 self.handle_coordinator(id, CoordinatorInput::Told(report));
             }

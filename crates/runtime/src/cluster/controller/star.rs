@@ -93,7 +93,7 @@ impl Dispatcher {
                     self.after_writes(Outgoing::News(crawl, crawler, Box::new(news)));
                 }
                 CoordinatorEffect::Wake(timer, after) => {
-                    self.set_timer(crawl, CrawlTimer::Coordinator(timer), after)
+                    self.set_timer(crawl, CrawlTimer::Coordinator(timer), after);
                 }
                 CoordinatorEffect::Finished => self.after_writes(Outgoing::Finished(crawl)),
             }
@@ -130,7 +130,7 @@ impl Dispatcher {
         let crawler = report.crawler;
         match self.coordinator_of(crawl) {
             Some(CoordinatorPlace::Here) => {
-                self.handle_coordinator(crawl, CoordinatorInput::Told(report))
+                self.handle_coordinator(crawl, CoordinatorInput::Told(report));
             }
             Some(CoordinatorPlace::Another(key)) => {
                 let wanted: Vec<ContentId> = report.contents().collect();
@@ -138,7 +138,7 @@ impl Dispatcher {
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
                 let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
-                messages.push(Between::Told(crawl, report, last));
+                messages.push(Between::NodeReport(crawl, report, last));
                 // A report that cannot be sent is repeated, with its contents.
                 if messages.iter().all(|message| self.send_to(key, message)) {
                     self.note_has(key, sent);
@@ -159,10 +159,10 @@ impl Dispatcher {
         }
         match self.coordinator_of(crawl) {
             Some(CoordinatorPlace::Here) => {
-                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler))
+                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler));
             }
             Some(CoordinatorPlace::Another(key)) => {
-                _ = self.send_to(key, &Between::Gone(crawl, crawler))
+                _ = self.send_to(key, &Between::Gone(crawl, crawler));
             }
             None => {}
         }
@@ -189,7 +189,7 @@ impl Dispatcher {
         match self.coordinator_of(crawl) {
             Some(CoordinatorPlace::Here) => self.describe(crawl, crawler, state),
             Some(CoordinatorPlace::Another(key)) => {
-                _ = self.send_to(key, &Between::Want(crawl, crawler, state))
+                _ = self.send_to(key, &Between::Want(crawl, crawler, state));
             }
             None => {}
         }

@@ -53,7 +53,7 @@ pub struct StarJobs<'a> {
 }
 
 impl<'a> StarJobs<'a> {
-    /// Begins, or goes on with what the tab knows; a sentence if the crawl's strategy is unknown.
+    /// Begins, or continues with what the tab knows; a sentence if the crawl's strategy is unknown.
     pub fn new(home: Home<'a>, session: &'a mut StarSession) -> Result<Self, String> {
         let (order, crawler) = (&home.attached.crawl.spec.order, home.attached.crawler);
         let strategy = crawl_state::nodes_strategy(order)?;
@@ -146,7 +146,7 @@ impl<'a> StarJobs<'a> {
         }
         let (spent, times) = self.home.costs.take();
         (self.reported, self.awaits_answer) = (Instant::now(), true);
-        outbox.send(FromCrawler::Told(attached.id, report, spent, times, last)).await;
+        outbox.send(FromCrawler::NodeReport(attached.id, report, spent, times, last)).await;
     }
 
     fn begin(&mut self, work: TabWork) -> Option<TabWork> {
