@@ -1,6 +1,6 @@
-//! One simulated crawler in a known application: it executes the jobs of a strategy and counts them.
-//! It speaks to the strategy in indexes, without a controller, since it measures strategies over
-//! millions of jobs. A fleet of one gives the same figures at several times the cost.
+//! One simulated crawler in a known application: it executes the jobs of a strategy and counts
+//! them. It speaks to the strategy in indexes, without a controller, since it measures strategies
+//! over millions of jobs. A fleet of one gives the same figures at several times the cost.
 
 use std::collections::BTreeMap;
 

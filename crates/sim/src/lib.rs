@@ -1,6 +1,6 @@
-//! A simulated world for argiope: applications that are known in full ([`testbeds`]), a crawler that
-//! counts its actions ([`crawl`](mod@crawl)), and several crawlers under one or more controllers
-//! ([`fleet`], [`cluster`], [`star`]). [`summary`] condenses runs to medians.
+//! A simulated world for argiope: applications that are known in full ([`testbeds`]), a crawler
+//! that counts its actions ([`crawl`](mod@crawl)), and several crawlers under one or more
+//! controllers ([`fleet`], [`cluster`], [`star`]). [`summary`] condenses runs to medians.
 
 pub mod cluster;
 mod counts;

@@ -341,8 +341,8 @@ impl<'a> Star<'a> {
         found.collect()
     }
 
-    /// The first way in which the finished crawl is wrong: it did not end, or the model differs from
-    /// the application.
+    /// The first way in which the finished crawl is wrong: it did not end, or the model differs
+    /// from the application.
     pub fn violation(&self) -> Option<String> {
         if !self.is_finished {
             return Some("it does not end".to_owned());

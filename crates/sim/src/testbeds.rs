@@ -1,5 +1,6 @@
-//! Test-beds: applications that are known in full, one file per family. A name always gives the same
-//! application. One kind of name refers to a file, which the caller reads: this crate does no I/O.
+//! Test-beds: applications that are known in full, one file per family. A name always gives the
+//! same application. One kind of name refers to a file, which the caller reads: this crate does no
+//! I/O.
 
 use argiope_explore::model::Model;
 use argiope_explore::quoted::Quoted;

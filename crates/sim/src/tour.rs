@@ -18,8 +18,8 @@ const LONGEST_STRETCH: usize = 3;
 /// The largest number of passes over the order.
 const PASSES: usize = 8;
 
-/// Above this number of states the table of all distances is too large (200 MB at the limit). The tour
-/// then always goes to the nearest state that is not visited.
+/// Above this number of states the table of all distances is too large (200 MB at the limit). The
+/// tour then always goes to the nearest state that is not visited.
 const MAX_IMPROVED: usize = 10_000;
 
 /// The cost of visiting every state.
@@ -90,7 +90,8 @@ impl Visits {
     fn relaxed(&self) -> (f64, Vec<Vec<u32>>) {
         let states = self.edges.len();
         let (reset, end) = (2 * states, 2 * states + 1);
-        // State n is entered at node 2n and left at node 2n + 1. At least one unit flows between them.
+        // State n is entered at node 2n and left at node 2n + 1. At least one unit flows between
+        // them.
         let mut network = Network::new(2 * states + 2);
         let mut arcs = Vec::new();
         for (state, targets) in self.edges.iter().enumerate() {
@@ -171,7 +172,8 @@ impl Visits {
             if seen[start as usize] {
                 continue;
             }
-            // Hierholzer's algorithm: a state joins the trail, in reverse, once all its edges are used.
+            // Hierholzer's algorithm: a state joins the trail, in reverse, once all its edges are
+            // used.
             let (mut stack, mut trail) = (vec![start], Vec::new());
             while let Some(&state) = stack.last() {
                 if let Some(next) = leaving[state as usize].pop() {

@@ -1,10 +1,10 @@
-//! The promise of the adaptive strategy, on every test-bed that runs in seconds: it finds all states
-//! at no more than the cost of the best other strategy (5 % slack), and completes the crawl within
-//! 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
+//! The promise of the adaptive strategy, on every test-bed that runs in seconds: it finds all
+//! states at no more than the cost of the best other strategy (5 % slack), and completes the crawl
+//! within 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
 //!
 //! Where targets are random, or the last states are rare, the cost of the last state is random too.
-//! With ten seeds the best of several medians is then the luckiest, so these test-beds run a hundred.
-//! The bench measures rivals that take minutes and cost a hundred times as much.
+//! With ten seeds the best of several medians is then the luckiest, so these test-beds run a
+//! hundred. The bench measures rivals that take minutes and cost a hundred times as much.
 
 use argiope_explore::bound;
 use argiope_explore::strategies::ALL;

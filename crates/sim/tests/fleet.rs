@@ -210,7 +210,8 @@ proptest! {
         app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..5,
         is_recognised in any::<bool>()
     ) {
-        // Actions 0 and 1 lead to the same state from everywhere, so one execution of each suffices.
+        // Actions 0 and 1 lead to the same state from everywhere, so one execution of each
+        // suffices.
         let mut site = Model::new("site", app.reset_cost, app.actions.clone());
         for state in 0..app.states() as u32 {
             let last = app.states() as u32 - 1;

@@ -1,5 +1,5 @@
-//! A controller whose crawlers report random outcomes: it must end, respect its limits and be able to
-//! resume from its records.
+//! A controller whose crawlers report random outcomes: it must end, respect its limits and be able
+//! to resume from its records.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -169,8 +169,9 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                         .count()
                 };
                 for (&link, &is_recognised) in &links {
-                    // Every crawler may follow an unrecognised link until one of them has reported it.
-                    // A controller that fails forgets its assignments, so a link is assigned again.
+                    // Every crawler may follow an unrecognised link until one of them has reported
+                    // it. A controller that fails forgets its assignments, so a link is assigned
+                    // again.
                     let most = match (is_recognised, plan) {
                         (true, "none") => 1,
                         (true, _) => 2,

@@ -80,7 +80,8 @@ fn a_seed_gives_the_same_crawl_every_time() {
     assert_eq!(run(), run());
 }
 
-/// Actions that lead to the same state from wherever they are offered may be plain links; every second one looks like it.
+/// Actions that lead to the same state from wherever they are offered may be plain links; every
+/// second one looks like it.
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for state in 0..app.states() as u32 {

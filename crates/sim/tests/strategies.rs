@@ -1,5 +1,5 @@
-//! Properties of every strategy on arbitrary applications, and the exact figures that the papers prove
-//! or publish.
+//! Properties of every strategy on arbitrary applications, and the exact figures that the papers
+//! prove or publish.
 
 use argiope_explore::bound;
 use argiope_explore::graph::{Graph, Slot};

@@ -13,8 +13,8 @@ use super::Cluster;
 /// Checks what holds after every step.
 pub fn check_step(cluster: &Cluster<'_>, may_have_changed_ring: bool) -> Option<String> {
     leases::check(cluster).or_else(|| {
-        // A member that was wrongly taken for dead may form a second ring, and own ranges that others
-        // own, until it is back.
+        // A member that was wrongly taken for dead may form a second ring, and own ranges that
+        // others own, until it is back.
         if !may_have_changed_ring || cluster.had_false_suspicions() {
             return None;
         }

@@ -92,8 +92,8 @@ pub struct Scenario {
     pub reset_cost: f64,
     /// The time a controller takes to process a message, in nanoseconds.
     pub processing_time: u64,
-    /// The time between syncs of a controller's disk, in microseconds. A controller that fails loses
-    /// what it wrote since the last sync.
+    /// The time between syncs of a controller's disk, in microseconds. A controller that fails
+    /// loses what it wrote since the last sync.
     pub sync_interval: u64,
     /// Faults, each with the share of the transitions that is executed when it happens.
     pub scheduled_faults: Vec<(f64, FaultEvent)>,
@@ -102,7 +102,8 @@ pub struct Scenario {
     /// The timeouts of controllers.
     pub timeouts: PeerTimeouts,
     /// Crawlers acknowledge a task before they report the state it led to, as in chapter 3 of the
-    /// thesis. This loses the state if the crawler fails in between. It proves that the checks work.
+    /// thesis. This loses the state if the crawler fails in between. It proves that the checks
+    /// work.
     pub acknowledges_early: bool,
     /// Whether the checks run after every step.
     pub is_checked: bool,

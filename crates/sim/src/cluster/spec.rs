@@ -23,8 +23,8 @@ pub const LATENCY_SYNTAX: &str =
     "1ms, 1ms..5ms, or 1ms~ (a heavy tail: some messages take up to a hundred times as long)";
 /// The names of the failover policies.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
-/// The faults of a crawl: each with the share of the transitions it waits for, and the rate at which
-/// each controller fails, per hour.
+/// The faults of a crawl: each with the share of the transitions it waits for, and the rate at
+/// which each controller fails, per hour.
 pub type FaultPlan = (Vec<(f64, FaultEvent)>, f64);
 
 /// The failover policy of this name.

@@ -57,8 +57,8 @@ enum Page {
 }
 
 impl Bebop {
-    /// Gives each publication one value of each category, then adds co-authors until there are `pages`
-    /// pages.
+    /// Gives each publication one value of each category, then adds co-authors until there are
+    /// `pages` pages.
     fn new(size: Size, pages: usize) -> Self {
         let mut chance = Chance::new(&[0xBEB0]);
         let filters: u16 = size.categories.iter().sum();

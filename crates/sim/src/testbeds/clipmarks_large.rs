@@ -1,5 +1,5 @@
-//! The large version of the imitation of Clipmarks: ten divisions of several sheets, clips that open
-//! within their sheet, and a dialog that asks visitors to sign in.
+//! The large version of the imitation of Clipmarks: ten divisions of several sheets, clips that
+//! open within their sheet, and a dialog that asks visitors to sign in.
 
 use argiope_explore::model::Model;
 

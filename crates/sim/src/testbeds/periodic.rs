@@ -1,4 +1,5 @@
-//! An imitation of a periodic table with two display modes. A click on an element shows its details.
+//! An imitation of a periodic table with two display modes. A click on an element shows its
+//! details.
 
 use argiope_explore::model::Model;
 

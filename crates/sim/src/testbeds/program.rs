@@ -46,8 +46,8 @@ pub(super) struct Wanted {
     pub(super) transitions: usize,
 }
 
-/// Explores a program breadth-first. The longest pages get a link "back to top", which does nothing,
-/// until the model has the wanted number of transitions.
+/// Explores a program breadth-first. The longest pages get a link "back to top", which does
+/// nothing, until the model has the wanted number of transitions.
 ///
 /// # Panics
 /// If the model has not the wanted size. A test explores every program.

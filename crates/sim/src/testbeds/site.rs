@@ -1,5 +1,5 @@
-//! An imitation of a company's site: a menu on every page, which leads to tours, articles and a form
-//! of several pages.
+//! An imitation of a company's site: a menu on every page, which leads to tours, articles and a
+//! form of several pages.
 
 use argiope_explore::model::Model;
 

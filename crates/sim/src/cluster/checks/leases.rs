@@ -1,4 +1,5 @@
-//! A reserved action is leased to a crawler, or its result is about to be kept: no reservation leaks.
+//! A reserved action is leased to a crawler, or its result is about to be kept: no reservation
+//! leaks.
 
 use argiope_controller::peer::Peer;
 

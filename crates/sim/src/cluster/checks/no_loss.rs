@@ -1,4 +1,5 @@
-//! With replicas, at least one live controller knows each state that a recorded transition leads to.
+//! With replicas, at least one live controller knows each state that a recorded transition leads
+//! to.
 
 use std::collections::BTreeSet;
 
