@@ -1,5 +1,5 @@
-//! The command line as it is typed: the list of commands, what they share, and how a mistake in it
-//! becomes one line. What a command needs beyond that stands in its own file.
+//! The command line as typed: the list of commands and what they share. The arguments of a command
+//! are in its own file.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Parser, Subcommand};
@@ -23,11 +23,14 @@ Examples:
 Exit codes:
   0  done
   1  failed
-  2  bad input: one line on standard error says what, and nothing was written
+  2  bad input; nothing was written
   3  interrupted
   4  a limit was reached
 
-NO_COLOR=1 in the environment turns colours off.";
+Environment:
+  RUST_LOG  select log lines by level or TARGET=LEVEL, several with commas between them; \
+`warn,argiope_browser::protocol=trace` also logs every message to and from the browser
+  NO_COLOR  turn colours off";
 
 /// A crawler for web applications that live behind one URL.
 #[derive(Parser)]
@@ -46,60 +49,60 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What argiope can do.
+/// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Crawl a web application with Chromium and keep what was found
+    /// Crawl a web application with Chromium and store what is found
     Crawl(crawl::CrawlArgs),
-    /// Follow a crawl that goes on on a ring, and fetch what it found
+    /// Attach to a running crawl of a cluster and fetch its result
     Attach(crawl::AttachArgs),
-    /// Be one controller of a ring that crawls together
+    /// Run a controller of a cluster
     Controller(controller::ControllerArgs),
-    /// Lend browsers to a ring
+    /// Run browsers for a cluster
     Crawler(crawler::CrawlerArgs),
-    /// Say how a ring stands: its controllers, crawlers and crawls
+    /// Show the controllers, crawlers and crawls of a cluster
     Status(status::StatusArgs),
-    /// Run a ring with its crawlers on this machine, for one command
+    /// Run one command on a cluster of processes on this machine
     LocalCluster(local_cluster::LocalClusterArgs),
-    /// Make certificates for the machines of a ring
+    /// Issue certificates for the machines of a cluster
     Certs(certs::CertsArgs),
-    /// List the states that a crawl found, or show one: how to get there, what it offers
+    /// List the states of a run, or show the path and the actions of one
     States(states::StatesArgs),
-    /// Say what makes two states different, and what of the pages does not count
+    /// Show what differs between two states, and what is masked
     Explain(explain::ExplainArgs),
-    /// Write what a crawl found in another form: its model, the page of a state
+    /// Export the model of a run, or the page of a state
     Export(export::ExportArgs),
-    /// Crawl a known application with one simulated crawler and count what it costs
+    /// Crawl a known application with simulated crawlers and count the cost
     Simulate(simulate::SimulateArgs),
-    /// Print the least that a crawl of a known application can cost
+    /// Print the lowest cost of a crawl of a known application
     Bound(bound::BoundArgs),
     /// Print a known application as a model file
     Model(model::ModelArgs),
-    /// Measure the strategies, or argiope itself
+    /// Measure the strategies, simulated rings, and argiope itself
     Bench(bench::BenchArgs),
     /// List the strategies, or explain one
     Strategies(list::StrategiesArgs),
-    /// List the identities (when two pages are the same state), or explain one
+    /// List the identities (rules for equal states), or explain one
     Identities(identities::IdentitiesArgs),
-    /// List the small applications that come with argiope, or serve one on loopback
+    /// List the small applications that come with argiope, or serve one
     Sites(sites::SitesArgs),
-    /// List the test-beds (applications that are known in full), or explain one
+    /// List the test-beds (completely known applications), or explain one
     Testbeds(testbeds::TestbedsArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
-    /// Print the manual, all commands included
+    /// Print the manual of all commands
     #[command(after_help = "Examples:\n  argiope man > argiope.1")]
     Man,
 }
 
-/// The names of the strategies, with what they say of themselves; `also` is accepted beside them.
+/// Accepts the names of the strategies, and those in `also`.
 pub fn strategy_names(also: &[(&'static str, &'static str)]) -> PossibleValuesParser {
     let known = strategies::ALL.iter().map(|described| (described.name, described.summary));
     let values = known.chain(also.iter().copied());
     PossibleValuesParser::new(values.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
-/// The names of the identities, with what they say of themselves.
+/// Accepts the names of the identities.
 pub fn identity_names() -> PossibleValuesParser {
     let known = identity::ALL.iter().map(|described| (described.name, described.summary));
     PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))

@@ -14,15 +14,15 @@ pub fn parse<A: Parser>() -> Result<A, CommandFailure> {
     })
 }
 
-/// The parser's message without its usage block, on one line.
+/// Reduces the parser's message to one line, without the usage.
 fn one_line(message: &str) -> String {
-    let parts: Vec<&str> = message
+    let lines: Vec<&str> = message
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect();
-    let line = parts.join(" ").replace(" tip: ", "; ");
+    let line = lines.join(" ").replace(" tip: ", "; ");
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
 }
 

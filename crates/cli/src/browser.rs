@@ -1,4 +1,4 @@
-//! The browser that a command drives: which one, and what it means that there is none.
+//! The browser that a command drives.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use argiope_browser::find::{self, FindError};
 
 use crate::failure::CommandFailure;
 
-/// The browser that was asked for, or the one that is found.
-pub fn find(asked: Option<&Path>) -> Result<Executable, CommandFailure> {
+/// Finds the browser that the command line asks for, or the default one.
+pub fn find(requested: Option<&Path>) -> Result<Executable, CommandFailure> {
     let variable = |name| std::env::var_os(name);
-    find::find(asked, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
+    find::find(requested, variable("ARGIOPE_BROWSER").as_deref(), variable("PATH").as_deref())
         .map_err(|error| refused(&error))
 }
 
-/// What it means that there is no browser: bad input only if one was asked for.
+/// A missing browser is bad input only if the command line asks for it.
 pub fn refused(error: &FindError) -> CommandFailure {
     match error {
         FindError::Unusable { .. } => CommandFailure::Input(error.to_string()),

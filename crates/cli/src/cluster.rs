@@ -1,4 +1,4 @@
-//! What the commands of a cluster share: how they connect, and how they are run.
+//! What the commands of a cluster share: connections and the async runtime.
 
 use std::future::Future;
 use std::io::Read;
@@ -10,19 +10,19 @@ use argiope_wire::{ConnectionLimits, Credentials, Hello, Role, TcpTransport, Tra
 
 use crate::failure::CommandFailure;
 
-/// How the processes of a cluster find and trust each other.
+/// How the processes of a cluster authenticate each other.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Security {
-    /// The directory with this machine's certificate, from `argiope certs issue` [default: none, on loopback only]
+    /// Use the certificate in DIR, from `argiope certs issue` [default: none, loopback only]
     #[arg(long, value_name = "DIR")]
     pub certs: Option<PathBuf>,
-    /// The name of the cluster; processes of others are refused
+    /// Accept only processes of the cluster NAME
     #[arg(long, value_name = "NAME", default_value = "argiope")]
     pub cluster_name: String,
 }
 
 impl Security {
-    /// What connections need.
+    /// Prepares the connections of a process.
     pub fn switch(
         &self,
         role: Role,
@@ -30,9 +30,10 @@ impl Security {
         address: Option<&str>,
     ) -> Result<Switch, CommandFailure> {
         if self.cluster_name.is_empty() || self.cluster_name.len() > 64 {
-            return Err(CommandFailure::Input(
-                "the name of a cluster has 1 to 64 letters".to_owned(),
-            ));
+            return Err(CommandFailure::Input(format!(
+                "--cluster-name {:?}: it must have 1 to 64 bytes",
+                self.cluster_name
+            )));
         }
         let net = match &self.certs {
             Some(directory) => {
@@ -55,25 +56,25 @@ impl Security {
     }
 }
 
-/// A number that nobody can guess.
-pub fn chance() -> Result<u128, CommandFailure> {
+/// Draws a number that no page or process can guess.
+pub fn random_number() -> Result<u128, CommandFailure> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")
-        .and_then(|mut chance| chance.read_exact(&mut bytes))
+        .and_then(|mut source| source.read_exact(&mut bytes))
         .map_err(|error| CommandFailure::Failed(format!("cannot read /dev/urandom: {error}")))?;
     Ok(u128::from_le_bytes(bytes))
 }
 
-/// Runs something that waits for the network, on this thread.
+/// Runs a future on this thread.
 pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CommandFailure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CommandFailure::Failed(format!("cannot start: {error}")))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+            CommandFailure::Failed(format!("cannot start the async runtime: {error}"))
+        })?;
     Ok(tokio::task::LocalSet::new().block_on(&runtime, work))
 }
 
-/// Tells the process to leave when its standard input ends: whoever started it is gone.
+/// Lets the process leave when its standard input ends: its parent has ended.
 pub fn leave_with_parent(leave: Arc<tokio::sync::Notify>) {
     std::thread::spawn(move || {
         let mut ignored = [0; 256];

@@ -1,4 +1,4 @@
-//! The commands, one file each: its arguments as typed, and what it does.
+//! The commands, one file each, with their arguments.
 
 pub mod bench;
 pub mod bound;

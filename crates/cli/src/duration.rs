@@ -1,13 +1,13 @@
-//! Times as people type them: how long (`90s`, `1h30m`), and when (`2024-01-15T10:30:00Z`).
+//! Durations (`90s`, `1h30m`) and moments (`2024-01-15T10:30:00Z`) as people type them.
 
 use std::time::Duration;
 
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// A time that can be waited for: numbers with units, the largest unit first.
+/// Parses a duration: numbers with units, the largest unit first.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "a time such as 90s, 10m or 1h30m is needed (units: ms, s, m, h, d)".to_owned();
+    let wrong = || "write a duration such as 90s, 10m or 1h30m (units: ms, s, m, h, d)".to_owned();
     let mut rest = text.trim();
     let mut total: u64 = 0;
     let mut last = u64::MAX;
@@ -27,7 +27,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
             number.checked_mul(unit).and_then(|more| total.checked_add(more)).ok_or_else(wrong)?;
         rest = after;
     }
-    // More than this is no limit, and clocks cannot add it.
+    // Clocks cannot add more than this.
     const LONGEST: u64 = 10 * 366 * 86_400_000;
     match total {
         0 => Err(wrong()),
@@ -36,11 +36,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A moment, in milliseconds since 1970: a date, a date and a time (in UTC), or the number itself.
+/// Parses a moment as milliseconds since 1970: a date, a date and time in UTC, or the number
+/// itself.
 pub fn moment(text: &str) -> Result<i64, String> {
-    let wrong = || "a moment such as 2024-01-15T10:30:00Z or 2024-01-15 is needed".to_owned();
+    let wrong = || "write a moment such as 2024-01-15T10:30:00Z or 2024-01-15".to_owned();
     if let Ok(number) = text.parse::<i64>() {
-        // What a page's clock can show.
+        // The range of a JavaScript `Date`.
         let shown = -8_640_000_000_000_000..=8_640_000_000_000_000;
         return if shown.contains(&number) { Ok(number) } else { Err(wrong()) };
     }
@@ -71,8 +72,7 @@ pub fn moment(text: &str) -> Result<i64, String> {
     Ok((((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000)
 }
 
-/// The days from the first of January 1970 on. Years are taken to begin in March, so that the day that
-/// leap years add is the last one.
+/// Counts the days since 1970-01-01. Years begin in March here, so that a leap day comes last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let of_years = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

@@ -1,47 +1,46 @@
-//! How a command can fail, and the exit code that each way ends in. The codes are documented in
-//! `argiope --help`.
+//! How a command can fail, and the exit codes, which `argiope --help` documents.
 
 use std::io;
 use std::process::ExitCode;
 
 use crate::terminal;
 
-/// Something went wrong that is not the user's doing.
+/// The command failed.
 pub const FAILED: u8 = 1;
 /// The input is wrong; nothing was written.
 pub const BAD_INPUT: u8 = 2;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 3;
-/// A limit was reached before everything was done.
+/// A limit was reached before the work was complete.
 pub const LIMIT: u8 = 4;
 
-/// Why a command did not do what it was asked.
+/// Why a command did not succeed.
 #[derive(Debug)]
 pub enum CommandFailure {
-    /// The input is wrong, in words for the person who gave it.
+    /// The input is wrong; the text says what and how to correct it.
     Input(String),
-    /// Something else failed, in words.
+    /// Something else failed; the text says what.
     Failed(String),
-    /// The command did what it could and has said so; only the code is left to give.
+    /// The command has printed its result and ends with this code.
     Ended(u8),
-    /// Nobody reads the output any more (`argiope … | head`), which is no mistake.
-    NoReader,
+    /// The reader of the output has closed it (`argiope … | head`), which is no failure.
+    OutputClosed,
 }
 
 impl CommandFailure {
-    /// What a failed write to standard output means.
+    /// Classifies a failed write to standard output.
     pub fn of_output(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::NoReader,
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Failed(format!("cannot write the output: {error}")),
         }
     }
 }
 
-/// Says what went wrong, in one line, and gives the code to end with.
+/// Prints a failure as one line and returns the exit code.
 pub fn exit_code(outcome: Result<(), CommandFailure>) -> ExitCode {
     let (message, code) = match outcome {
-        Ok(()) | Err(CommandFailure::NoReader) => return ExitCode::SUCCESS,
+        Ok(()) | Err(CommandFailure::OutputClosed) => return ExitCode::SUCCESS,
         Err(CommandFailure::Ended(code)) => return ExitCode::from(code),
         Err(CommandFailure::Input(message)) => (message, BAD_INPUT),
         Err(CommandFailure::Failed(message)) => (message, FAILED),

@@ -1,5 +1,5 @@
-//! Words for people that several commands use: how long something took, a path as a shell reads it, and
-//! the command itself as it was called.
+//! Numbers, times, names and paths as people read them. Text from outside becomes one line that
+//! cannot steer a terminal.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,41 +7,41 @@ use std::time::Duration;
 use argiope_explore::quoted::Escaped;
 use argiope_sim::summary::Spread;
 
-/// The longest name that is printed in full; a model file may call itself anything.
+/// The characters of a name that are printed; a model file may have a name of any length.
 const NAME_LIMIT: usize = 120;
 
-/// A cost or a count: one decimal, or none where it is a whole number.
+/// Formats a cost or a count with one decimal, or none for a whole number.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-/// So many of a thing.
-pub fn count(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+/// Formats a number with its noun, such as `2 states`.
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A ratio.
+/// Formats a ratio.
 pub fn times(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// From the least to the greatest.
+/// Formats the least and the greatest figure.
 pub fn range(spread: &Spread, show: impl Fn(f64) -> String) -> String {
     format!("{}–{}", show(spread.min), show(spread.max))
 }
 
-/// Text from outside as one line that cannot steer a terminal.
+/// Escapes text from outside, so that it is one line and cannot steer a terminal.
 pub fn harmless(text: &str) -> String {
     Escaped(text, usize::MAX).to_string()
 }
 
-/// A name from outside: harmless, and cut when it is longer than any sensible name.
+/// Escapes a name from outside, and cuts it if it is too long.
 pub fn name(text: &str) -> String {
     Escaped(text, NAME_LIMIT).to_string()
 }
 
-/// A time, as exact as it is interesting.
+/// Formats a duration with the precision that fits its length.
 pub fn time(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -53,11 +53,11 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// A path as it would be typed.
+/// Quotes a path for a shell.
 pub fn path(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = |one: char| one.is_ascii_alphanumeric() || "/._-+:=@%".contains(one);
-    // What begins with a dash would be taken for an option.
+    // A leading dash would make it an option.
     let text = if text.starts_with('-') { format!("./{text}") } else { text.into_owned() };
     if !text.is_empty() && text.chars().all(plain) {
         return text;
@@ -65,7 +65,7 @@ pub fn path(path: &Path) -> String {
     format!("'{}'", harmless(&text).replace('\'', "'\\''"))
 }
 
-/// How to call argiope: as `./run` says it is called, or by its name.
+/// The command that starts argiope: what `./run` set, or its name.
 pub fn program() -> String {
     std::env::var("ARGIOPE_COMMAND").map_or_else(|_| "argiope".to_owned(), |name| harmless(&name))
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_as_exact_as_they_are_interesting() {
+    fn durations_have_a_fitting_precision() {
         let shown = |ms| time(Duration::from_millis(ms));
         assert_eq!([shown(1234), shown(99_900), shown(600_000)], ["1.2 s", "99 s", "10 min"]);
         assert_eq!([shown(9_000_000), shown(259_200_000)], ["2.5 h", "3 days"]);

@@ -1,5 +1,5 @@
-//! Ctrl-C ends the command at once. Most commands have nothing to put in order first: files are written
-//! whole or not at all (see `output`). One that has asks to be told, and a second Ctrl-C ends that too.
+//! Ctrl-C ends a command at once: files are written atomically (see `output`). A command that must
+//! finish something first listens for it; a second Ctrl-C then ends the process.
 
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 use crate::failure::INTERRUPTED;
 use crate::terminal;
 
-/// Who wants to be told of the next Ctrl-C.
+/// The listener for the next Ctrl-C.
 static LISTENER: Mutex<Option<Arc<Notify>>> = Mutex::new(None);
 
-/// From now on Ctrl-C ends the process with its documented code.
+/// Makes Ctrl-C end the process with its documented code.
 pub fn install() {
     let installed = ctrlc::set_handler(|| {
         let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -20,16 +20,16 @@ pub fn install() {
             listener.notify_one();
             return;
         }
-        terminal::message("interrupted before the command was complete");
+        terminal::message("interrupted before the end");
         process::exit(INTERRUPTED.into());
     });
     if let Err(error) = installed {
-        // Then Ctrl-C ends the process the system's way, which is no reason not to start.
+        // Ctrl-C still ends the process, with the code of the system.
         terminal::message(&format!("cannot handle Ctrl-C: {error}"));
     }
 }
 
-/// Is notified at the next Ctrl-C, which then does nothing else.
+/// Returns what the next Ctrl-C notifies instead of ending the process.
 pub fn listen() -> Arc<Notify> {
     let heard = Arc::new(Notify::new());
     *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some(heard.clone());

@@ -1,5 +1,4 @@
-//! What the commands of `argiope` share with those of the lab: command lines, failures and exit
-//! codes, output, progress, applications, processes of a cluster. It must not know any command.
+#![doc = include_str!("../README.md")]
 
 pub mod arguments;
 pub mod browser;

@@ -17,7 +17,7 @@ use args::{Cli, Command};
 
 fn main() -> ExitCode {
     interrupt::install();
-    // A panic is a bug and has been reported on standard error; it ends in a documented code too.
+    // A panic is a bug, which the panic hook has reported. It ends in a documented code too.
     let outcome = std::panic::catch_unwind(|| arguments::parse().and_then(run));
     match outcome {
         Ok(outcome) => failure::exit_code(outcome),

@@ -1,4 +1,4 @@
-//! Metrics and health of a controller, over HTTP on loopback.
+//! Metrics and health of a controller over HTTP, on loopback only.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use argiope::failure::CommandFailure;
 pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), CommandFailure> {
     if !address.ip().is_loopback() {
         return Err(CommandFailure::Input(format!(
-            "--metrics {address}: metrics are served on loopback only"
+            "--metrics {address}: it must be a loopback address"
         )));
     }
     let listener = tokio::net::TcpListener::bind(address).await;
@@ -32,7 +32,7 @@ pub async fn serve(address: SocketAddr, metrics: Arc<Metrics>) -> Result<(), Com
         .route("/metrics", get(move || async move { numbers.text() }))
         .route("/health", get(health));
     tokio::spawn(async move {
-        // It ends with the process.
+        // The server ends with the process.
         let _ = axum::serve(listener, app).await;
     });
     Ok(())

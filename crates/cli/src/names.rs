@@ -1,9 +1,8 @@
-//! What a person may have meant by a name that is not known.
+//! Suggestions for unknown names.
 
-/// The known names nearest to the one given, nearest first; at most three, none that is far off.
+/// Finds at most three similar names, the most similar first.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    // What follows a colon or a bracket is a parameter (`hypercube:8`, `filetree[:TREE]`) and says
-    // nothing about the name.
+    // A colon or a bracket begins a parameter (`hypercube:8`, `filetree[:TREE]`).
     let stem = |name: &str| name.split([':', '[']).next().unwrap_or_default().to_lowercase();
     let given = stem(given);
     let mut near: Vec<(usize, &str)> = known
@@ -15,7 +14,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// A sentence about an unknown name that says what may have been meant, or what there is.
+/// The error for an unknown name, with similar names or all known ones.
 pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(given, known.iter().copied());
@@ -27,9 +26,9 @@ pub fn unknown<'a>(kind: &str, given: &str, known: impl IntoIterator<Item = &'a 
     )
 }
 
-/// The number of letters to insert, delete or replace (Levenshtein), row by row.
+/// The Levenshtein distance, computed row by row.
 fn edits(a: &str, b: &str) -> usize {
-    // No known name is longer; the rest of a long one cannot bring it nearer.
+    // No known name is longer than this.
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Standard output and files. A closed pipe is no mistake, and a file is there whole or not at all.
+//! Standard output and files. A closed pipe is no failure, and files are written atomically.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::failure::CommandFailure;
 
-/// Prints text to standard output and flushes it, so that a reader of a pipe sees it at once.
+/// Prints text to standard output and flushes it for readers of a pipe.
 pub fn print(text: &str) -> Result<(), CommandFailure> {
     print_bytes(text.as_bytes())
 }
@@ -20,17 +20,16 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
         .map_err(|error| CommandFailure::of_output(&error))
 }
 
-/// Makes a folder that results are to be written to. Done before the work, so that a bad path is
-/// known before an hour has been spent.
-pub fn folder(path: &Path) -> Result<(), CommandFailure> {
+/// Makes a directory for results. Commands call it before the work, so that a bad path fails early.
+pub fn directory(path: &Path) -> Result<(), CommandFailure> {
     fs::create_dir_all(path).map_err(|error| {
-        CommandFailure::Input(format!("cannot make the folder {}: {error}", path.display()))
+        CommandFailure::Input(format!("cannot make the directory {}: {error}", path.display()))
     })
 }
 
-/// Writes a file under another name first, so that nobody ever sees half of it.
+/// Writes a file under a temporary name, then renames it: readers never see half of it.
 pub fn file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), CommandFailure> {
-    let unfinished = path.with_extension("part");
+    let unfinished = path.with_extension("tmp");
     fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, path)).map_err(|error| {
         CommandFailure::Failed(format!("cannot write {}: {error}", path.display()))
     })

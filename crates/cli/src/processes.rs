@@ -1,4 +1,5 @@
-//! A ring of argiope's own processes on this machine, and what they need: all of it is gone when this is.
+//! A cluster of processes on this machine. They end, and their directory is removed, when these
+//! values are dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,25 +10,27 @@ use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::Client;
 use argiope_wire::Role;
 
-use crate::cluster::{Security, block_on, chance};
+use crate::cluster::{Security, block_on, random_number};
 use crate::failure::CommandFailure;
 use crate::logging::LogFormat;
 
-/// So long a process may take to leave in order before it is ended.
-const LEAVES: Duration = Duration::from_secs(5);
-/// So long a ring may take to come together.
-const LONGEST_START: Duration = Duration::from_secs(120);
+/// The time that a process has to leave in order before it is killed.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time that a cluster has to become ready.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// The time between two checks.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A directory that is removed.
+/// A temporary directory, removed when it is dropped.
 pub struct TempDir(pub PathBuf);
 
 impl TempDir {
-    /// A new one among the temporary files.
+    /// Makes a new one.
     pub fn new() -> Result<Self, CommandFailure> {
-        let path = std::env::temp_dir().join(format!("argiope-ring-{:016x}", chance()? as u64));
-        std::fs::create_dir(&path)
-            .map_err(|error| CommandFailure::Failed(format!("{}: {error}", path.display())))?;
+        let path = std::env::temp_dir().join(format!("argiope-{:016x}", random_number()? as u64));
+        std::fs::create_dir(&path).map_err(|error| {
+            CommandFailure::Failed(format!("cannot make the directory {}: {error}", path.display()))
+        })?;
         Ok(Self(path))
     }
 }
@@ -74,47 +77,49 @@ impl<'a> ClusterOptions<'a> {
     }
 }
 
-/// Controllers, and crawlers for them.
+/// The controllers and crawlers of a cluster.
 pub struct ClusterProcesses<'a> {
     options: ClusterOptions<'a>,
     /// The processes, controllers first.
     pub children: Vec<Child>,
-    /// Where the controllers listen.
+    /// The addresses of the controllers.
     pub addresses: Vec<String>,
 }
 
 impl<'a> ClusterProcesses<'a> {
-    /// A ring of controllers, each with a directory of its own in this one.
+    /// Starts controllers, each with its own directory below `directory`.
     pub fn start(
-        folder: &Path,
+        directory: &Path,
         controllers: usize,
         options: ClusterOptions<'a>,
     ) -> Result<Self, CommandFailure> {
-        let mut ring = Self { options, children: Vec::new(), addresses: Vec::new() };
+        let mut cluster = Self { options, children: Vec::new(), addresses: Vec::new() };
         for number in 0..controllers {
             let mut command = options.command(options.wrapper);
             command
                 .args(["controller", "--listen", "127.0.0.1:0", "--data"])
-                .arg(folder.join(number.to_string()));
-            if let Some(first) = ring.addresses.first() {
+                .arg(directory.join(number.to_string()));
+            if let Some(first) = cluster.addresses.first() {
                 command.args(["--join", first]);
             }
             if options.is_traced {
-                command.arg("--trace").arg(folder.join(format!("{number}.trace")));
+                command.arg("--trace").arg(directory.join(format!("{number}.trace")));
             }
-            let mut child = ring.spawn(&mut command, Stdio::piped())?;
+            let mut child = cluster.spawn(&mut command, Stdio::piped())?;
             let mut line = String::new();
             let heard = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-            ring.children.push(child);
+            cluster.children.push(child);
             if !matches!(heard, Some(Ok(read)) if read > 0) {
-                return Err(CommandFailure::Failed("a controller does not start".to_owned()));
+                return Err(CommandFailure::Failed(
+                    "cannot start a controller: it printed no address".to_owned(),
+                ));
             }
-            ring.addresses.push(line.trim().to_owned());
+            cluster.addresses.push(line.trim().to_owned());
         }
-        Ok(ring)
+        Ok(cluster)
     }
 
-    /// A crawler with a browser and one tab. Each has another controller for its home.
+    /// Starts a crawler with one tab. Crawlers dial different controllers first.
     pub fn add_crawler(&mut self) -> Result<(), CommandFailure> {
         let mut order = self.addresses.clone();
         let before = self.children.len().saturating_sub(order.len());
@@ -127,10 +132,10 @@ impl<'a> ClusterProcesses<'a> {
         Ok(())
     }
 
-    /// Waits until all controllers know each other, and so many crawlers are there.
+    /// Waits until all controllers know each other and this many crawlers are connected.
     pub fn wait_for_crawlers(&self, crawlers: u32) -> Result<(), CommandFailure> {
         let switch = client()?;
-        let until = Instant::now() + LONGEST_START;
+        let until = Instant::now() + START_TIMEOUT;
         let ready = block_on(async {
             while Instant::now() < until {
                 let status = match Client::dial(&switch, &self.addresses[0]).await {
@@ -150,17 +155,18 @@ impl<'a> ClusterProcesses<'a> {
         if ready {
             Ok(())
         } else {
-            Err(CommandFailure::Failed("the ring does not come together".to_owned()))
+            Err(CommandFailure::Failed("the cluster is not ready after two minutes".to_owned()))
         }
     }
 
-    /// They leave when their standard input ends, that is when this process ends, however it does.
+    /// Starts a process that leaves when its standard input ends, so also when this process is
+    /// killed.
     fn spawn(&self, command: &mut Command, out: Stdio) -> Result<Child, CommandFailure> {
         let err = if self.options.log.is_some() { Stdio::inherit() } else { Stdio::null() };
         let child =
             command.arg("--with-parent").stdin(Stdio::piped()).stdout(out).stderr(err).spawn();
         child.map_err(|error| {
-            CommandFailure::Failed(format!("{:?} does not start: {error}", command.get_program()))
+            CommandFailure::Failed(format!("cannot start {:?}: {error}", command.get_program()))
         })
     }
 }
@@ -172,7 +178,7 @@ impl Drop for ClusterProcesses<'_> {
         }
         for child in &mut self.children {
             let mut waited = Duration::ZERO;
-            while waited < LEAVES && !matches!(child.try_wait(), Ok(Some(_))) {
+            while waited < LEAVE_TIMEOUT && !matches!(child.try_wait(), Ok(Some(_))) {
                 std::thread::sleep(STEP);
                 waited += STEP;
             }
@@ -182,10 +188,10 @@ impl Drop for ClusterProcesses<'_> {
     }
 }
 
-/// What connections to such a ring need.
+/// Prepares client connections to such a cluster.
 pub fn client() -> Result<Switch, CommandFailure> {
     let security = Security { certs: None, cluster_name: "argiope".to_owned() };
-    security.switch(Role::Client, chance()?, None)
+    security.switch(Role::Client, random_number()?, None)
 }
 
 /// This executable.

@@ -1,5 +1,5 @@
-//! A progress bar on standard error, for work that takes longer than two seconds; a line now and then where standard
-//! error is not a terminal.
+//! A progress bar on standard error for work that takes longer than two seconds. Where standard
+//! error is no terminal, a line every thirty seconds.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, Once, PoisonError};
@@ -9,12 +9,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal;
 
-/// Shorter work is done before anybody wonders.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// From one line to the next where there is no terminal.
-const LINES: Duration = Duration::from_secs(30);
+/// The time after which the bar is shown.
+const SHOW_AFTER: Duration = Duration::from_secs(2);
+/// The time between lines where there is no terminal.
+const INTERVAL: Duration = Duration::from_secs(30);
 
-/// How far some work has come. Threads may share it.
+/// The progress of some work, which threads may share.
 pub struct WorkProgress {
     bar: ProgressBar,
     started: Instant,
@@ -24,7 +24,7 @@ pub struct WorkProgress {
 }
 
 impl WorkProgress {
-    /// At zero of `total`.
+    /// Begins with nothing done of `total`.
     pub fn new(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style =
@@ -34,17 +34,17 @@ impl WorkProgress {
         Self { bar, started: now, shown: Once::new(), line: Mutex::new(now) }
     }
 
-    /// Says what is being done.
-    pub fn doing(&self, what: &str) {
-        self.bar.set_message(what.to_owned());
+    /// Names the present step.
+    pub fn set_step(&self, name: &str) {
+        self.bar.set_message(name.to_owned());
     }
 
-    /// Counts what has been done since the last call.
+    /// Adds to what is done.
     pub fn advance(&self, done: u64) {
         self.bar.inc(done);
         if !std::io::stderr().is_terminal() {
             self.line();
-        } else if self.started.elapsed() >= PATIENCE {
+        } else if self.started.elapsed() >= SHOW_AFTER {
             self.shown.call_once(|| {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
                 terminal::show(&self.bar);
@@ -54,7 +54,7 @@ impl WorkProgress {
 
     fn line(&self) {
         let mut last = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() < LINES {
+        if last.elapsed() < INTERVAL {
             return;
         }
         *last = Instant::now();

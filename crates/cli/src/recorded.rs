@@ -1,5 +1,5 @@
-//! A run that is in its directory: its settings as they are now, and what its records say. The only file
-//! that knows under which names the command keeps something in a store.
+//! A stored run: its present settings and its records. No other file knows the names under which
+//! the command keeps values in a store.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,16 +17,16 @@ use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
 
 use argiope::failure::CommandFailure;
 
-/// The settings, where a resumed crawl was given others than the run began with.
+/// The settings of a resumed crawl, if they differ from those that the run began with.
 const SETTINGS: &str = "settings";
-/// The application that argiope itself served, if it did.
+/// The application that argiope served to the run, if any.
 const SITE: &str = "site";
 
-/// What a refusal of the store means: most of them are about the directory that was given.
+/// Classifies an error of the store; most are about the directory that was given.
 pub fn refused(error: &StoreError) -> CommandFailure {
     use StoreError::{
-        Damaged, DiskFull, HoldsRun, InUse, Io, NoRun, NotADirectory, NotAStore, Occupied,
-        OtherVersion, ReadOnly, Stopped, Unfinished,
+        Damaged, DiskFull, HoldsRun, InUse, Io, NewerFact, NoRun, NotADirectory, NotAStore,
+        Occupied, OtherVersion, ReadOnly, Stopped, Unfinished,
     };
     match error {
         Occupied(_)
@@ -36,39 +36,40 @@ pub fn refused(error: &StoreError) -> CommandFailure {
         | NotADirectory(_)
         | NotAStore(_)
         | OtherVersion { .. }
+        | NewerFact(_)
         | InUse(_)
         | Io { .. } => CommandFailure::Input(error.to_string()),
         Damaged(_) | DiskFull(_) | Stopped | ReadOnly => CommandFailure::Failed(error.to_string()),
     }
 }
 
-/// The settings that a run has now.
+/// The present settings of a run.
 pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
     let wrong =
-        |error| CommandFailure::Failed(format!("the settings of the run cannot be read: {error}"));
+        |error| CommandFailure::Failed(format!("cannot read the settings of the run: {error}"));
     match store.named(SETTINGS).map_err(|error| refused(&error))? {
         Some(bytes) => serde_json::from_slice(&bytes).map_err(wrong),
         None => serde_json::from_value(store.meta().settings.clone()).map_err(wrong),
     }
 }
 
-/// Gives a run other settings.
-pub fn set(store: &Store, settings: &CrawlSettings) -> Result<(), StoreError> {
+/// Changes the settings of a run.
+pub fn set_settings(store: &Store, settings: &CrawlSettings) -> Result<(), StoreError> {
     store.put(SETTINGS, &serde_json::to_vec(settings).expect("settings are JSON"))
 }
 
-/// The application that argiope itself served to the run, if it did.
+/// The application that argiope served to the run, if any.
 pub fn site(store: &Store) -> Result<Option<String>, CommandFailure> {
     let name = store.named(SITE).map_err(|error| refused(&error))?;
     Ok(name.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Remembers which application argiope serves to the run.
+/// Stores which application argiope serves to the run.
 pub fn set_site(store: &Store, name: &str) -> Result<(), StoreError> {
     store.put(SITE, name.as_bytes())
 }
 
-/// The controller that wrote the records of a run.
+/// Restores the controller from the records of a run.
 pub fn controller(
     store: &Store,
     settings: &CrawlSettings,
@@ -80,15 +81,15 @@ pub fn controller(
     })
 }
 
-/// A run to look at.
+/// A run, open for reading.
 pub struct RecordedRun {
-    /// Everything that is kept.
+    /// The store.
     pub store: Store,
-    /// What was asked for.
+    /// The settings.
     pub settings: CrawlSettings,
-    /// What was learned.
+    /// The learned masks and costs.
     pub learned: LearnedValues,
-    /// What is known.
+    /// The controller, restored.
     pub controller: Controller,
 }
 
@@ -103,25 +104,22 @@ impl RecordedRun {
     }
 }
 
-/// The store's answer about a state of the graph.
 const NO_DETAIL: &str = "the store is damaged: a state has no description";
 
 impl RecordedRun {
     /// The graph.
     pub fn graph(&self) -> Result<&Graph, CommandFailure> {
         self.controller.graph().ok_or_else(|| {
-            CommandFailure::Input(
-                "the run has no state yet: it was ended before its first page".into(),
-            )
+            CommandFailure::Input("the run has no state: it ended before its first page".into())
         })
     }
 
-    /// Every state, in the order of discovery.
+    /// All states, in the order of discovery.
     pub fn states(&self) -> impl Iterator<Item = StateIndex> + use<> {
         (0..self.controller.graph().map_or(0, Graph::states) as u32).map(StateIndex)
     }
 
-    /// What is known of a state.
+    /// The stored detail of a state.
     pub fn detail(&self, state: StateIndex) -> Result<StateDetail, CommandFailure> {
         let key = self.graph()?.key(state);
         let detail = self.store.detail(key).map_err(|error| refused(&error))?;
@@ -134,13 +132,13 @@ impl RecordedRun {
         page.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
     }
 
-    /// The bytes of that name.
+    /// The stored bytes with this hash.
     pub fn blob(&self, hash: ContentHash) -> Result<Vec<u8>, CommandFailure> {
         let bytes = self.store.blob(hash).map_err(|error| refused(&error))?;
         bytes.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
     }
 
-    /// The state that a person means: `initial`, a number in the order of discovery, or the beginning of a key.
+    /// Finds a state by `initial`, its number, or the beginning of its key.
     pub fn find(&self, text: &str) -> Result<StateIndex, CommandFailure> {
         let graph = self.graph()?;
         if text == "initial" {
@@ -158,16 +156,16 @@ impl RecordedRun {
         match (found.next(), found.next()) {
             (Some(state), None) => Ok(state),
             (Some(_), Some(_)) => Err(CommandFailure::Input(format!(
-                "several states have a key that begins with {text}"
+                "several keys begin with {text}: write more digits"
             ))),
             (None, _) => Err(CommandFailure::Input(format!(
-                "there is no state {text:?}: write 'initial', a number from 0 to {}, or the beginning of a key",
+                "no state {text:?}: write 'initial', a number from 0 to {}, or the beginning of a key",
                 graph.states() - 1
             ))),
         }
     }
 
-    /// A state in a few words, fit to print: its number, its key, its title or address.
+    /// Describes a state: its number, key, title and address, escaped.
     pub fn describe(&self, state: StateIndex) -> Result<String, CommandFailure> {
         let detail = self.detail(state)?;
         let key = short(self.graph()?.key(state));
@@ -179,7 +177,7 @@ impl RecordedRun {
         Ok(format!("state {} ({key}) {title}{}", state.0, Escaped(&detail.url, 100)))
     }
 
-    /// What people call each action, fit to print, as in the state where it was first seen.
+    /// The escaped labels of all actions, from the state where each was first seen.
     pub fn labels(&self) -> Result<BTreeMap<ActionSignature, String>, CommandFailure> {
         let mut labels = BTreeMap::new();
         for state in self.states() {
@@ -193,7 +191,7 @@ impl RecordedRun {
     }
 }
 
-/// The beginning of a key: enough to tell states apart, and short enough to type.
+/// The first eight digits of a key, which tell the states of a run apart.
 pub fn short(key: StateKey) -> String {
     format!("{key:?}")[..8].to_owned()
 }

@@ -1,5 +1,5 @@
-//! Where a command takes its application from: a model file or a test-bed by name. The only file of
-//! the command that knows how models are read and test-beds are found.
+//! The application of a command: a model file or a test-bed. No other file of the command reads
+//! models or finds test-beds.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,15 +12,15 @@ use argiope_sim::testbeds::{self, TestbedError, TestbedSpec, filetree};
 use crate::failure::CommandFailure;
 use crate::{format, names, terminal};
 
-/// The application, as typed.
+/// The options that name an application, as typed.
 #[derive(clap::Args)]
 pub struct Source {
     #[command(flatten)]
     origin: Origin,
-    /// What a reset costs, in actions [default: what the model says]
+    /// Set the cost of a reset, in actions [default: the model's]
     #[arg(long, value_name = "C", value_parser = reset_cost, allow_negative_numbers = true)]
     reset_cost: Option<f64>,
-    /// Accept a model file with states that no crawl can reach
+    /// Accept a model file with unreachable states
     #[arg(long)]
     allow_unreachable: bool,
 }
@@ -28,30 +28,32 @@ pub struct Source {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Origin {
-    /// A model file (JSON, at most 1 GiB)
+    /// Read this model file (JSON, at most 1 GiB)
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// A test-bed; `argiope testbeds` lists them
+    /// Use this test-bed; `argiope testbeds` lists them
     #[arg(long, value_name = "NAME")]
     testbed: Option<String>,
 }
 
-/// The application, checked.
+/// An application, checked.
 pub struct CheckedModel {
     /// The model.
     pub model: Model,
-    /// What a reset costs.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
 }
 
 impl Source {
-    /// Reads or makes the model.
+    /// Reads or builds the model.
     pub fn load(&self) -> Result<CheckedModel, CommandFailure> {
         let model = match (&self.origin.model, &self.origin.testbed) {
             (Some(path), _) => read(path, self.allow_unreachable)?,
             (None, Some(name)) => testbed(name)?,
             (None, None) => {
-                return Err(CommandFailure::Input("--model or --testbed is needed".to_owned()));
+                return Err(CommandFailure::Input(
+                    "give an application: --model FILE or --testbed NAME".to_owned(),
+                ));
             }
         };
         Ok(CheckedModel { reset_cost: self.reset_cost.unwrap_or(model.reset_cost), model })
@@ -59,7 +61,7 @@ impl Source {
 }
 
 impl CheckedModel {
-    /// The name, the size and the reset cost, in one line without its end.
+    /// The name, the size and the reset cost, without a line end.
     pub fn describe(&self) -> String {
         format!(
             "{}: {} states, {} transitions, reset cost {}",
@@ -71,7 +73,7 @@ impl CheckedModel {
     }
 }
 
-/// Makes the test-bed with this name.
+/// Builds the test-bed with this name.
 pub fn testbed(name: &str) -> Result<Model, CommandFailure> {
     match testbeds::find(name) {
         Ok(TestbedSpec::Made(recipe)) => Ok(recipe.model()),
@@ -84,7 +86,7 @@ pub fn testbed(name: &str) -> Result<Model, CommandFailure> {
     }
 }
 
-/// The file explorer over the tree whose shape is in this file.
+/// Builds the file explorer for the tree in a shape file.
 fn shape(path: &Path) -> Result<Model, CommandFailure> {
     let bytes = bytes_of(path)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -92,7 +94,7 @@ fn shape(path: &Path) -> Result<Model, CommandFailure> {
         .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))
 }
 
-/// Reads a model file. Says on standard error which states no crawl can reach, if that is allowed.
+/// Reads a model file. Unreachable states, if allowed, are reported on standard error.
 fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
     let reading = ModelReadOptions { allow_unreachable, ..ModelReadOptions::default() };
     let model = Model::from_json(&bytes_of(path)?, reading)
@@ -101,7 +103,7 @@ fn read(path: &Path, allow_unreachable: bool) -> Result<Model, CommandFailure> {
     if let Some(first) = unreachable.first() {
         let count = format::count(unreachable.len() as u64, "state");
         terminal::message(&format!(
-            "{count} of {} cannot be reached, the first is states[{first}]",
+            "{count} of {} cannot be reached; the first is states[{first}]",
             model.states()
         ));
     }
@@ -115,16 +117,16 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     if metadata.is_dir() {
-        return Err(unreadable(&"it is a folder"));
+        return Err(unreadable(&"it is a directory"));
     }
-    // A wrong file should not fill the memory.
+    // A limit, so that a wrong file does not fill the memory.
     let limit = ModelReadOptions::default().limit as u64;
     let too_large = format!("it is larger than {} GiB", limit >> 30);
     if metadata.len() > limit {
         return Err(unreadable(&too_large));
     }
     let mut bytes = Vec::new();
-    // The length of a pipe is not known beforehand, so the limit is also on what is read.
+    // A pipe has no length, so what is read is limited too.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > limit {
         return Err(unreadable(&too_large));
@@ -132,9 +134,9 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     Ok(bytes)
 }
 
-/// A reset cost: a number of actions above 0, as in a model file.
+/// Parses a reset cost, with the limits of a model file.
 fn reset_cost(text: &str) -> Result<f64, String> {
-    let cost: f64 = text.parse().map_err(|_| "a number of actions is needed".to_owned())?;
+    let cost: f64 = text.parse().map_err(|_| "write a number of actions".to_owned())?;
     if RESET_COSTS.contains(&cost) {
         return Ok(cost);
     }

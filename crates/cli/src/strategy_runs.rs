@@ -11,10 +11,10 @@ use crate::progress::WorkProgress;
 use crate::source::CheckedModel;
 use crate::table::Table;
 
-/// So many jobs are done between two looks at the clock.
+/// The jobs between two updates of the progress.
 const JOBS_PER_TICK: u64 = 4096;
 
-/// Crawls the whole application, telling how far it is.
+/// Crawls the whole application and reports progress.
 pub fn crawl(
     app: &CheckedModel,
     described: &'static NamedStrategy,
@@ -35,8 +35,7 @@ pub fn crawl(
     crawl.finish()
 }
 
-/// The columns that every table of strategies begins with. The spread takes columns of its own, and
-/// only when there is more than one seed.
+/// The first columns of every table of strategies; the spread only for more than one seed.
 pub fn header(spread: bool) -> Vec<&'static str> {
     let columns = [
         "strategy",
@@ -74,7 +73,7 @@ pub fn cells(summary: &StrategySummary, spread: bool) -> Vec<String> {
     cells
 }
 
-/// The rows of all strategies, and above them what the columns are measured against.
+/// The table of all strategies, below the lower bound.
 pub fn table(summaries: &[StrategySummary], bound: &Bound) -> String {
     let spread = summaries.iter().any(|summary| summary.seeds > 1);
     let mut table = Table::new(header(spread));

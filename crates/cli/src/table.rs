@@ -1,4 +1,4 @@
-//! A table in plain text: the first column to the left, the others to the right.
+//! A table in plain text: the first column is aligned left, the others right.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// With a header and no rows yet.
+    /// Begins a table with this header.
     pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
         let mut table = Self::default();
         table.row(header);

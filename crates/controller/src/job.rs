@@ -1,5 +1,7 @@
-//! What a crawler is asked to do, in names that mean the same to every crawler: simulated or with a
-//! browser, here or on another machine.
+//! What a crawler is asked to do. The names mean the same to every crawler, simulated or with a
+//! browser, on this machine or another.
+
+use std::sync::Arc;
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
-/// Which crawler; whoever drives it gives the number.
+/// Which crawler; its driver chooses the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CrawlerId(pub u64);
 
@@ -27,10 +29,10 @@ pub struct Job {
     pub action: ActionSignature,
 }
 
-/// A job that can be begun without asking, if the one before it ended as foreseen.
+/// A job to begin without asking, if the job before it ended as predicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
-    /// Where the candidate of the one before must have led.
+    /// Where the candidate of the job before must have led.
     pub after: StateKey,
     /// What to do then.
     pub job: Job,
@@ -46,3 +48,6 @@ pub struct Transition {
     /// Where it should lead.
     pub to: StateKey,
 }
+
+/// Known transitions from the initial state to another.
+pub type Route = Arc<[Transition]>;

@@ -1,6 +1,6 @@
-//! What a crawl knows: a function of the records that it has kept, and of nothing else. So a crawl that
-//! is restored from its records knows what the one knew that wrote them. Must not know who is working
-//! on what.
+//! What a crawl knows: a function of the facts that it has kept, and of nothing else. So a crawl
+//! that is restored from its facts knows what the crawl knew that wrote them. Must not know who is
+//! working on what.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,22 +9,27 @@ use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::strategy::{INITIAL, RESET_COSTS};
 
+use crate::job::Route;
+use crate::journal::{Fact, distinct_offers};
 use crate::outcome::{Note, Offered};
-use crate::record::Record;
 use crate::route::Routes;
 use crate::settings::ControllerSettings;
-use crate::spent::Spent;
+use crate::spent::{Spent, SpentByWriter, WriterId};
 
-/// A record that contradicts those before it.
+mod replay;
+
+use replay::ReplayIndex;
+
+/// A fact that contradicts the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// How many records came before it.
+    /// How many facts came before it.
     pub at: usize,
     /// What is wrong with it.
     pub what: &'static str,
 }
 
-/// Nothing is known of how many actions a state is away from the initial one.
+/// The depth of a state that no known path reaches from the initial one.
 const UNKNOWN: u32 = u32::MAX;
 
 /// What a crawl knows.
@@ -32,22 +37,28 @@ pub struct CrawlKnowledge {
     settings: ControllerSettings,
     /// None until the initial state was seen.
     explorer: Option<Explorer>,
-    /// States that were recorded but not yet how they were reached, and what can be done there.
+    /// States that are not part of the graph yet, and what they offer.
     announced: BTreeMap<StateKey, Vec<ActionSignature>>,
-    /// Plain links that belong to a state, or turned out to be plain: nobody else lists them.
+    /// Actions that are a plain link in some state, or turned out to be one.
     links: BTreeSet<ActionSignature>,
-    /// Plain links that were taken.
-    taken: BTreeSet<ActionSignature>,
+    /// The states in which a plain link is a candidate. A link without followers is one everywhere.
+    followers: BTreeMap<ActionSignature, BTreeSet<StateKey>>,
+    /// Actions that turned out to be plain links when they were executed.
+    plain: BTreeSet<ActionSignature>,
     strays: BTreeMap<Slot, Vec<StateIndex>>,
     /// The states besides the initial one that loading the URL led to.
     landings: Vec<StateIndex>,
-    /// How many actions each state is away from the initial one, at least.
+    /// The least number of actions from the initial state to each state.
     depths: Vec<u32>,
     failed: usize,
     unsettled: usize,
-    spent: Spent,
-    /// While restoring: what is executed or given up later, though a link elsewhere turns out to be plain.
-    spared: BTreeSet<(StateKey, ActionSignature)>,
+    spent: SpentByWriter,
+    /// Facts that wait for a state: to be described, or to become part of the graph.
+    waiting: BTreeMap<StateKey, Vec<Fact>>,
+    /// States that facts have waited for, and that have come.
+    arrived: Vec<StateKey>,
+    /// While restoring: what all facts together say.
+    replayed: ReplayIndex,
 }
 
 impl CrawlKnowledge {
@@ -58,118 +69,173 @@ impl CrawlKnowledge {
             explorer: None,
             announced: BTreeMap::new(),
             links: BTreeSet::new(),
-            taken: BTreeSet::new(),
+            followers: BTreeMap::new(),
+            plain: BTreeSet::new(),
             strays: BTreeMap::new(),
             landings: Vec::new(),
             depths: Vec::new(),
             failed: 0,
             unsettled: 0,
-            spent: Spent::default(),
-            spared: BTreeSet::new(),
+            spent: SpentByWriter::default(),
+            waiting: BTreeMap::new(),
+            arrived: Vec::new(),
+            replayed: ReplayIndex::default(),
         }
     }
 
-    /// Of a crawl that kept these records.
-    pub fn restore(
-        settings: ControllerSettings,
-        records: &[Record],
-    ) -> Result<Self, Contradiction> {
+    /// Of a crawl that kept these facts. A fact about a state that no fact describes waits for it.
+    pub fn restore(settings: ControllerSettings, facts: &[Fact]) -> Result<Self, Contradiction> {
         let mut known = Self::new(settings);
-        let executed = records.iter().filter_map(|record| match record {
-            Record::Transition { from, action, .. } | Record::Failed { from, action, .. } => {
-                Some((*from, *action))
+        known.replayed = ReplayIndex::of(facts);
+        for fact in facts {
+            if let Fact::LinkFollower { link, state } = fact {
+                known.followers.entry(*link).or_default().insert(*state);
             }
-            Record::State { .. }
-            | Record::Strayed { .. }
-            | Record::Appeared { .. }
-            | Record::Spent { .. } => None,
-        });
-        known.spared = executed.collect();
-        for (at, record) in records.iter().enumerate() {
-            known.apply(record).map_err(|what| Contradiction { at, what })?;
         }
-        known.spared.clear();
+        for (at, fact) in facts.iter().enumerate() {
+            known.apply(fact).map_err(|what| Contradiction { at, what })?;
+        }
+        known.replayed = ReplayIndex::default();
         Ok(known)
     }
 
-    /// Takes a record in; or says what is wrong with it, and nothing has changed.
-    pub fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
-        match record {
-            Record::State { key, actions, links } => self.apply_state(*key, actions, links),
-            Record::Transition { from, action, to, notes, once } => {
-                let slot = self.candidate(*from, *action)?;
-                if !self.knows(*to) {
-                    return Err("a transition leads to a state that was not recorded");
-                }
-                self.unsettled += usize::from(notes.contains(&Note::Unsettled));
-                let actions = self.announced_actions(*to);
+    /// Takes a fact in, and with it those that waited for it; or says what is wrong with it.
+    pub fn apply(&mut self, fact: &Fact) -> Result<(), &'static str> {
+        self.apply_one(fact)?;
+        while let Some(state) = self.arrived.pop() {
+            for fact in self.waiting.remove(&state).into_iter().flatten() {
+                self.apply_one(&fact)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_one(&mut self, fact: &Fact) -> Result<(), &'static str> {
+        if let Some(missing) = self.missing(fact) {
+            self.waiting.entry(missing).or_default().push(fact.clone());
+            return Ok(());
+        }
+        match fact {
+            Fact::State { key, offers, route, .. } => {
+                self.apply_state(*key, offers, route.as_ref())
+            }
+            Fact::Transition { from, action, to, notes } => {
+                let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
+                self.apply_transition(slot, *to, notes)?;
+            }
+            Fact::GivenUp { from, action, .. } => {
+                let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
+                let executed = self.replayed.destination(*from, *action).is_some();
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-                let landing = explorer.record(slot, *to, || actions);
-                self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
-                if *once {
-                    self.withdraw(*action);
+                if !executed && explorer.graph().target(slot).is_none() {
+                    explorer.close(slot);
+                    self.failed += 1;
                 }
-                Ok(())
             }
-            Record::Failed { from, action, .. } => {
-                let slot = self.candidate(*from, *action)?;
-                self.explorer.as_mut().ok_or(NO_STATE)?.close(slot);
-                self.failed += 1;
-                Ok(())
-            }
-            Record::Strayed { from, action, to } => {
-                let slot = self.slot(*from, *action).ok_or("no such transition")?;
-                let state = self.bring_in(*to)?;
-                let others = self.strays.entry(slot).or_default();
-                if !others.contains(&state) {
-                    others.push(state);
+            Fact::Stray { from, action, to } => {
+                // An action that is no candidate here leads nowhere: other states follow that link.
+                if let Some(slot) = self.slot(*from, *action)
+                    && self.replayed.destination(*from, *action) != Some(*to)
+                {
+                    self.add_stray(slot, *to)?;
                 }
-                self.entered(state, self.depths[slot.state.at()].saturating_add(1));
-                Ok(())
             }
-            Record::Appeared { at, loaded } => {
+            Fact::Appeared { at, loaded } => {
                 let state = self.bring_in(*at)?;
                 if *loaded && state != INITIAL && !self.landings.contains(&state) {
                     self.landings.push(state);
                 }
                 self.entered(state, if *loaded { 0 } else { UNKNOWN });
-                Ok(())
             }
-            Record::Spent { actions, resets } => {
-                self.spent = Spent { actions: *actions, resets: *resets };
-                Ok(())
+            Fact::PlainLink { action } => self.withdraw(*action),
+            Fact::LinkFollower { link, state } => {
+                self.followers.entry(*link).or_default().insert(*state);
             }
-        }
-    }
-
-    fn apply_state(
-        &mut self,
-        key: StateKey,
-        actions: &[ActionSignature],
-        links: &[ActionSignature],
-    ) -> Result<(), &'static str> {
-        let distinct: BTreeSet<_> = actions.iter().collect();
-        if self.knows(key) || distinct.len() < actions.len() {
-            return Err("a state is recorded twice, or lists an action twice");
-        }
-        self.links.extend(links);
-        if self.explorer.is_some() {
-            self.announced.insert(key, actions.to_vec());
-        } else {
-            let ControllerSettings { strategy, exploring, .. } = self.settings;
-            self.explorer = Some(Explorer::new(strategy, exploring, key, actions));
-            self.entered(INITIAL, 0);
+            Fact::Spent { writer, actions, resets } => {
+                self.spent.record(*writer, Spent { actions: *actions, resets: *resets });
+            }
         }
         Ok(())
     }
 
-    /// The candidate with these names.
-    fn candidate(&self, from: StateKey, action: ActionSignature) -> Result<Slot, &'static str> {
-        let slot = self.slot(from, action).ok_or("no such candidate")?;
-        match self.graph().and_then(|graph| graph.target(slot)) {
-            Some(_) => Err("a candidate is recorded twice"),
-            None => Ok(slot),
+    /// The state that must come before a fact can be taken in.
+    fn missing(&self, fact: &Fact) -> Option<StateKey> {
+        let outside = |key: StateKey| self.state(key).is_none().then_some(key);
+        let unknown = |key: StateKey| (!self.knows(key)).then_some(key);
+        match fact {
+            Fact::Transition { from, to, .. } | Fact::Stray { from, to, .. } => {
+                outside(*from).or_else(|| unknown(*to))
+            }
+            Fact::GivenUp { from, .. } => outside(*from),
+            Fact::Appeared { at, .. } => {
+                unknown(*at).or_else(|| self.replayed.initial().and_then(outside))
+            }
+            Fact::State { .. }
+            | Fact::PlainLink { .. }
+            | Fact::LinkFollower { .. }
+            | Fact::Spent { .. } => None,
         }
+    }
+
+    /// Lets the facts go on that waited for a state.
+    fn arrive(&mut self, key: StateKey) {
+        if self.waiting.contains_key(&key) {
+            self.arrived.push(key);
+        }
+    }
+
+    fn apply_state(&mut self, key: StateKey, offers: &[Offered], route: Option<&Route>) {
+        if self.knows(key) {
+            return;
+        }
+        let offers = self.replayed.offers(key).unwrap_or(offers).to_vec();
+        let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
+        self.links.extend(links);
+        let actions = offers.iter().map(|offered| offered.action).collect();
+        let loaded = route.is_some_and(|route| route.is_empty());
+        let initial = self.replayed.initial().is_none_or(|initial| initial == key);
+        if self.explorer.is_none() && loaded && initial {
+            let ControllerSettings { strategy, exploring, .. } = self.settings;
+            let candidates = self.candidates(key, actions);
+            self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));
+            self.entered(INITIAL, 0);
+        } else {
+            self.announced.insert(key, actions);
+        }
+        self.arrive(key);
+    }
+
+    fn apply_transition(
+        &mut self,
+        slot: Slot,
+        to: StateKey,
+        notes: &[Note],
+    ) -> Result<(), &'static str> {
+        let graph = self.graph().ok_or(NO_STATE)?;
+        let (from, action) = (graph.key(slot.state), graph.signature(graph.action_of(slot)));
+        match graph.target(slot) {
+            Some(_) if graph.closed().contains(&slot) => return Ok(()),
+            Some(known) if graph.key(known) == to => return Ok(()),
+            None if self.replayed.destination(from, action).is_none_or(|known| known == to) => {}
+            Some(_) | None => return self.add_stray(slot, to),
+        }
+        self.unsettled += usize::from(notes.contains(&Note::Unsettled));
+        let actions = self.announced_candidates(to);
+        let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
+        let landing = explorer.record(slot, to, || actions);
+        self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
+        self.arrive(to);
+        Ok(())
+    }
+
+    fn add_stray(&mut self, slot: Slot, to: StateKey) -> Result<(), &'static str> {
+        let state = self.bring_in(to)?;
+        let others = self.strays.entry(slot).or_default();
+        if !others.contains(&state) {
+            others.push(state);
+        }
+        self.entered(state, self.depths[slot.state.at()].saturating_add(1));
+        Ok(())
     }
 
     fn slot(&self, from: StateKey, action: ActionSignature) -> Option<Slot> {
@@ -179,52 +245,63 @@ impl CrawlKnowledge {
 
     /// Makes a state part of the graph that no candidate led to.
     fn bring_in(&mut self, key: StateKey) -> Result<StateIndex, &'static str> {
-        if !self.knows(key) {
-            return Err("a state was not recorded");
-        }
-        let actions = self.announced_actions(key);
-        Ok(self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions).state)
+        let actions = self.announced_candidates(key);
+        let state = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions).state;
+        self.arrive(key);
+        Ok(state)
     }
 
-    /// What can be done in a state that becomes part of the graph now, without links that were taken since
-    /// it was announced.
-    fn announced_actions(&mut self, key: StateKey) -> Vec<ActionSignature> {
-        let mut actions = self.announced.remove(&key).unwrap_or_default();
-        actions.retain(|action| !self.taken.contains(action));
+    /// The candidates of a state that becomes part of the graph now.
+    fn announced_candidates(&mut self, key: StateKey) -> Vec<ActionSignature> {
+        let actions = self.announced.remove(&key).unwrap_or_default();
+        self.candidates(key, actions)
+    }
+
+    /// What of the offered actions is a candidate in a state: not a plain link that other states
+    /// follow, and not one that was followed before it was known to be plain.
+    fn candidates(&self, key: StateKey, mut actions: Vec<ActionSignature>) -> Vec<ActionSignature> {
+        let follows = |link: &ActionSignature| {
+            self.followers.get(link).is_none_or(|followers| followers.contains(&key))
+        };
+        actions.retain(|action| {
+            self.replayed.is_settled(key, *action)
+                || (follows(action) && !self.plain.contains(action))
+        });
         actions
     }
 
-    /// Gives up every candidate that is this plain link, but for those that somebody is about to execute.
+    /// Withdraws every candidate that is this plain link, except those that a crawler is about to
+    /// execute.
     fn withdraw(&mut self, link: ActionSignature) {
         self.links.insert(link);
-        self.taken.insert(link);
+        self.plain.insert(link);
         let Some(explorer) = &mut self.explorer else { return };
         let Some(action) = explorer.graph().action_named(link) else { return };
         for state in (0..explorer.graph().states() as u32).map(StateIndex) {
             let graph = explorer.graph();
             let Some(slot) = graph.slot_of(state, action) else { continue };
             let spared =
-                graph.claimed().contains(&slot) || self.spared.contains(&(graph.key(state), link));
+                graph.claimed().contains(&slot) || self.replayed.is_settled(graph.key(state), link);
             if graph.target(slot).is_none() && !spared {
                 explorer.close(slot);
             }
         }
     }
 
-    /// A claimed candidate was not executed. If it is a plain link that was taken elsewhere meanwhile, it
-    /// need not be.
+    /// A claimed candidate was not executed. If it turned out to be a plain link meanwhile, it is
+    /// withdrawn.
     pub fn released(&mut self, candidate: Slot) {
         let Some(explorer) = &mut self.explorer else { return };
         let graph = explorer.graph();
-        if self.taken.contains(&graph.signature(graph.action_of(candidate))) {
+        if self.plain.contains(&graph.signature(graph.action_of(candidate))) {
             explorer.close(candidate);
         } else {
             explorer.release(candidate);
         }
     }
 
-    /// A state was entered by so many actions: if that is fewer than before, what is behind it may be
-    /// nearer too. What is too deep is held back.
+    /// A path of `depth` actions enters a state. If it is shorter than before, so are the paths to
+    /// the states behind it. Candidates of states that are too deep are held back.
     fn entered(&mut self, state: StateIndex, depth: u32) {
         let Some(explorer) = &mut self.explorer else { return };
         self.depths.resize(explorer.graph().states(), UNKNOWN);
@@ -249,14 +326,41 @@ impl CrawlKnowledge {
         }
     }
 
-    /// What is to be recorded of a state that offers this.
-    pub fn describe(&self, key: StateKey, offers: &[Offered]) -> Record {
-        let mut listed: BTreeMap<ActionSignature, bool> = BTreeMap::new();
-        for offered in offers.iter().filter(|offered| !self.links.contains(&offered.action)) {
-            *listed.entry(offered.action).or_default() |= offered.once;
+    /// The facts about a state that was seen for the first time and offers this. A plain link that
+    /// no state follows yet is followed by this one, and by those that offered it before it was
+    /// one.
+    pub fn describe(&self, key: StateKey, offers: &[Offered]) -> Vec<Fact> {
+        let offers = distinct_offers(offers.iter().copied());
+        let links: Vec<ActionSignature> =
+            offers.iter().filter(|offered| offered.once).map(|offered| offered.action).collect();
+        let route = self.explorer.is_none().then(Route::default);
+        let mut facts = vec![Fact::State { key, offers, route, content: None }];
+        for link in links {
+            if self.followers.contains_key(&link) || self.plain.contains(&link) {
+                continue;
+            }
+            let mut followers = self.offering(link);
+            // A journal may be cut off between a state and the followers of its links.
+            if followers.is_empty() || !self.links.contains(&link) {
+                followers.push(key);
+            }
+            facts.extend(followers.into_iter().map(|state| Fact::LinkFollower { link, state }));
         }
-        let links = listed.iter().filter(|&(_, &once)| once).map(|(&action, _)| action).collect();
-        Record::State { key, actions: listed.into_keys().collect(), links }
+        facts
+    }
+
+    /// The states that have an action as a candidate or transition, or will have.
+    fn offering(&self, action: ActionSignature) -> Vec<StateKey> {
+        let announced = self.announced.iter().filter(|(_, actions)| actions.contains(&action));
+        let mut offering: Vec<StateKey> = announced.map(|(&key, _)| key).collect();
+        if let Some(graph) = self.graph()
+            && let Some(action) = graph.action_named(action)
+        {
+            let states = (0..graph.states() as u32).map(StateIndex);
+            let states = states.filter(|&state| graph.slot_of(state, action).is_some());
+            offering.extend(states.map(|state| graph.key(state)));
+        }
+        offering
     }
 
     /// Whether a state has been recorded.
@@ -309,17 +413,22 @@ impl CrawlKnowledge {
         self.unsettled
     }
 
-    /// What has been spent.
+    /// What all writers have spent.
     pub fn spent(&self) -> Spent {
-        self.spent
+        self.spent.total()
     }
 
-    /// How many actions the deepest state is away from the initial one.
+    /// What one writer has spent.
+    pub fn spent_by(&self, writer: WriterId) -> Spent {
+        self.spent.by(writer)
+    }
+
+    /// The depth of the deepest state.
     pub fn depth(&self) -> u32 {
         self.depths.iter().copied().filter(|&depth| depth != UNKNOWN).max().unwrap_or(0)
     }
 
-    /// Takes in what a reset was measured to cost.
+    /// Takes in the measured cost of a reset.
     pub fn measured_reset(&mut self, cost: f64) {
         if cost.is_nan() {
             return;
@@ -330,10 +439,11 @@ impl CrawlKnowledge {
         }
     }
 
-    /// What was asked for, with the reset cost that was measured last.
+    /// The settings, with the reset cost that was measured last.
     pub fn settings(&self) -> &ControllerSettings {
         &self.settings
     }
 }
 
-const NO_STATE: &str = "nothing can happen before there is a state";
+const NO_STATE: &str = "no fact describes the initial state";
+const NO_ACTION: &str = "a state does not offer the action";

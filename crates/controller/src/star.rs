@@ -19,8 +19,8 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
 use crate::job::{CrawlerId, Transition};
-use crate::outcome::JobFailure;
-use crate::peer::atlas::ContentId;
+use crate::journal::ContentId;
+use crate::outcome::{JobFailure, Note};
 
 pub mod coordinator;
 pub mod division;
@@ -53,14 +53,14 @@ pub struct FoundState {
 }
 
 /// A transition that a node executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The transition.
     pub step: Transition,
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
 }
 
 /// How much a node has learned from the coordinator.
@@ -114,8 +114,7 @@ impl NodeReport {
 
     /// The contents that it refers to.
     pub fn contents(&self) -> impl Iterator<Item = ContentId> + '_ {
-        let pages = self.found.iter().filter_map(|found| found.content);
-        pages.chain(self.executed.iter().filter_map(|executed| executed.notes))
+        self.found.iter().filter_map(|found| found.content)
     }
 }
 

@@ -2,12 +2,12 @@
 //! of it.
 
 use argiope_controller::job::{CrawlerId, JobId, Transition};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Offered, Sighting};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::{Remarks, StateRecord};
 use argiope_controller::peer::message::{
     Collect, Envelope, InVain, LeaseRef, Marker, PeerEffect, PeerInput, PeerMessage, PeerTimer,
-    ReplicaPiece, Task, TaskReport, ToCrawler,
+    Task, TaskReport, ToCrawler,
 };
 use argiope_controller::peer::schemes;
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
@@ -105,27 +105,34 @@ fn answer(
 }
 
 /// What is to be copied to a controller, and under which number.
-fn copies(effects: &[PeerEffect], to: Key) -> Vec<(u64, ReplicaPiece)> {
+fn copies(effects: &[PeerEffect], to: Key) -> Vec<(u64, Fact)> {
     let copies = sent(effects, to).filter_map(|message| match message {
-        PeerMessage::Copy(number, parts) => Some((*number, parts)),
+        PeerMessage::Copy(number, facts) => Some((*number, facts)),
         _ => None,
     });
     copies
-        .flat_map(|(number, parts)| parts.iter().map(move |part| (number, part.clone())))
+        .flat_map(|(number, facts)| facts.iter().map(move |fact| (number, fact.clone())))
         .collect()
 }
 
 /// A state that offers some actions, of which some were executed.
-fn record(key: u128, actions: &[u64], executed: &[u64]) -> StateRecord {
-    StateRecord {
-        key: StateKey(key),
-        actions: actions.iter().copied().map(ActionSignature).collect(),
-        route: [Transition { from: StateKey(7), action: ActionSignature(1), to: StateKey(key) }]
-            .into(),
-        executed: executed.iter().map(|&action| (ActionSignature(action), StateKey(7))).collect(),
-        remarks: Remarks::default(),
+fn facts(key: u128, actions: &[u64], executed: &[u64]) -> Vec<Fact> {
+    let (key, initial) = (StateKey(key), StateKey(7));
+    let offered = |&action: &u64| Offered { action: ActionSignature(action), once: false };
+    let route = [Transition { from: initial, action: ActionSignature(1), to: key }];
+    let state = Fact::State {
+        key,
+        offers: actions.iter().map(offered).collect(),
+        route: Some(route.into()),
         content: None,
-    }
+    };
+    let executed = executed.iter().map(|&action| Fact::Transition {
+        from: key,
+        action: ActionSignature(action),
+        to: initial,
+        notes: Vec::new(),
+    });
+    std::iter::once(state).chain(executed).collect()
 }
 
 /// The collection that a member receives.
@@ -220,8 +227,9 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
     let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
-    let second =
-        copies(&effects, NEW).into_iter().find(|(_, part)| *part == ReplicaPiece::Step(step, None));
+    let Transition { from, action, to } = step;
+    let transition = Fact::Transition { from, action, to, notes: Vec::new() };
+    let second = copies(&effects, NEW).into_iter().find(|(_, fact)| *fact == transition);
     let (second, _) =
         second.unwrap_or_else(|| panic!("it is not copied to the newcomer: {effects:?}"));
 
@@ -258,9 +266,8 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
     let round = sent(&effects, OTHER).find(|message| matches!(message, PeerMessage::Idle(..)));
     let effects = hear(&mut peer, OTHER, round.expect("the others are asked for work").clone());
     assert_eq!(task_of(ONE, &effects), None);
-    let known = record(4, &[5, 6], &[5]);
-    let effects =
-        hear(&mut peer, OTHER, PeerMessage::Collect(Collect { records: vec![known], ..collect }));
+    let known = facts(4, &[5, 6], &[5]);
+    let effects = hear(&mut peer, OTHER, PeerMessage::Collect(Collect { facts: known, ..collect }));
     let task = task_of(ONE, &effects).expect("there is something to do");
     let job = task.job.as_ref().expect("it is to be executed");
     assert_eq!((job.state, job.action), (StateKey(4), ActionSignature(6)));
@@ -272,17 +279,19 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
     tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[5]);
     // The other one's state. If it fails just now, no member has noticed.
-    let copy = record(12, &[5, 6], &[5]);
-    let effects =
-        hear(&mut peer, OTHER, PeerMessage::Copy(3, vec![ReplicaPiece::State(copy.clone())]));
+    let copy = facts(12, &[5, 6], &[5]);
+    let effects = hear(&mut peer, OTHER, PeerMessage::Copy(3, copy.clone()));
     assert!(is_confirmed(&effects, OTHER, 3));
     let effects = tell(&mut peer, PeerInput::Leave);
     let left = sent(&effects, OTHER).find_map(|message| match message {
-        PeerMessage::Bequest { records, .. } => Some(records),
+        PeerMessage::Bequest { facts, .. } => Some(facts),
         _ => None,
     });
-    let left: Vec<StateKey> =
-        left.expect("it is left to the next").iter().map(|record| record.key).collect();
+    let left = left.expect("it is left to the next").iter().filter_map(|fact| match fact {
+        Fact::State { key, .. } => Some(*key),
+        _ => None,
+    });
+    let left: Vec<StateKey> = left.collect();
     assert_eq!(left, [StateKey(7), StateKey(12)]);
 }
 
@@ -292,7 +301,7 @@ fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
     let mut peer = with_backups(1, &[OTHER, HEIR]);
     tell(&mut peer, PeerInput::Start);
     tell(&mut peer, PeerInput::Leave);
-    let copy = || PeerMessage::Copy(3, vec![ReplicaPiece::State(record(1, &[5], &[]))]);
+    let copy = || PeerMessage::Copy(3, facts(1, &[5], &[]));
     assert!(!is_confirmed(&hear(&mut peer, OTHER, copy()), OTHER, 3), "it would be lost");
     assert!(is_confirmed(&hear(&mut peer, HEIR, copy()), HEIR, 3));
 }
@@ -304,13 +313,13 @@ fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
     tell(&mut peer, PeerInput::Start);
     let bequest = PeerMessage::Bequest {
         number: 3,
-        records: vec![record(4, &[5, 6], &[5])],
+        facts: facts(4, &[5, 6], &[5]),
         links: Default::default(),
         plain: Vec::new(),
     };
     let effects = hear(&mut peer, LEAVES, bequest);
     assert!(!is_confirmed(&effects, LEAVES, 3));
-    let [(copy, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
+    let [(copy, _), _] = copies(&effects, OTHER)[..] else { panic!("not copied: {effects:?}") };
     assert!(is_confirmed(&hear(&mut peer, OTHER, PeerMessage::Taken(copy)), LEAVES, 3));
 }
 
@@ -341,11 +350,7 @@ fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
     let mut peer = founder(&[BEFORE, OTHER]);
     tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[]);
-    hear(
-        &mut peer,
-        OTHER,
-        PeerMessage::Copy(1, vec![ReplicaPiece::State(record(8, &[5, 6], &[]))]),
-    );
+    hear(&mut peer, OTHER, PeerMessage::Copy(1, facts(8, &[5, 6], &[])));
     // The one after it takes the one before it for its predecessor.
     let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
     let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
@@ -355,7 +360,7 @@ fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
         ..TaskReport::new(ONE, 3)
     };
     assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(report()))), None);
-    let collect = Collect { records: vec![record(8, &[5, 6], &[5])], ..collect };
+    let collect = Collect { facts: facts(8, &[5, 6], &[5]), ..collect };
     hear(&mut peer, BEFORE, PeerMessage::Collect(collect));
     let effects = tell(&mut peer, PeerInput::Report(TaskReport { number: 4, ..report() }));
     let job = task_of(ONE, &effects)
@@ -373,7 +378,7 @@ fn a_collection_goes_straight_back_to_one_that_is_not_known_yet() {
         by: NEW,
         number: 4,
         after: ME,
-        records: Vec::new(),
+        facts: Vec::new(),
         seen: Vec::new(),
         links: Default::default(),
         gaps: false,

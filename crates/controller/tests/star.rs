@@ -2,8 +2,8 @@
 //! twice.
 
 use argiope_controller::job::{CrawlerId, Job, Transition};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Offered, Outcome, Sighting};
-use argiope_controller::peer::message::ReplicaPiece;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     self, Coordinator, CoordinatorTimeouts, CoordinatorTimer,
@@ -38,7 +38,7 @@ fn step(from: u128, action: u64, to: u128) -> Transition {
 }
 
 fn executed(from: u128, action: u64, to: u128) -> Executed {
-    Executed { step: step(from, action, to), once: false, notes: None }
+    Executed { step: step(from, action, to), once: false, notes: Vec::new() }
 }
 
 /// A coordinator, and what it said.
@@ -178,10 +178,10 @@ fn a_coordinator_that_comes_back_knows_what_it_kept_and_hears_who_works_on_what(
         coordinator::CoordinatorEffect::Keep(part) => Some(part.clone()),
         _ => None,
     });
-    let kept: Vec<ReplicaPiece> = kept.collect();
+    let kept: Vec<Fact> = kept.collect();
     assert_eq!(kept.len(), 4);
     let again = Coordinator::restored(plan(1), TIMES, &kept);
-    assert_eq!(again.records(), middle.coordinator.records());
+    assert_eq!(again.facts(), middle.coordinator.facts());
     assert_eq!((again.states(), again.left()), (middle.coordinator.states(), 0));
     let mut middle = Middle { coordinator: again, effects: Vec::new() };
     let heard = HeardUpTo { states: 2, plain: 0 };
@@ -271,12 +271,7 @@ impl Outside {
 
     fn ended(&mut self, outcome: Outcome) {
         let spent = Spent { actions: 1, resets: 0 };
-        self.hear(node::NodeInput::Performed(Performed {
-            outcome,
-            spent,
-            content: None,
-            notes: None,
-        }));
+        self.hear(node::NodeInput::Performed(Performed { outcome, spent, content: None }));
     }
 
     fn said(&self) -> Option<&NodeReport> {

@@ -3,8 +3,8 @@
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
-use argiope_controller::record::Record;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -27,7 +27,7 @@ fn state(key: u128, offers: &[u64]) -> Sighting {
 /// A crawl in which the test plays the crawlers.
 struct Story {
     controller: Controller,
-    records: Vec<Record>,
+    records: Vec<Fact>,
     jobs: Vec<(CrawlerId, Job)>,
     /// What the last job that was given is to be followed by.
     ahead: Vec<Ahead>,
@@ -69,7 +69,7 @@ impl Story {
                     self.jobs.push((crawler, job));
                     self.ahead = ahead;
                 }
-                ControllerEffect::Keep(Record::Spent { .. }) => {}
+                ControllerEffect::Keep(Fact::Spent { .. }) => {}
                 ControllerEffect::Keep(record) => self.records.push(record),
                 ControllerEffect::Rest { crawler } => self.resting.push(crawler),
                 ControllerEffect::Finished { complete, stopped_by } => {
@@ -132,9 +132,9 @@ fn the_state_is_kept_before_the_transition_that_leads_to_it() {
     let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     story.done(ONE, state(2, &[]));
-    let names = |record: &Record| match record {
-        Record::State { key, .. } => ("state", key.0),
-        Record::Transition { to, .. } => ("transition", to.0),
+    let names = |record: &Fact| match record {
+        Fact::State { key, .. } => ("state", key.0),
+        Fact::Transition { to, .. } => ("transition", to.0),
         other => panic!("{other:?}"),
     };
     let kept: Vec<_> = story.records.iter().map(names).collect();
@@ -165,7 +165,7 @@ fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
     assert_eq!((first.action, second.action), (action(7), action(7)));
     assert!(second.reset, "a crawler that was replaced stands nowhere");
     let given_up =
-        Record::Failed { from: StateKey(1), action: action(7), reason: JobFailure::Crashed };
+        Fact::GivenUp { from: StateKey(1), action: action(7), reason: JobFailure::Crashed };
     assert_eq!(story.records.last(), Some(&given_up));
     assert_eq!(story.finished, Some((true, None)));
     let progress = story.controller.progress();
@@ -184,8 +184,7 @@ fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
         story.tell(ControllerInput::Lost { crawler: ONE });
         story.ready(ONE, None);
     }
-    let given_up =
-        Record::Failed { from: StateKey(1), action: action(7), reason: JobFailure::Lost };
+    let given_up = Fact::GivenUp { from: StateKey(1), action: action(7), reason: JobFailure::Lost };
     assert_eq!(story.records.last(), Some(&given_up));
     assert_eq!(story.finished, Some((true, None)));
 }
@@ -226,9 +225,9 @@ fn a_transition_that_led_astray_twice_is_not_deterministic() {
     let mut story = walked_astray();
     story.ends(ONE, elsewhere(state(3, &[])), 1);
     story.ends(ONE, elsewhere(state(1, &[7])), 1);
-    let strayed = |to| Record::Strayed { from: StateKey(1), action: action(7), to: StateKey(to) };
+    let strayed = |to| Fact::Stray { from: StateKey(1), action: action(7), to: StateKey(to) };
     let strays: Vec<_> =
-        story.records.iter().filter(|record| matches!(record, Record::Strayed { .. })).collect();
+        story.records.iter().filter(|record| matches!(record, Fact::Stray { .. })).collect();
     assert_eq!(strays, [&strayed(3), &strayed(1)]);
     assert_eq!(story.controller.progress().nondeterministic, 1);
     // The crawler goes on from where it stands: the initial state.
@@ -239,7 +238,7 @@ fn a_transition_that_led_astray_twice_is_not_deterministic() {
 fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
     let mut story = walked_astray();
     story.ends(ONE, elsewhere(state(4, &[5])), 1);
-    let strayed = Record::Strayed { from: StateKey(1), action: action(7), to: StateKey(4) };
+    let strayed = Fact::Stray { from: StateKey(1), action: action(7), to: StateKey(4) };
     assert_eq!(story.records.last(), Some(&strayed), "known at once, since the state is new");
     story.done(ONE, state(3, &[]));
     // All that is left is in state 4.
@@ -251,7 +250,7 @@ fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
         story.ends(ONE, elsewhere(state(2, &[])), 1);
     }
     let given_up =
-        Record::Failed { from: StateKey(4), action: action(5), reason: JobFailure::Unreachable };
+        Fact::GivenUp { from: StateKey(4), action: action(5), reason: JobFailure::Unreachable };
     assert!(story.records.contains(&given_up));
     assert_eq!(story.finished, Some((true, None)));
 }
@@ -260,7 +259,7 @@ fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
 fn a_load_that_leads_elsewhere_is_noted_and_the_crawl_goes_on() {
     let mut story = walked_astray();
     story.ends(ONE, elsewhere(state(6, &[8])), 0);
-    let appeared = Record::Appeared { at: StateKey(6), loaded: true };
+    let appeared = Fact::Appeared { at: StateKey(6), loaded: true };
     assert_eq!(story.records.last(), Some(&appeared));
     story.ends(ONE, elsewhere(state(6, &[8])), 0);
     assert_eq!(story.records.last(), Some(&appeared), "it is noted once");
@@ -280,12 +279,12 @@ fn links_belong_to_the_first_state_that_shows_them() {
     };
     story.ready(ONE, Some(with_link(1, &[7])));
     story.done(ONE, with_link(2, &[]));
-    let Some(Record::State { links, actions, .. }) = story.records.first() else { panic!() };
-    assert_eq!((links.as_slice(), actions.len()), (&[action(50)][..], 2));
-    let Some(Record::State { key: StateKey(2), links, actions }) = story.records.get(1) else {
-        panic!()
-    };
-    assert!(links.is_empty() && actions.is_empty());
+    let follower = Fact::LinkFollower { link: link.action, state: StateKey(1) };
+    assert_eq!(story.records[1], follower, "the first state follows the link");
+    let Some(Fact::State { key: StateKey(2), offers, .. }) = story.records.get(2) else { panic!() };
+    assert_eq!(*offers, [link], "a state's fact lists everything that the state offers");
+    let progress = story.controller.progress();
+    assert_eq!((progress.links, progress.unexplored), (1, 1), "only the first state is left to do");
 }
 
 #[test]
@@ -300,24 +299,19 @@ fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
     story.ends(ONE, Outcome::Done { at, notes: vec![Note::Unsettled], once: true }, 1);
     let progress = story.controller.progress();
     assert_eq!((progress.links, progress.unsettled, progress.unexplored), (1, 1, 2));
-    let Some(Record::State { actions, .. }) = story
+    let Some(Fact::State { offers, .. }) = story
         .records
         .iter()
         .rev()
-        .find(|record| matches!(record, Record::State { key: StateKey(3), .. }))
+        .find(|record| matches!(record, Fact::State { key: StateKey(3), .. }))
     else {
         panic!("state 3 is kept")
     };
     // It was seen before the link turned out to be one, so it is listed there, and withdrawn.
-    assert_eq!(actions.len(), 2);
+    assert_eq!(offers.len(), 2);
     let job = story.done(ONE, state(4, &[taken]));
     assert_eq!(job.action, action(other));
-    let Some(Record::State { key: StateKey(4), actions, .. }) =
-        story.records.iter().rev().find(|record| matches!(record, Record::State { .. }))
-    else {
-        panic!("state 4 is kept")
-    };
-    assert!(actions.is_empty(), "later states do not list it");
+    assert_eq!(story.controller.progress().unexplored, 1, "a later state does not follow it");
 }
 
 #[test]
@@ -373,15 +367,21 @@ fn jobs_follow_the_reset_cost_that_was_measured() {
 }
 
 #[test]
-fn records_that_contradict_each_other_are_refused() {
+fn a_fact_that_comes_twice_changes_nothing_and_one_that_contradicts_is_refused() {
     let story = walked_astray();
     let settings = *story.controller.known().settings();
-    let mut records = story.records.clone();
-    assert!(Controller::restore(settings, records.clone()).is_ok());
-    let last = records.last().expect("there are records").clone();
-    records.push(last);
-    let refused = Controller::restore(settings, records).err().expect("recorded twice");
-    assert_eq!(refused.at, story.records.len());
+    let twice = story.records.iter().chain(&story.records).cloned();
+    let restored = Controller::restore(settings, twice).expect("facts may come twice");
+    let once = Controller::restore(settings, story.records.clone()).expect("facts of a crawl");
+    assert_eq!(restored.progress(), once.progress());
+    let mut facts = story.records.clone();
+    let (from, reason) = (StateKey(1), JobFailure::Hung);
+    facts.push(Fact::GivenUp { from, action: action(99), reason });
+    let refused = Controller::restore(settings, facts).err().expect("no state offers it");
+    assert_eq!(
+        (refused.at, refused.what),
+        (story.records.len(), "a state does not offer the action")
+    );
 }
 
 /// A page of the menu in `a_menu`.

@@ -1,7 +1,7 @@
-//! The anticipated model (paper 001, section 4.2.1): the explored transitions and, where there is
-//! none yet, what an action is predicted to do. Candidates are sorted into groups by what is thought
-//! of their action, and the nearest candidate of each group is known at any time, by the shortest
-//! walk over explored and predicted transitions alike.
+//! The anticipated model (paper 001, section 4.2.1): the explored transitions, and predicted ones
+//! where an action was not executed yet. A strategy sorts candidates into groups by their action.
+//! The nearest candidate of each group is known at any time, over explored and predicted
+//! transitions.
 
 use std::collections::BTreeSet;
 
@@ -11,26 +11,26 @@ use crate::id::{ActionIndex, StateIndex};
 use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::INITIAL;
 
-/// What a strategy thinks of an action.
+/// How a strategy classifies an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
-    /// The group that its candidates belong to; none if they are not worth seeking.
+    /// The group of its candidates, or `None` if they are not worth seeking.
     pub group: Option<usize>,
-    /// What it is predicted to do.
+    /// The predicted behaviour, if any.
     pub behaviour: Option<Behaviour>,
 }
 
-/// What an action does wherever it is executed.
+/// What an action does in every state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
-    /// It leads to this state: a menu item.
+    /// It leads to this state, as a menu item does.
     LeadsTo(StateIndex),
     /// It changes nothing.
     Idles,
 }
 
 impl Behaviour {
-    /// Where it leads from this state.
+    /// The destination of the action when it is executed in `source`.
     pub fn destination_from(self, source: StateIndex) -> StateIndex {
         match self {
             Self::LeadsTo(state) => state,
@@ -54,9 +54,9 @@ pub struct AnticipatedModel<const N: usize> {
     reset_cost: f64,
     targets: Targets,
     classes: Vec<Classification>,
-    /// Where each action was still to be executed when this was last tidied.
+    /// The candidates of each action. Executed ones are dropped when the action is classified anew.
     candidates: Vec<Vec<Slot>>,
-    /// How many free candidates of each group a state has.
+    /// The number of free candidates of each group, per state.
     counts: Vec<[u32; N]>,
     /// The candidates that are not free.
     claimed: BTreeSet<Slot>,
@@ -64,7 +64,7 @@ pub struct AnticipatedModel<const N: usize> {
 }
 
 impl<const N: usize> AnticipatedModel<N> {
-    /// With no states yet.
+    /// Creates a model without states.
     pub fn new(reset_cost: f64) -> Self {
         Self {
             reset_cost,
@@ -77,73 +77,76 @@ impl<const N: usize> AnticipatedModel<N> {
         }
     }
 
-    /// A state was seen for the first time. `of_unknown` is what is thought of an action never seen.
-    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex, of_unknown: Classification) {
+    /// Notes a new state. `of_unseen` is the class of an action that was never seen before.
+    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex, of_unseen: Classification) {
         self.distances.add_state();
         self.counts.push([0; N]);
         self.targets.0.push(Vec::new());
         for slot in graph.slots(state) {
-            self.on_extended(graph, slot, of_unknown);
+            self.on_extended(graph, slot, of_unseen);
         }
     }
 
-    /// A state has one more candidate.
-    pub fn on_extended(&mut self, graph: &Graph, slot: Slot, of_unknown: Classification) {
-        self.classes.resize(graph.actions_seen(), of_unknown);
+    /// Notes one more candidate of a known state.
+    pub fn on_extended(&mut self, graph: &Graph, slot: Slot, of_unseen: Classification) {
+        self.classes.resize(graph.actions_seen(), of_unseen);
         self.candidates.resize_with(graph.actions_seen(), Vec::new);
         self.targets.0[slot.state.at()].push(UNEXPLORED);
         let action = graph.action_of(slot);
         self.candidates[action.at()].push(slot);
-        let opinion = self.classes[action.at()];
-        self.count(slot.state, opinion.group, 1);
-        self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
+        let class = self.classes[action.at()];
+        self.count(slot.state, class.group, 1);
+        self.predict(slot, class.behaviour.map(|behaviour| behaviour.destination_from(slot.state)));
         if !graph.is_free(slot) {
             self.on_claimed(graph, slot);
         }
     }
 
-    /// A candidate was executed, or closed.
+    /// Notes that a candidate was executed or closed.
     pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex) {
         self.on_claimed(graph, slot);
         self.claimed.remove(&slot);
         self.predict(slot, Some(destination));
     }
 
-    /// A candidate is free no more.
+    /// Notes that a candidate is no longer free.
     pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         if self.claimed.insert(slot) {
             self.count(slot.state, self.classes[graph.action_of(slot).at()].group, -1);
         }
     }
 
-    /// A candidate is free again.
+    /// Notes that a candidate is free again.
     pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
-        let opinion = self.classes[graph.action_of(slot).at()];
+        let class = self.classes[graph.action_of(slot).at()];
         if self.claimed.remove(&slot) {
-            self.count(slot.state, opinion.group, 1);
+            self.count(slot.state, class.group, 1);
         }
-        self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
+        self.predict(slot, class.behaviour.map(|behaviour| behaviour.destination_from(slot.state)));
     }
 
-    /// What a reset costs was measured anew.
+    /// Sets the cost of a reset.
     pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
-    /// Changes what is thought of an action, wherever it is still to be executed.
-    pub fn classify(&mut self, graph: &Graph, action: ActionIndex, opinion: Classification) {
-        let before = std::mem::replace(&mut self.classes[action.at()], opinion);
-        if before == opinion {
+    /// Changes the class of an action, for all its remaining candidates.
+    pub fn classify(&mut self, graph: &Graph, action: ActionIndex, class: Classification) {
+        let before = std::mem::replace(&mut self.classes[action.at()], class);
+        if before == class {
             return;
         }
         let mut candidates = std::mem::take(&mut self.candidates[action.at()]);
         candidates.retain(|&slot| graph.target(slot).is_none());
         for &slot in &candidates {
-            if before.group != opinion.group && !self.claimed.contains(&slot) {
+            if before.group != class.group && !self.claimed.contains(&slot) {
                 self.count(slot.state, before.group, -1);
-                self.count(slot.state, opinion.group, 1);
+                self.count(slot.state, class.group, 1);
             }
-            self.predict(slot, opinion.behaviour.map(|habit| habit.destination_from(slot.state)));
+            self.predict(
+                slot,
+                class.behaviour.map(|behaviour| behaviour.destination_from(slot.state)),
+            );
         }
         self.candidates[action.at()] = candidates;
     }
@@ -175,19 +178,20 @@ impl<const N: usize> AnticipatedModel<N> {
         }
     }
 
-    /// How to get from `at` to the nearest candidate of a group.
+    /// Chooses the cheaper transfer from `at` to the nearest candidate of a group.
     pub fn choose_transfer(&mut self, at: StateIndex, group: usize) -> Option<TransferChoice> {
         self.distances.choose_transfer(group, &self.targets, at, self.reset_cost)
     }
 
-    /// The way to the nearest candidate of a group.
+    /// Plans a job towards the nearest candidate of a group.
     pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<PlannedJob> {
         self.seek_by(graph, at, group, |distances, targets, from, walk| {
             distances.walk(group, targets, from, walk)
         })
     }
 
-    /// The same, but of several states that are equally near the one with the most candidates.
+    /// Plans a job towards the nearest candidate of a group. Of several states at the same distance
+    /// it takes the one with the most candidates.
     pub fn seek_fullest(
         &mut self,
         graph: &Graph,
@@ -200,9 +204,9 @@ impl<const N: usize> AnticipatedModel<N> {
         })
     }
 
-    /// A walk ends at its first unexplored step: whether the prediction holds is seen there, and the
-    /// rest is decided then. If somebody else is about to see that, this one must look for a way without
-    /// the step: its prediction is withdrawn until it was executed or released.
+    /// Cuts the walk at its first unexplored step, because only its execution shows whether the
+    /// prediction holds. If another crawler has claimed that step, its prediction is withdrawn
+    /// until it is executed or released, and the search takes another walk.
     fn seek_by(
         &mut self,
         graph: &Graph,

@@ -1,23 +1,23 @@
-//! The exact lower bound of a complete crawl: every action once is a directed postman tour with
-//! resets, so its cheapest completion is a min-cost flow.
+//! The exact lower bound of a complete crawl. A crawl that executes every action once is a directed
+//! postman tour with resets, so a min-cost flow finds the cheapest one.
 
 use crate::id::StateIndex;
 use crate::model::Model;
 use crate::tour::TourProblem;
 
-/// The cheapest crawl that executes every transition, had the model been known from the start.
+/// The cheapest crawl that executes every transition of a model that is known in advance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Actions executed.
+    /// The number of executed actions.
     pub actions: u64,
-    /// Resets, the first load included.
+    /// The number of resets, including the first load.
     pub resets: u64,
-    /// Both, in actions. No complete crawl costs less.
+    /// The total cost, in actions. No complete crawl costs less.
     pub cost: f64,
 }
 
-/// The bound for what can be reached of an application. Where several crawls cost the same, the
-/// actions and resets are those of one of them.
+/// Computes the bound for all reachable states. If several crawls cost the same, the actions and
+/// resets are those of one of them.
 pub fn lower_bound(model: &Model, reset_cost: f64) -> Bound {
     let mut edges: Vec<Vec<u32>> = (0..model.states() as u32)
         .map(|state| model.transitions_from(state).iter().map(|&(_, to)| to).collect())
@@ -27,14 +27,14 @@ pub fn lower_bound(model: &Model, reset_cost: f64) -> Bound {
     }
     let transitions: usize = edges.iter().map(Vec::len).sum();
     let initial = StateIndex(model.initial);
-    let task = TourProblem {
+    let problem = TourProblem {
         edges: &edges,
         states: model.states(),
         starts: &[initial],
         initial,
         reset_cost,
     };
-    let (repeats, resets) = task.balance(|_| true).counts();
+    let (repeats, resets) = problem.balance(|_| true).counts();
     let (actions, resets) = (transitions as u64 + repeats, 1 + resets);
     Bound { actions, resets, cost: actions as f64 + resets as f64 * reset_cost }
 }
@@ -45,7 +45,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_cannot_be_reached_costs_nothing() {
+    fn unreachable_states_cost_nothing() {
         let mut model = Model::new("island", 2.0, vec!["a".into(), "b".into()]);
         model.push_state([(0, 0), (1, 1)]);
         model.push_state([(0, 0)]);
@@ -53,7 +53,8 @@ mod tests {
         assert_eq!(lower_bound(&model, 2.0), Bound { actions: 3, resets: 1, cost: 5.0 });
     }
 
-    /// The cheapest complete crawl by trying everything: Dijkstra over (state, set of transitions done).
+    /// The cost of the cheapest complete crawl, by Dijkstra over (state, set of executed
+    /// transitions).
     fn brute_force(model: &Model, reset_cost: u64) -> u64 {
         use std::cmp::Reverse;
         use std::collections::{BTreeSet, BinaryHeap};
@@ -82,13 +83,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_brute_force(
+        fn the_bound_equals_that_of_brute_force(
             targets in prop::collection::vec(prop::collection::vec(0u32..5, 0..3), 5),
             reset_cost in 1u64..6,
         ) {
             let mut model = Model::new("any", reset_cost as f64, (0..4).map(|i| format!("a{i}")).collect());
             for (state, targets) in (1..).zip(&targets) {
-                // The next state can always be reached.
+                // A chain makes every state reachable.
                 let next = (state < 5).then_some(state);
                 model.push_state((0..).zip(next.into_iter().chain(targets.iter().copied())));
             }

@@ -1,12 +1,12 @@
-//! The seeded generator that every random choice draws from. Its stream is part of what "the same
-//! seed gives the same bytes" means, so it is fixed here and not left to a library's next version.
+//! The seeded generator behind every random choice. The same seed must give the same bytes in every
+//! version of argiope, so the generator is defined here and not by a library.
 
-/// A small generator (the public-domain SplitMix64 step): one 64-bit word of state, no allocation.
+/// A seeded random generator (SplitMix64): one 64-bit word of state, no allocation.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// A generator whose stream depends only on the words handed in, in their order.
+    /// Creates a generator. Its stream depends only on the words of the seed and their order.
     pub fn new(seed: &[u64]) -> Self {
         let mut chance = Self(0x5DEE_CE66_D1CE_4E5B);
         for &word in seed {
@@ -25,14 +25,14 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which must not be zero. (The bias of the multiplication is below
-    /// 2^-32 for the sizes used here.)
+    /// Draws a number below `limit`, which must not be zero. The bias of the multiplication is
+    /// below 2^-32 for the sizes used here.
     pub fn below(&mut self, limit: usize) -> usize {
-        assert!(limit > 0, "there is no number below zero");
+        assert!(limit > 0, "the limit of a draw must not be zero");
         ((u128::from(self.word()) * limit as u128) >> 64) as usize
     }
 
-    /// Puts the items into a random order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -45,7 +45,7 @@ mod tests {
     use super::Chance;
 
     #[test]
-    fn the_stream_of_a_seed_never_changes() {
+    fn a_seed_gives_the_same_stream_in_every_version() {
         let mut chance = Chance::new(&[1, 2]);
         assert_eq!([chance.word(), chance.word()], [17181513483571750677, 17549097048458266643]);
         assert_ne!(Chance::new(&[1, 2]).word(), Chance::new(&[2, 1]).word());

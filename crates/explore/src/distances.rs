@@ -1,12 +1,12 @@
-//! How far every state is from the nearest goal, kept up to date while edges and goals come and go.
+//! The distance of every state to the nearest goal, maintained while edges and goals change.
 //!
-//! The nearest unexplored action is the inner loop of every strategy. Searching for it anew at each
-//! decision costs the whole graph once nearly everything is explored. Here the distances are
-//! repaired instead: a new edge or goal lowers some of them, a goal that is done raises those that
-//! hung on it. (The repair on removal is that of Ramalingam and Reps, for edges of length one.) What raises
-//! distances is only noted at first and repaired together, by `settle`, before the next question.
+//! The nearest candidate is the inner loop of every strategy. A new search at each decision would
+//! cost the whole graph once nearly everything is explored. The distances are repaired instead: a
+//! new edge or goal lowers some of them, a removed one raises those that depended on it. The repair
+//! after a removal follows Ramalingam and Reps, for edges of length one. Removals are collected.
+//! [`Distances::repair`] handles them together before the next query.
 //!
-//! Several sets of goals can be kept over the same edges; each is a *field*.
+//! Several sets of goals can share the same edges. Each set is a *field*.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -22,10 +22,10 @@ const NO_SLOT: u32 = u32::MAX;
 /// Distances, in actions, from every state to the nearest goal of each field.
 #[derive(Clone)]
 pub struct Distances {
-    /// The states with an edge to this one. May name a state whose edge is gone, never misses one.
+    /// The sources of edges to each state. A source may be stale, but none is missing.
     incoming: Vec<Vec<u32>>,
     fields: Vec<Field>,
-    /// The search in which a state was last seen; searches are numbered.
+    /// The number of the latest search that reached each state.
     seen_in: Vec<u32>,
     searches: u32,
 }
@@ -33,16 +33,16 @@ pub struct Distances {
 #[derive(Clone, Default)]
 struct Field {
     distance: Vec<u32>,
-    /// The slot whose destination is one step nearer to the goal.
+    /// The slot whose destination is one step nearer to the goal: the support of the distance.
     support: Vec<u32>,
     goal: Vec<bool>,
     affected: Vec<bool>,
-    /// The states that may have lost what their distance rests on.
+    /// The states that may have lost their support.
     unsupported: Vec<u32>,
 }
 
 impl Distances {
-    /// With so many sets of goals and no states yet.
+    /// Creates distances for a number of sets of goals, without states.
     pub fn new(fields: usize) -> Self {
         Self {
             incoming: Vec::new(),
@@ -52,7 +52,7 @@ impl Distances {
         }
     }
 
-    /// Makes room for the next state, which is no goal and has no edges yet.
+    /// Adds a state that has no edges and is not a goal.
     pub fn add_state(&mut self) {
         self.incoming.push(Vec::new());
         self.seen_in.push(0);
@@ -70,8 +70,8 @@ impl Distances {
         (distance != FAR).then_some(distance)
     }
 
-    /// The cheaper way from a state to the nearest goal, walking or by a reset. A crawler that stands on a
-    /// goal needs no distance, so nothing is repaired for it.
+    /// Chooses the cheaper transfer from a state to the nearest goal, by a walk or a reset. Repairs
+    /// nothing if the state is a goal itself.
     pub fn choose_transfer(
         &mut self,
         field: usize,
@@ -90,7 +90,7 @@ impl Distances {
         )
     }
 
-    /// Appends the shortest walk from a state to its nearest goal, and gives the goal.
+    /// Appends the shortest walk from a state to its nearest goal, and returns the goal.
     pub fn walk(
         &self,
         field: usize,
@@ -109,7 +109,7 @@ impl Distances {
         state
     }
 
-    /// Like `walk`, but of all goals that are equally near it goes to the one that ranks highest.
+    /// Like [`Self::walk`], but takes the highest rank among the goals at the same distance.
     pub fn walk_to_best(
         &mut self,
         field: usize,
@@ -120,7 +120,8 @@ impl Distances {
     ) -> StateIndex {
         let distances = &self.fields[field].distance;
         self.searches += 1;
-        // Every state on some shortest walk, layer by layer, with the slot and the entry it was entered by.
+        // The states on shortest walks, layer by layer: state, slot that entered it, and the entry
+        // before.
         let mut entries: Vec<(StateIndex, u32, usize)> = vec![(from, NO_SLOT, usize::MAX)];
         let mut layer = 0..1;
         for distance in (0..distances[from.at()]).rev() {
@@ -149,7 +150,7 @@ impl Distances {
         entries[best].0
     }
 
-    /// Takes in an edge that `edges` has just gained.
+    /// Notes an edge that was added to `edges`.
     pub fn connect(&mut self, edges: &impl Edges, slot: Slot) {
         let (from, to) =
             (slot.state.at(), edges.targets(slot.state.at())[slot.index as usize] as usize);
@@ -165,7 +166,7 @@ impl Distances {
         }
     }
 
-    /// Takes in that the edge of this slot is gone.
+    /// Notes that the edge of a slot was removed.
     pub fn disconnect(&mut self, slot: Slot) {
         for field in &mut self.fields {
             if field.support[slot.state.at()] == slot.index {
@@ -174,7 +175,8 @@ impl Distances {
         }
     }
 
-    /// Repairs what lost its support in a field. To be called before its distances or walks are asked for.
+    /// Repairs the distances of a field that lost their support. Call it before queries of the
+    /// field.
     pub fn repair(&mut self, field: usize, edges: &impl Edges) {
         if !self.fields[field].unsupported.is_empty() {
             self.fields[field].raise(&self.incoming, edges);
@@ -191,7 +193,7 @@ impl Distances {
         }
     }
 
-    /// Makes a state no goal any more.
+    /// Removes a state from the goals.
     pub fn clear_goal(&mut self, field: usize, state: StateIndex) {
         let field = &mut self.fields[field];
         if std::mem::replace(&mut field.goal[state.at()], false) {
@@ -200,8 +202,8 @@ impl Distances {
     }
 }
 
-/// Notes a state, mostly once: edges that come and go would make the list grow without end, so it is
-/// tidied whenever its room is used up.
+/// Adds a source of an edge. Removes duplicates whenever the capacity is used up, because edges
+/// that come and go would otherwise make the list grow without limit.
 fn note_incoming(incoming: &mut Vec<u32>, from: u32) {
     if incoming.last() == Some(&from) {
         return;
@@ -256,8 +258,8 @@ impl Field {
                 heap.push(Reverse((distance + 1, state, index)));
             }
         }
-        // What was found from outside the affected states is taken in only now, so that none of them
-        // leaned on another one of them.
+        // Distances found through unaffected states are set only now, so that no affected state
+        // supports another one.
         for &Reverse((distance, state, index)) in &heap {
             self.distance[state as usize] = distance;
             self.support[state as usize] = index;
@@ -279,11 +281,11 @@ impl Field {
         }
     }
 
-    /// The states that no shortest walk supports any more. Marks them.
+    /// Finds and marks the states that no shortest walk supports any more.
     fn find_affected(&mut self, incoming: &[Vec<u32>], edges: &impl Edges) -> Vec<u32> {
         let mut affected = Vec::new();
-        // States come out of the heap in the order of their old distance, so when one is looked at, all
-        // those nearer to the goal are known to stand or to fall.
+        // The heap yields states by their old distance. When a state is examined, all nearer ones
+        // are already decided.
         let mut heap: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
         heap.extend(
             self.unsupported.drain(..).map(|state| Reverse((self.distance[state as usize], state))),
@@ -324,7 +326,7 @@ mod tests {
     use super::*;
     use crate::chance::Chance;
 
-    /// What the distances must be, searched anew.
+    /// The correct distances, by a new search.
     fn searched(edges: &[Vec<u32>], goals: &[bool]) -> Vec<Option<u32>> {
         let mut distance: Vec<Option<u32>> = goals.iter().map(|&goal| goal.then_some(0)).collect();
         for _ in 0..edges.len() {
@@ -338,13 +340,13 @@ mod tests {
         distance
     }
 
-    /// How far state 0 is from one goal alone.
+    /// The distance of state 0 to a single goal.
     fn steps(edges: &[Vec<u32>], goal: usize) -> Option<u32> {
         let goals: Vec<bool> = (0..edges.len()).map(|state| state == goal).collect();
         searched(edges, &goals)[0]
     }
 
-    /// Where a walk from state 0 ends.
+    /// The end of a walk from state 0.
     fn replayed(edges: &[Vec<u32>], walk: &[Slot]) -> StateIndex {
         walk.iter().fold(StateIndex(0), |state, slot| {
             assert_eq!(slot.state, state, "the steps of a walk follow each other");
@@ -383,7 +385,7 @@ mod tests {
                         distances.clear_goal(1, state);
                     }
                 }
-                // Often several changes come before the next question.
+                // Several changes often precede one query.
                 if chance.below(3) > 0 {
                     continue;
                 }

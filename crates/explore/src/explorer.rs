@@ -1,75 +1,77 @@
-//! A graph and a strategy put together: takes in what was seen, hands out jobs. This is the whole
-//! interface that a driver (simulated or real) needs.
+//! A graph and a strategy together: records what a crawl finds and hands out jobs. This is the
+//! whole interface that a driver needs, real or simulated.
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
 use crate::job::PlannedJob;
 use crate::strategy::{INITIAL, NamedStrategy, RESET_COSTS, Strategy, StrategySettings};
 
-/// One exploration in progress.
+/// One exploration in progress. It keeps graph and strategy in step.
 #[derive(Clone)]
 pub struct Explorer {
     graph: Graph,
     strategy: Box<dyn Strategy>,
 }
 
-/// Where an action led.
+/// The state that an action led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landing {
     /// The state.
     pub state: StateIndex,
-    /// Whether it was seen for the first time.
+    /// Whether the state is new to the graph.
     pub new: bool,
 }
 
 impl Explorer {
-    /// Begins with the page that loading the URL gave.
+    /// Begins with the initial state: its key and its actions.
     pub fn new(
-        described: &NamedStrategy,
+        named: &NamedStrategy,
         settings: StrategySettings,
         key: StateKey,
         actions: &[ActionSignature],
     ) -> Self {
         let mut graph = Graph::new(settings.seed);
-        let mut strategy = (described.make)(settings);
+        let mut strategy = (named.make)(settings);
         let initial = graph.add_state(key, actions);
         assert_eq!(initial, INITIAL);
         strategy.on_discovered(&graph, initial, None);
         Self { graph, strategy }
     }
 
-    /// What is known so far.
+    /// The graph so far.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// What a crawler that stands in `at` should do next. The candidate is claimed for it until it was
-    /// executed, closed or released. `None` when no free candidate can be reached from here or after a
-    /// reset: if others are on their way, what they find may change that.
+    /// Chooses the next job of a crawler that stands in `at`, and claims its candidate until the
+    /// candidate is recorded, closed or released.
+    ///
+    /// Returns `None` if no free candidate can be reached, neither from `at` nor after a reset.
+    /// Jobs that other crawlers still execute may change that.
     pub fn next(&mut self, at: StateIndex) -> Option<PlannedJob> {
         let job = self.choose(at);
         match &job {
             Some(job) => self.claim(job.candidate),
             None => assert!(
                 self.graph.free() == 0 || !self.reaches_free_candidate(at),
-                "the strategy stopped with {} candidates left",
+                "the strategy chose nothing although {} candidates are free",
                 self.graph.free()
             ),
         }
         job
     }
 
-    /// The same without a claim.
+    /// Chooses the next job of a crawler that stands in `at`, without a claim.
     pub fn choose(&mut self, at: StateIndex) -> Option<PlannedJob> {
         self.strategy.choose(&self.graph, at)
     }
 
-    /// Where a candidate will lead, if the strategy is sure of it.
+    /// Predicts where a candidate leads, if the strategy is almost certain.
     pub fn predict(&self, slot: Slot) -> Option<StateIndex> {
         self.strategy.predict(&self.graph, slot)
     }
 
-    /// Whether a walk from a state, or from the initial one, leads to a free candidate.
+    /// Whether a walk from a state, or from the initial state, leads to a free candidate.
     fn reaches_free_candidate(&self, at: StateIndex) -> bool {
         let mut seen = vec![false; self.graph.states()];
         let mut waiting = vec![at.0, INITIAL.0];
@@ -86,13 +88,13 @@ impl Explorer {
         false
     }
 
-    /// Claims a free candidate that the driver chose itself.
+    /// Claims a free candidate that the driver chose by itself.
     pub fn claim(&mut self, slot: Slot) {
         self.graph.claim(slot);
         self.strategy.on_claimed(&self.graph, slot);
     }
 
-    /// Takes in that a claimed candidate was not executed.
+    /// Releases a claimed candidate that was not executed.
     pub fn release(&mut self, slot: Slot) {
         self.graph.release(slot);
         if self.graph.is_free(slot) {
@@ -100,7 +102,7 @@ impl Explorer {
         }
     }
 
-    /// Takes in where a candidate led. `actions` is asked only if the state is new.
+    /// Records the state that a candidate led to. `actions` is called only if that state is new.
     pub fn record(
         &mut self,
         slot: Slot,
@@ -117,8 +119,8 @@ impl Explorer {
         Landing { state, new: known.is_none() }
     }
 
-    /// Takes in that a candidate led to a known state. Whether that state was new then is somebody else's to say:
-    /// in a ring it may have been met before the news of the transition that found it.
+    /// Records that a candidate led to a known state. The caller says whether the execution
+    /// discovered it: in a ring, the state may arrive before the transition that found it.
     pub fn record_known(&mut self, slot: Slot, key: StateKey, new: bool) {
         let state = self.graph.find(key).expect("the destination is known");
         self.record_transition(slot, state, new);
@@ -129,13 +131,13 @@ impl Explorer {
         self.strategy.on_executed(&self.graph, slot, state, new);
     }
 
-    /// Gives a candidate up, claimed or not.
+    /// Gives up a candidate, claimed or not.
     pub fn close(&mut self, slot: Slot) {
         self.graph.close(slot);
         self.strategy.on_closed(&self.graph, slot);
     }
 
-    /// Takes in a state that no candidate led to. It may be that no known walk leads there.
+    /// Adds a state that no candidate led to. Possibly no known walk leads there.
     pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> Landing {
         if let Some(state) = self.graph.find(key) {
             return Landing { state, new: false };
@@ -145,14 +147,14 @@ impl Explorer {
         Landing { state, new: true }
     }
 
-    /// A state offers an action that it was not known to offer.
+    /// Adds an action to a known state, as a candidate.
     pub fn extend(&mut self, state: StateIndex, action: ActionSignature) -> Slot {
         let slot = self.graph.extend(state, action);
         self.strategy.on_extended(&self.graph, slot);
         slot
     }
 
-    /// A state offers an action that it was not known to offer, and somebody has executed it: it never is a candidate.
+    /// Adds an action to a known state, as a transition that another controller executed.
     pub fn extend_executed(
         &mut self,
         state: StateIndex,
@@ -167,7 +169,7 @@ impl Explorer {
         self.strategy.on_executed(&self.graph, slot, destination, new);
     }
 
-    /// Holds the candidates of a state back, or no longer.
+    /// Holds or frees a state. The candidates of a held state are not handed out.
     pub fn hold(&mut self, state: StateIndex, held: bool) {
         let before = self.free_slots(state);
         self.graph.hold(state, held);
@@ -183,7 +185,7 @@ impl Explorer {
         self.graph.slots(state).filter(|&slot| self.graph.is_free(slot)).collect()
     }
 
-    /// Takes in what a reset was measured to cost, in actions.
+    /// Sets the cost of a reset, in actions, after a new measurement.
     pub fn set_reset_cost(&mut self, cost: f64) {
         if !cost.is_nan() {
             self.strategy.set_reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));

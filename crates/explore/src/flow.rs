@@ -1,18 +1,19 @@
-//! Min-cost flow, exact, in whole numbers: the primal-dual method. It takes one phase (a search for the
-//! cheapest way, then all the flow that can go at that price) for each different price of a way. Most
-//! applications are a dozen or two actions deep, so that is enough even for half a million arcs; a
-//! file tree a thousand folders deep takes seconds.
+//! Min-cost flow in whole numbers, by the primal-dual method. Each phase finds the cheapest path
+//! and sends all the flow that fits at that price, so there is one phase per different path price.
+//! Most applications are at most two dozen actions deep, which is fast even with half a million
+//! arcs. A file tree a thousand folders deep takes seconds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// More than any flow here can be.
+/// The capacity of an arc without a limit.
 pub const UNLIMITED: u64 = u64::MAX / 4;
 
-/// Prices are counted in millionths of an action, so that a reset cost is a whole number.
+/// Prices are whole millionths of an action, so that fractions of reset costs stay exact.
 const MILLIONTHS: f64 = 1e6;
 
-/// The price of so many actions. With the limits on reset costs no sum of prices overflows.
+/// The price of a number of actions. The limits on reset costs keep sums of prices from
+/// overflowing.
 pub fn price(actions: f64) -> u64 {
     (actions * MILLIONTHS).round() as u64
 }
@@ -35,19 +36,19 @@ struct Arc {
 
 /// A cheapest flow that satisfies every supply and demand.
 pub struct Flow {
-    /// The price of all of it.
+    /// The total price.
     pub cost: u128,
-    /// How much goes over each arc, in the order in which the arcs were added.
+    /// The amount on each arc, in the order in which the arcs were added.
     pub amounts: Vec<u64>,
 }
 
 impl Network {
-    /// A network of so many nodes, without arcs.
+    /// Creates a network of nodes without arcs.
     pub fn new(nodes: usize) -> Self {
         Self { supply: vec![0; nodes], arcs: Vec::new() }
     }
 
-    /// Adds to what a node has to send away (or, if negative, has to receive).
+    /// Adds to the supply of a node. A negative supply is a demand.
     pub fn supply(&mut self, node: usize, amount: i64) {
         self.supply[node] += amount;
     }
@@ -57,7 +58,7 @@ impl Network {
         self.arcs.push(Arc { from: from as u32, to: to as u32, capacity, cost });
     }
 
-    /// A cheapest flow, or none if some supply cannot reach a demand.
+    /// Finds a cheapest flow, or `None` if some supply cannot reach a demand.
     pub fn solve(self) -> Option<Flow> {
         let arcs = self.arcs.len();
         let mut residual = Residual::new(self);
@@ -79,8 +80,8 @@ impl Network {
     }
 }
 
-/// The residual network. Arc 2i is arc i of the network, arc 2i + 1 its reverse; two further nodes,
-/// a source and a sink, stand for all supplies and demands.
+/// The residual network. Arc 2i is arc i of the network, and arc 2i + 1 its reverse. Two more
+/// nodes, a source and a sink, carry all supplies and demands.
 struct Residual {
     source: usize,
     sink: usize,
@@ -153,8 +154,9 @@ impl Residual {
         self.start[node] as usize..self.start[node + 1] as usize
     }
 
-    /// Makes the cheapest ways from the source to the sink cost nothing (Dijkstra's search over the
-    /// reduced costs). False when there is nothing more to send, or no way to send it.
+    /// Changes the potentials so that the cheapest paths from source to sink have reduced cost zero
+    /// (Dijkstra's search over reduced costs). Returns false when there is no more flow to send, or
+    /// no path for it.
     fn reprice(&mut self) -> bool {
         if self.to_send == 0 {
             return false;
@@ -192,12 +194,13 @@ impl Residual {
         true
     }
 
+    /// Whether an arc has capacity left and reduced cost zero.
     fn is_admissible(&self, node: usize, arc: usize) -> bool {
         self.room[arc] > 0
             && self.cost[arc] + self.potential[node] - self.potential[self.to[arc] as usize] == 0
     }
 
-    /// Levels the nodes over the arcs that cost nothing (Dinic). False if the sink is out of reach.
+    /// Assigns levels over the admissible arcs (Dinic). Returns false if the sink is out of reach.
     fn assign_levels(&mut self) -> bool {
         self.levels.clear();
         self.levels.resize(self.potential.len(), NO_LEVEL);
@@ -219,7 +222,7 @@ impl Residual {
         self.levels[self.sink] != NO_LEVEL
     }
 
-    /// Sends all that fits over the levelled arcs.
+    /// Sends all flow that fits over the levelled arcs.
     fn saturate(&mut self) {
         let mut path: Vec<usize> = Vec::new();
         let mut node = self.source;
@@ -262,7 +265,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_cheaper_way_is_filled_first() {
+    fn the_cheaper_path_is_filled_first() {
         let mut network = Network::new(3);
         network.supply(0, 5);
         network.supply(2, -5);
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_out_of_reach_has_no_flow() {
+    fn an_unreachable_demand_has_no_flow() {
         let mut network = Network::new(2);
         network.supply(0, 1);
         network.supply(1, -1);
@@ -282,7 +285,7 @@ mod tests {
         assert!(network.solve().is_none());
     }
 
-    /// The cheapest way to match units of supply to units of demand, by trying all.
+    /// The cheapest assignment of supplies to demands, by trying all of them.
     fn brute_force(distance: &[Vec<u64>], from: &[usize], to: &mut Vec<usize>) -> u64 {
         let Some((&first, rest)) = from.split_first() else {
             return 0;
@@ -302,7 +305,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_brute_force(
+        fn the_cost_equals_that_of_brute_force(
             arcs in prop::collection::vec((0usize..6, 0usize..6, 1u64..5), 1..20),
             from in prop::collection::vec(0usize..6, 1..5),
             to in prop::collection::vec(0usize..6, 1..5),

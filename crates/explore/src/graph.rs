@@ -1,12 +1,16 @@
-//! What a crawl knows so far: the states it has seen, what can be done in each, and where the
-//! executed actions led. Must not know how the next action is chosen.
+//! What a crawl knows so far: the states, their actions, and where the executed actions led. Must
+//! not know how the next action is chosen.
 //!
-//! A candidate is *free* unless somebody is about to execute it (it is claimed) or its state is held
-//! back. What strategies see as unexplored are the free ones. A candidate that was given up is
-//! *closed*: it looks like a transition back to its own state, so that nobody ever walks over it.
+//! Each slot (one action of one state) is in one of these conditions:
+//! - *free*: a candidate that a strategy may choose;
+//! - *claimed*: a candidate that a crawler is about to execute;
+//! - *held*: a candidate of a state that is held back;
+//! - *closed*: a candidate that was given up. It looks like a transition to its own state, so no
+//!   walk uses it;
+//! - *executed*: a transition.
 //!
-//! Built for half a million states and fifty million transitions: a transition takes eight bytes
-//! (its action and its destination), and no string is kept.
+//! The graph is built for half a million states and fifty million transitions. A transition takes
+//! eight bytes (its action and its destination), and the graph stores no strings.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +18,7 @@ use crate::chance::Chance;
 use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
 use crate::key_map::KeyMap;
 
-/// The destination of an action that has not been executed yet.
+/// The destination of an action that was not executed yet.
 pub const UNEXPLORED: u32 = u32::MAX;
 
 /// One action of one state: a candidate while it is unexplored, a transition afterwards.
@@ -22,13 +26,13 @@ pub const UNEXPLORED: u32 = u32::MAX;
 pub struct Slot {
     /// The state.
     pub state: StateIndex,
-    /// Which of the state's actions, in the state's own order.
+    /// The position in the state's list of actions.
     pub index: u32,
 }
 
-/// Anything that says where the actions of a state lead, as far as it is known (or predicted).
+/// Known or predicted destinations of the actions of every state.
 pub trait Edges {
-    /// One destination per action of the state; `UNEXPLORED` where none is known.
+    /// One destination per action of the state, [`UNEXPLORED`] where none is known.
     fn targets(&self, state: usize) -> &[u32];
 }
 
@@ -37,9 +41,9 @@ struct StateRecord {
     key: StateKey,
     actions: Vec<ActionIndex>,
     targets: Vec<u32>,
-    /// How many free candidates it would have if it were not held back.
+    /// The number of candidates that are not claimed.
     unexplored: u32,
-    /// No action before this one is a candidate that nobody claimed.
+    /// Every candidate before this position is claimed.
     cursor: u32,
     held: bool,
 }
@@ -60,7 +64,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// An empty graph. The seed decides the order of the actions in every state.
+    /// Creates an empty graph. The seed decides the order of the actions in every state.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -76,8 +80,8 @@ impl Graph {
         }
     }
 
-    /// Adds a state that was not known. Its actions are put into an order that depends on the seed
-    /// and on the state's key alone, so that it is the same whenever the state is found.
+    /// Adds a new state. The order of its actions depends only on the seed and on the key, so it is
+    /// the same whenever the state is found.
     pub fn add_state(&mut self, key: StateKey, actions: &[ActionSignature]) -> StateIndex {
         let state = StateIndex(u32::try_from(self.states.len()).expect("at most 2^32 states"));
         assert_eq!(self.by_key.get_or_insert(key, state), state, "state {key:?} is known already");
@@ -100,7 +104,7 @@ impl Graph {
         state
     }
 
-    /// Adds a candidate to a state that was not known in full.
+    /// Adds a candidate to a known state.
     pub fn extend(&mut self, state: StateIndex, signature: ActionSignature) -> Slot {
         let action = self.intern(signature);
         assert_eq!(self.slot_of(state, action), None, "{state:?} lists an action twice");
@@ -123,13 +127,13 @@ impl Graph {
         index
     }
 
-    /// Records where a candidate led. A candidate is recorded once.
+    /// Records the destination of a candidate. A candidate is recorded once.
     pub fn record(&mut self, slot: Slot, destination: StateIndex) {
         self.set_target(slot, destination);
         self.transitions += 1;
     }
 
-    /// Gives a candidate up.
+    /// Gives up a candidate.
     pub fn close(&mut self, slot: Slot) {
         self.set_target(slot, slot.state);
         self.closed.insert(slot);
@@ -146,15 +150,15 @@ impl Graph {
         self.advance_cursor(slot.state);
     }
 
-    /// Sets a candidate aside for whoever is about to execute it.
+    /// Claims a free candidate for a crawler.
     pub fn claim(&mut self, slot: Slot) {
-        assert!(self.is_free(slot), "{slot:?} is no free candidate");
+        assert!(self.is_free(slot), "{slot:?} is not a free candidate");
         self.claimed.insert(slot);
         self.count_out(slot);
         self.advance_cursor(slot.state);
     }
 
-    /// Takes a claim back: the candidate was not executed.
+    /// Releases a claimed candidate that was not executed.
     pub fn release(&mut self, slot: Slot) {
         assert!(self.claimed.remove(&slot), "{slot:?} is not claimed");
         let record = &mut self.states[slot.state.at()];
@@ -163,7 +167,7 @@ impl Graph {
         self.free += usize::from(!record.held);
     }
 
-    /// Holds the candidates of a state back, or no longer.
+    /// Holds or frees a state. The candidates of a held state are not free.
     pub fn hold(&mut self, state: StateIndex, held: bool) {
         let record = &mut self.states[state.at()];
         let count = record.unexplored as usize;
@@ -191,62 +195,62 @@ impl Graph {
         self.states[state.at()].cursor = cursor;
     }
 
-    /// The state with this key, if it has been seen.
+    /// The state with this key, if it is known.
     pub fn find(&self, key: StateKey) -> Option<StateIndex> {
         self.by_key.get(&key)
     }
 
-    /// The lasting name of a state.
+    /// The key of a state.
     pub fn key(&self, state: StateIndex) -> StateKey {
         self.states[state.at()].key
     }
 
-    /// The lasting name of an action.
+    /// The signature of an action.
     pub fn signature(&self, action: ActionIndex) -> ActionSignature {
         self.signatures[action.at()]
     }
 
-    /// How many states have been seen.
+    /// The number of states.
     pub fn states(&self) -> usize {
         self.states.len()
     }
 
-    /// How many different actions have been seen.
+    /// The number of different actions.
     pub fn actions_seen(&self) -> usize {
         self.signatures.len()
     }
 
-    /// How many transitions are known.
+    /// The number of transitions.
     pub fn transitions(&self) -> usize {
         self.transitions
     }
 
-    /// How many candidates there are in all known states: free, claimed and held back.
+    /// The number of candidates: free, claimed and held.
     pub fn unexplored(&self) -> usize {
         self.unexplored
     }
 
-    /// How many candidates anybody could be sent to.
+    /// The number of free candidates.
     pub fn free(&self) -> usize {
         self.free
     }
 
-    /// How many candidates are held back.
+    /// The number of held candidates that are not claimed.
     pub fn held(&self) -> usize {
         self.unexplored - self.free - self.claimed.len()
     }
 
-    /// The candidates that somebody is about to execute.
+    /// The claimed candidates.
     pub fn claimed(&self) -> &BTreeSet<Slot> {
         &self.claimed
     }
 
-    /// The candidates that were given up.
+    /// The closed candidates.
     pub fn closed(&self) -> &BTreeSet<Slot> {
         &self.closed
     }
 
-    /// Whether a slot is a candidate that is neither claimed nor held back.
+    /// Whether a slot is a candidate that is neither claimed nor held.
     pub fn is_free(&self, slot: Slot) -> bool {
         let record = &self.states[slot.state.at()];
         record.targets[slot.index as usize] == UNEXPLORED
@@ -254,7 +258,7 @@ impl Graph {
             && !self.claimed.contains(&slot)
     }
 
-    /// How many free candidates a state has.
+    /// The number of free candidates of a state.
     pub fn unexplored_in(&self, state: StateIndex) -> u32 {
         let record = &self.states[state.at()];
         if record.held { 0 } else { record.unexplored }
@@ -276,18 +280,18 @@ impl Graph {
         &self.states[state.at()].actions
     }
 
-    /// The action that a slot stands for.
+    /// The action of a slot.
     pub fn action_of(&self, slot: Slot) -> ActionIndex {
         self.states[slot.state.at()].actions[slot.index as usize]
     }
 
-    /// Where a slot leads, if it has been executed.
+    /// The destination of a slot, if it was executed or closed.
     pub fn target(&self, slot: Slot) -> Option<StateIndex> {
         let target = self.states[slot.state.at()].targets[slot.index as usize];
         (target != UNEXPLORED).then_some(StateIndex(target))
     }
 
-    /// The action with this lasting name, if it has been seen.
+    /// The action with this signature, if it is known.
     pub fn action_named(&self, signature: ActionSignature) -> Option<ActionIndex> {
         self.by_signature.get(&signature)
     }
@@ -298,7 +302,8 @@ impl Graph {
         Some(Slot { state, index: index as u32 })
     }
 
-    /// The bytes that the graph holds: of its states (keys, look-up) and of its transitions.
+    /// The memory of the graph in bytes: of its states (with the index of keys) and of its
+    /// transitions.
     pub fn bytes(&self) -> (usize, usize) {
         let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
         (
@@ -327,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_actions_depends_on_the_seed_and_the_state_alone() {
+    fn the_order_of_actions_depends_only_on_the_seed_and_the_state() {
         let order = |seed| graph_of_two(seed).actions(StateIndex(0)).to_vec();
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
@@ -344,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_run_out_as_they_are_recorded() {
+    fn a_recorded_candidate_is_no_longer_free() {
         let mut graph = graph_of_two(3);
         let state = StateIndex(1);
         let mut seen = Vec::new();
@@ -360,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn claimed_candidates_are_seen_again_when_they_are_released() {
+    fn a_released_candidate_is_free_again() {
         let mut graph = graph_of_two(3);
         let state = StateIndex(1);
         let [a, b, c] = [0, 1, 2].map(|index| Slot { state, index });
@@ -379,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_candidate_is_no_transition() {
+    fn a_closed_candidate_is_not_a_transition() {
         let mut graph = graph_of_two(3);
         let slot = graph.first_unexplored(StateIndex(0)).unwrap();
         graph.close(slot);
@@ -389,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_of_a_state_that_is_held_back_are_not_seen() {
+    fn candidates_of_a_held_state_are_not_free() {
         let mut graph = graph_of_two(3);
         let state = StateIndex(1);
         let first = graph.first_unexplored(state).unwrap();
@@ -407,7 +412,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "recorded before")]
-    fn a_candidate_is_recorded_once() {
+    fn a_candidate_cannot_be_recorded_twice() {
         let mut graph = graph_of_two(3);
         let slot = graph.first_unexplored(StateIndex(0)).unwrap();
         graph.record(slot, StateIndex(1));

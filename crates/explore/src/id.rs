@@ -1,15 +1,16 @@
-//! Names of states and actions: the lasting ones that mean the same on every machine, and the small
+//! Identifiers of states and actions: keys that mean the same on every machine, and the small
 //! indexes that stand for them inside one graph.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The lasting name of a state: the hash its identity gave it. Later also its place on the ring.
+/// The key of a state: the hash that its identity computed. It also decides which controller of a
+/// ring owns the state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StateKey(pub u128);
 
-/// The lasting name of an action: a stable signature, equal wherever the same thing can be done.
+/// The signature of an action. It is equal in every state that offers the same action.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ActionSignature(pub u64);
 
@@ -22,14 +23,14 @@ pub struct StateIndex(pub u32);
 pub struct ActionIndex(pub u32);
 
 impl StateIndex {
-    /// The place in a vector that has one entry per state.
+    /// The index into a vector with one entry per state.
     pub fn at(self) -> usize {
         self.0 as usize
     }
 }
 
 impl ActionIndex {
-    /// The place in a vector that has one entry per action.
+    /// The index into a vector with one entry per action.
     pub fn at(self) -> usize {
         self.0 as usize
     }

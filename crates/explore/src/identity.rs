@@ -1,7 +1,18 @@
-//! When two pages are the same state, and when two offers are the same action. Each identity is a file;
-//! all of them are equivalences, since each compares a canonical form ([`View`]).
+//! Decides when two pages are the same state, and when two offers are the same action. Each
+//! identity is a file. The crate documentation says how to add one.
 //!
-//! Nothing here knows where a page comes from; everything in it may be hostile.
+//! How a page becomes a state:
+//! 1. [`MaskedPage::new`] finds the masked nodes of a [`Page`]: content that changes from load to
+//!    load.
+//! 2. [`Identity::view`] computes the canonical form of the rest ([`View`]), and
+//!    [`Identity::signatures`] names the offers.
+//! 3. [`NamedIdentity::recognise`] hashes view and actions into a state key.
+//!
+//! Two pages are the same state exactly if view and actions are equal, so every identity is an
+//! equivalence. [`difference()`] explains why two pages are not the same state. [`learn_masks`] and
+//! [`learn_value_masks`] find what to mask.
+//!
+//! Nothing here knows where a page comes from. All of it is untrusted.
 
 use std::collections::BTreeSet;
 
@@ -41,20 +52,22 @@ pub use state_masks::StateMasks;
 pub use tree::{NodeIndex, PageTree};
 pub use view::{MaskedPage, Token, View};
 
-/// An answer to when two pages are the same state.
+/// The rule that decides when two pages are the same state.
 pub trait Identity: Send + Sync {
-    /// The canonical form of a page. Masked parts stand in it as fixed marks or not at all.
-    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a>;
+    /// The canonical form of a page. Masked content appears as a fixed token, or not at all.
+    fn view<'a>(&self, page: &MaskedPage<'a>) -> View<'a>;
 
-    /// One signature per offer, each once: none for an offer that is the same action as an earlier one,
-    /// that points to no node, or that is inside of a masked part.
-    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>>;
+    /// One signature per offer, all different. An offer has none if it
+    /// - is the same action as an earlier offer,
+    /// - refers to no node,
+    /// - or is inside a masked node.
+    fn signatures(&self, page: &MaskedPage<'_>) -> Vec<Option<ActionSignature>>;
 
-    /// Whether two looks at one node can be told apart by this part of it.
-    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool;
+    /// Whether a difference between two captures of one node in this aspect counts.
+    fn differ(&self, a: &PageNode, b: &PageNode, aspect: &MaskedAspect) -> bool;
 }
 
-/// An identity as people choose it: its name, what it says of itself, and itself.
+/// An identity as users choose it: its name, its help and its rule.
 pub struct NamedIdentity {
     /// The name on the command line.
     pub name: &'static str,
@@ -62,37 +75,37 @@ pub struct NamedIdentity {
     pub summary: &'static str,
     /// A paragraph of help.
     pub help: &'static str,
-    /// The identity.
+    /// The rule.
     pub identity: &'static dyn Identity,
 }
 
-/// Every identity, in the order in which help lists them.
+/// Every identity, in the order of the help.
 pub const ALL: &[NamedIdentity] = &[content::IDENTITY, structure::IDENTITY, strict::IDENTITY];
 
-/// The name of the identity that is used when none is asked for.
+/// The name of the default identity.
 pub const DEFAULT: &str = content::IDENTITY.name;
 
-/// The identity with this name.
+/// Finds an identity by its name.
 pub fn find(name: &str) -> Option<&'static NamedIdentity> {
-    ALL.iter().find(|described| described.name == name)
+    ALL.iter().find(|identity| identity.name == name)
 }
 
-/// A page by its lasting names.
+/// The state key and the action signatures of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recognised {
-    /// The state that it is.
+    /// The key of the state.
     pub key: StateKey,
-    /// The signature of each of the page's offers, in their order; none for those that are not actions
-    /// of their own. No signature stands here twice.
+    /// The signature of each offer, in their order, all different. `None` where an offer is not an
+    /// action of its own.
     pub actions: Vec<Option<ActionSignature>>,
 }
 
 impl NamedIdentity {
-    /// Names a page and what it offers.
+    /// Computes the state key and the action signatures of a page.
     pub fn recognise(&self, page: &Page, masks: &Masks) -> Recognised {
-        let seen = MaskedPage::new(masks, page);
-        let actions = self.identity.signatures(&seen);
-        let view = self.identity.view(&seen);
+        let masked = MaskedPage::new(masks, page);
+        let actions = self.identity.signatures(&masked);
+        let view = self.identity.view(&masked);
         let mut encoder = digest::Encoder::tagged("state");
         encoder.text(self.name);
         view.encode(&mut encoder);
@@ -103,7 +116,7 @@ impl NamedIdentity {
     }
 }
 
-/// The actions that tell states apart: all but plain links, which belong to no state.
+/// The actions that count for the state key: all but plain links, which belong to no state.
 fn offered(page: &Page, actions: &[Option<ActionSignature>]) -> BTreeSet<ActionSignature> {
     let both = page.offers.iter().zip(actions);
     both.filter(|(offer, _)| offer.kind != Kind::Link).filter_map(|(_, action)| *action).collect()

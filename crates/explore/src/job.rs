@@ -1,30 +1,30 @@
-//! What a crawler is asked to do, and the one place that decides between walking and resetting.
+//! The job of a crawler, and the one place that decides between walking and resetting.
 
 use crate::graph::Slot;
 
-/// A path and one candidate: get to a state over known transitions, then execute the candidate.
+/// A path and one candidate: reach a state over known transitions, then execute the candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedJob {
-    /// Load the URL first; the walk then starts at the initial state instead of the present one.
+    /// Load the URL first. The walk then starts at the initial state.
     pub reset: bool,
     /// The known transitions to take, in order.
     pub walk: Vec<Slot>,
-    /// The action to execute at the end, for the first time.
+    /// The candidate to execute at the end.
     pub candidate: Slot,
 }
 
-/// How to get somewhere.
+/// How a crawler reaches a state, and the cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransferChoice {
     /// Load the URL first.
     pub reset: bool,
-    /// What it costs, in actions.
+    /// The cost, in actions.
     pub cost: f64,
 }
 
-/// The cheaper of a walk from here and a reset followed by a walk from the initial state, given how
-/// long the walks are; `None` stands for one that is not possible. On a tie the crawler walks: that
-/// needs no page load.
+/// Chooses the cheaper of two transfers: a walk from here, or a reset and a walk from the initial
+/// state. The arguments are the lengths of the walks, `None` where there is no walk. On a tie the
+/// crawler walks, which needs no page load.
 pub fn cheaper_transfer(
     here: Option<u32>,
     after_reset: Option<u32>,
@@ -44,7 +44,7 @@ mod tests {
     use super::{TransferChoice, cheaper_transfer};
 
     #[test]
-    fn ties_go_to_the_walk() {
+    fn a_walk_wins_a_tie() {
         let walk = |cost| Some(TransferChoice { reset: false, cost });
         let reset = |cost| Some(TransferChoice { reset: true, cost });
         assert_eq!(cheaper_transfer(Some(5), Some(2), 3.0), walk(5.0));

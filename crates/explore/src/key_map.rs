@@ -1,69 +1,71 @@
-//! Maps and sets by lasting names. A name is a hash already, so it is looked up in one step instead of a dozen
-//! comparisons. Such a map has no order that means anything, so there is no way to go through one.
+//! Maps and sets keyed by hashes, such as state keys. The keys need no further hashing, which makes
+//! a lookup cheaper than in an ordered map. The maps offer no iteration, because their order would
+//! break determinism.
 
-#![expect(clippy::disallowed_types, reason = "nobody sees the order")]
+#![expect(clippy::disallowed_types, reason = "no method exposes the order")]
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// A map by names.
+/// A map whose keys are hashes.
 #[derive(Clone, Debug)]
-pub struct KeyMap<Name, Value>(HashMap<Name, Value, BuildHasherDefault<KeyHasher>>);
+pub struct KeyMap<Key, Value>(HashMap<Key, Value, BuildHasherDefault<KeyHasher>>);
 
-impl<Name, Value> Default for KeyMap<Name, Value> {
+impl<Key, Value> Default for KeyMap<Key, Value> {
     fn default() -> Self {
         Self(HashMap::default())
     }
 }
 
-impl<Name: Eq + Hash, Value: Copy> KeyMap<Name, Value> {
-    /// What stands under a name.
-    pub fn get(&self, name: &Name) -> Option<Value> {
-        self.0.get(name).copied()
+impl<Key: Eq + Hash, Value: Copy> KeyMap<Key, Value> {
+    /// The value of a key.
+    pub fn get(&self, key: &Key) -> Option<Value> {
+        self.0.get(key).copied()
     }
 
-    /// What stands under a name; if nothing does, this from now on.
-    pub fn get_or_insert(&mut self, name: Name, value: Value) -> Value {
-        *self.0.entry(name).or_insert(value)
+    /// The value of a key. Inserts `value` first if there is none.
+    pub fn get_or_insert(&mut self, key: Key, value: Value) -> Value {
+        *self.0.entry(key).or_insert(value)
     }
 
-    /// The bytes it holds: a table keeps an eighth of its places free, and a byte beside each.
+    /// The memory of the table in bytes: one entry in eight stays free, and each has a control
+    /// byte.
     pub fn bytes(&self) -> usize {
-        self.0.capacity() * 8 / 7 * (size_of::<(Name, Value)>() + 1)
+        self.0.capacity() * 8 / 7 * (size_of::<(Key, Value)>() + 1)
     }
 }
 
-/// A set of names.
+/// A set of hashes.
 #[derive(Clone, Debug)]
-pub struct KeySet<Name>(HashSet<Name, BuildHasherDefault<KeyHasher>>);
+pub struct KeySet<Key>(HashSet<Key, BuildHasherDefault<KeyHasher>>);
 
-impl<Name> Default for KeySet<Name> {
+impl<Key> Default for KeySet<Key> {
     fn default() -> Self {
         Self(HashSet::default())
     }
 }
 
-impl<Name: Eq + Hash> KeySet<Name> {
-    /// Adds a name. Says whether it was not there.
-    pub fn insert(&mut self, name: Name) -> bool {
-        self.0.insert(name)
+impl<Key: Eq + Hash> KeySet<Key> {
+    /// Adds a key. Returns whether it is new.
+    pub fn insert(&mut self, key: Key) -> bool {
+        self.0.insert(key)
     }
 }
 
-impl<Name> KeySet<Name> {
-    /// How many there are.
+impl<Key> KeySet<Key> {
+    /// The number of keys.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
-impl<Name: Eq + Hash> FromIterator<Name> for KeySet<Name> {
-    fn from_iter<I: IntoIterator<Item = Name>>(names: I) -> Self {
-        Self(names.into_iter().collect())
+impl<Key: Eq + Hash> FromIterator<Key> for KeySet<Key> {
+    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
+        Self(keys.into_iter().collect())
     }
 }
 
-/// Spreads the bits of a name over a word, always in the same way.
+/// Spreads the bits of a key over a word, without a random seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyHasher(u64);
 
@@ -75,7 +77,8 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u64(&mut self, word: u64) {
-        // Names in tests and test-beds are small numbers: an odd factor makes the upper bits differ, the turn the lower.
+        // Keys in tests and test-beds are small numbers. The odd factor varies the upper bits, and
+        // the rotation the lower bits.
         self.0 = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
@@ -96,19 +99,19 @@ mod tests {
     use std::hash::BuildHasher;
 
     #[test]
-    fn small_names_differ_in_the_bits_that_tables_look_at() {
+    fn small_keys_differ_in_the_bits_that_a_table_uses() {
         let hash =
             |number: u128| BuildHasherDefault::<KeyHasher>::default().hash_one(StateKey(number));
         for shift in [0, 57] {
-            let places: HashSet<u64> =
+            let slots: HashSet<u64> =
                 (0..128).map(|number| (hash(number) >> shift) & 127).collect();
-            assert!(places.len() > 60, "{} places from bit {shift} on", places.len());
+            assert!(slots.len() > 60, "{} different values from bit {shift} on", slots.len());
         }
         assert_ne!(hash(1), hash(1 << 64));
     }
 
     #[test]
-    fn the_first_value_stays() {
+    fn an_insert_keeps_the_first_value() {
         let mut numbers = KeyMap::default();
         assert_eq!(numbers.get_or_insert(StateKey(5), 1), 1);
         assert_eq!(numbers.get_or_insert(StateKey(5), 2), 1);
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_written_counts() {
+    fn the_hash_depends_on_the_order_of_bytes() {
         let hash = |name: &str| {
             let mut hasher = KeyHasher::default();
             name.hash(&mut hasher);

@@ -1,8 +1,8 @@
-//! The model of a whole application, as it is exchanged: states, what can be done in each, and where
-//! it leads. Knows nothing of crawling; a crawl's own, growing knowledge is `graph`.
+//! The model of a whole application: its states, their actions and the destinations. Knows nothing
+//! of crawling; the growing knowledge of a crawl is [`crate::graph`].
 //!
-//! The interchange file `argiope-model/1` is JSON. A state lists its actions as pairs of indexes, the
-//! action and the destination:
+//! The interchange file `argiope-model/1` is JSON. A state lists its actions as pairs of two
+//! indexes, action and destination:
 //!
 //! ```json
 //! {"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,
@@ -21,26 +21,26 @@ mod state;
 
 pub use read::{ModelError, ModelReadOptions};
 
-/// What the first field of a model file must say.
+/// The value of the field `format` in a model file.
 pub const FORMAT: &str = "argiope-model/1";
 
-/// A finished model: every action of every state with its destination.
+/// A complete model: every action of every state with its destination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What people call it.
+    /// The name of the application.
     pub name: String,
     /// The state that a reset (loading the URL) leads to.
     pub initial: u32,
-    /// What a reset costs, in actions (the papers' c_r).
+    /// The cost of a reset, in actions (the papers' c_r).
     pub reset_cost: f64,
-    /// The names of the actions; a transition names its action by the index here.
+    /// The names of the actions. Transitions refer to them by index.
     pub actions: Vec<String>,
     starts: Vec<u32>,
     transitions: Vec<(u32, u32)>,
 }
 
 impl Model {
-    /// A model without states yet.
+    /// Creates a model without states.
     pub fn new(name: impl Into<String>, reset_cost: f64, actions: Vec<String>) -> Self {
         Self {
             name: name.into(),
@@ -52,29 +52,29 @@ impl Model {
         }
     }
 
-    /// Adds the next state with its transitions, each an action and a destination.
+    /// Adds the next state with its transitions: pairs of action and destination.
     pub fn push_state(&mut self, transitions: impl IntoIterator<Item = (u32, u32)>) {
         self.transitions.extend(transitions);
         self.starts.push(u32::try_from(self.transitions.len()).expect("at most 2^32 transitions"));
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn states(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many transitions there are.
+    /// The number of transitions.
     pub fn transitions(&self) -> usize {
         self.transitions.len()
     }
 
-    /// The transitions of a state: action and destination.
+    /// The transitions of a state: pairs of action and destination.
     pub fn transitions_from(&self, state: u32) -> &[(u32, u32)] {
         let state = state as usize;
         &self.transitions[self.starts[state] as usize..self.starts[state + 1] as usize]
     }
 
-    /// The states that no walk from the initial state leads to, in order. A crawl cannot find them.
+    /// The states that no walk from the initial state reaches, in order. A crawl cannot find them.
     pub fn unreachable(&self) -> Vec<u32> {
         let mut reached = vec![false; self.states()];
         reached[self.initial as usize] = true;
@@ -91,14 +91,14 @@ impl Model {
         states.filter(|&state| !reached[state as usize]).collect()
     }
 
-    /// The interchange file. Equal models give equal bytes.
+    /// Returns the interchange file. Equal models give equal bytes.
     pub fn to_json(&self) -> String {
         let mut text = Vec::new();
         self.write_json(&mut text).expect("writing to memory succeeds");
         String::from_utf8(text).expect("JSON is UTF-8")
     }
 
-    /// Writes the interchange file, one state per line so that two models can be compared by line.
+    /// Writes the interchange file, one state per line, so that `diff` compares two models.
     pub fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
         write!(out, r#"{{"format":"{FORMAT}","name":"#)?;
         serde_json::to_writer(&mut *out, &self.name)?;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_model_never_change() {
+    fn a_model_has_the_same_bytes_in_every_version() {
         let expected = concat!(
             r#"{"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,"#,
             "\n\"actions\":[\"on\",\"off\"],\n\"states\":[\n",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn states_that_no_walk_reaches_are_listed() {
+    fn unreachable_states_are_listed() {
         let mut model = switch();
         assert!(model.unreachable().is_empty());
         model.push_state([(0, 0)]);

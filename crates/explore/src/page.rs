@@ -1,109 +1,108 @@
-//! What a page shows and what can be done there, as told by whoever looked at it. Plain data: an
-//! identity makes a state key and action signatures of it. Everything in it is hostile.
+//! A page as a crawler captured it: its tree and the actions it offers. Plain data, from which an
+//! identity computes a state key and action signatures. All of it is untrusted.
 
 use serde::{Deserialize, Serialize};
 
 mod check;
 pub use check::{MAX_NODES, MAX_OFFERS, MAX_TEXT, PageError};
 
-/// One look at a page: its tree as a user perceives it, and the actions it offers.
+/// One capture of a page: its tree as a user perceives it, and the actions it offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    /// The address, fragment included.
+    /// The address, with its fragment.
     pub url: String,
     /// The title of the document.
     pub title: String,
-    /// The tree in document order. The first node is the root element; shadow roots and same-origin
-    /// frames stand in it as elements named `#shadow` and `#document`.
+    /// The tree in document order. The first node is the root element. Shadow roots and same-origin
+    /// frames are elements named `#shadow` and `#document`.
     pub nodes: Vec<PageNode>,
-    /// What can be done here, in document order.
+    /// The offered actions, in document order.
     pub offers: Vec<Offer>,
 }
 
 /// An element or a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageNode {
-    /// How many ancestors it has; a node's parent is the last node before it that has one less.
+    /// The number of ancestors. The parent is the last node before it that has one less.
     pub depth: u16,
     /// The tag in lower case, or `#text`.
     pub tag: String,
-    /// The text of a text node as it stands in the document; empty for an element.
+    /// The text of a text node, unchanged. Empty for an element.
     pub text: String,
-    /// In the order of the document. What is not written in the document but counts as content (the
-    /// value of a field, whether it is checked, an open popover) has a name that begins with a full
-    /// stop: `.value`, `.checked`, `.selected`, `.open`.
+    /// The attributes in document order, and live properties that count as content. The name of a
+    /// live property begins with a full stop: `.value`, `.checked`, `.selected`, `.open`.
     pub attributes: Vec<(String, String)>,
-    /// Whether a user can see it (of a text: whether its element can be seen).
+    /// Whether a user can see it. A text is visible if its element is.
     pub visible: bool,
 }
 
-/// A thing that can be done on a page.
+/// An action that a page offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// What is done.
+    /// The kind of action.
     pub kind: Kind,
-    /// To which node, as an index into the page's.
+    /// The node, as an index into the page's nodes.
     pub node: u32,
-    /// Where a drag ends.
+    /// The node on which a drag ends.
     pub onto: Option<u32>,
-    /// The value typed, the option chosen, the key pressed; the address that a plain link leads to.
+    /// The typed value, the chosen option, the pressed key, or the address of a plain link.
     pub argument: String,
-    /// How the looker finds the node again on a page that is the same to the byte. Opaque here, and no
-    /// part of a signature.
+    /// How the page agent finds the node again on an identical page. Opaque here, and not included
+    /// in a signature.
     pub place: String,
 }
 
 impl PageNode {
-    /// The tag of texts.
+    /// The tag of text nodes.
     pub const TEXT: &str = "#text";
 
-    /// Whether it is a text and not an element.
+    /// Whether the node is a text, not an element.
     pub fn is_text(&self) -> bool {
         self.tag == Self::TEXT
     }
 
-    /// The value of an attribute (or of a live property, with its full stop).
+    /// The value of an attribute, or of a live property by its name with the full stop.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The kinds of action. A pointer family is one kind: a click is also its mousedown and pointerup.
+/// The kinds of action. A click includes its mousedown and pointerup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A click; also opens details and popovers.
+    /// Click. Also opens details and popovers.
     Click,
-    /// Two clicks in a row.
+    /// Click twice.
     DoubleClick,
-    /// A press that lasts.
+    /// Press and hold.
     LongPress,
-    /// The other mouse button.
+    /// Click the secondary mouse button.
     ContextMenu,
-    /// The pointer rests on it.
+    /// Move the pointer onto the node.
     Hover,
-    /// The focus moves to it.
+    /// Move the focus to the node.
     Focus,
-    /// It is dragged onto another.
+    /// Drag the node onto another one.
     Drag,
-    /// A key is pressed while it has the focus.
+    /// Press a key while the node has the focus.
     Key,
-    /// A value is typed.
+    /// Type a value.
     Input,
-    /// An option is chosen.
+    /// Choose an option.
     Choose,
-    /// A box or a radio button is checked.
+    /// Check a box or a radio button.
     Check,
-    /// A form without a button is sent.
+    /// Submit a form without a button.
     Submit,
-    /// It is scrolled to its end.
+    /// Scroll to the end.
     Scroll,
-    /// A plain link is followed: a URL, taken once in the whole crawl.
+    /// Follow a plain link. Each URL is followed once in the whole crawl.
     Link,
 }
 
 impl Kind {
-    /// The name that people read; the same as in files.
+    /// The name, in output and in files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Click => "click",
@@ -129,7 +128,7 @@ mod tests {
     use super::Kind;
 
     #[test]
-    fn a_kind_has_one_name_everywhere() {
+    fn a_kind_has_the_same_name_in_output_and_files() {
         for kind in [Kind::Click, Kind::DoubleClick, Kind::ContextMenu, Kind::Link] {
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
         }

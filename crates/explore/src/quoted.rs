@@ -1,13 +1,13 @@
-//! Text from outside (a file, a page) made fit to print: quoted, escaped, cut. Every message that
-//! repeats such text goes through here, so that a file cannot write to the terminal of its reader.
+//! Makes untrusted text from a file or a page safe to print: quoted, escaped and cut. Every message
+//! that repeats such text uses this module, so that no text can control the terminal.
 
 use std::fmt;
 
-/// How many characters of a text are shown.
+/// The number of characters of a text that are shown.
 const SHOWN: usize = 60;
 
-/// Shows a text in quotation marks. Control characters, quotation marks and invisible characters
-/// are escaped, and what exceeds sixty characters is left out.
+/// Shows a text in quotation marks, cut after sixty characters. Escapes control characters,
+/// quotation marks and invisible characters.
 pub struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -18,8 +18,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Shows a sentence that may repeat such text: escaped in the same way, except that its quotation
-/// marks and backslashes stay as they are, up to a number of characters.
+/// Shows a sentence that may repeat untrusted text, cut after a number of characters. Escapes the
+/// same characters as [`Quoted`], but keeps quotation marks and backslashes.
 pub struct Escaped<'a>(pub &'a str, pub usize);
 
 impl fmt::Display for Escaped<'_> {
@@ -48,7 +48,7 @@ mod tests {
     use super::{Escaped, Quoted};
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_through() {
+    fn control_characters_are_escaped() {
         let shown = Quoted("a\u{1b}[31m\u{7}\n\u{202e}\u{9b}\"b").to_string();
         assert_eq!(shown, r#""a\u{1b}[31m\u{7}\n\u{202e}\u{9b}\"b""#);
     }

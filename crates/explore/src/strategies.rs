@@ -1,4 +1,4 @@
-//! The strategies, one file each.
+//! The built-in strategies, one file each. The crate documentation says how to add one.
 
 use crate::strategy::NamedStrategy;
 
@@ -11,7 +11,7 @@ pub mod menu;
 pub mod probability;
 pub mod random_breadth_first;
 
-/// Every strategy, in the order in which tables and help list them.
+/// Every strategy, in the order of tables and help.
 pub const ALL: &[NamedStrategy] = &[
     breadth_first::STRATEGY,
     depth_first::STRATEGY,
@@ -23,23 +23,27 @@ pub const ALL: &[NamedStrategy] = &[
     adaptive::STRATEGY,
 ];
 
-/// The name of the strategy that is used when none is asked for.
+/// The name of the default strategy.
 pub const DEFAULT: &str = adaptive::STRATEGY.name;
 
-/// The names of those that work where only a part of the application is known; the first is used when none is asked for.
+/// The names of the strategies that work on a partial graph, where known states may gain
+/// candidates. The first is the default there.
 pub const FOR_PARTIAL_GRAPHS: &[&str] =
     &[greedy::STRATEGY.name, menu::STRATEGY.name, probability::STRATEGY.name];
 
-/// The strategy with this name.
+/// Finds a strategy by its name.
 pub fn find(name: &str) -> Option<&'static NamedStrategy> {
-    ALL.iter().find(|described| described.name == name)
+    ALL.iter().find(|strategy| strategy.name == name)
 }
 
-/// The strategy with this name, if it works where only a part of the application is known; a sentence if not.
+/// Finds a strategy that works on a partial graph. The error names the strategies that do.
 pub fn find_for_partial_graphs(name: &str) -> Result<&'static NamedStrategy, String> {
     let known = FOR_PARTIAL_GRAPHS.contains(&name).then(|| find(name)).flatten();
     known.ok_or_else(|| {
-        let parts = FOR_PARTIAL_GRAPHS.join(", ");
-        format!("strategy {name:?}: with controllers that know a part of the application it must be one of {parts}")
+        let allowed = FOR_PARTIAL_GRAPHS.join(", ");
+        format!(
+            "strategy {name:?} needs the whole graph, but each controller knows only its own states; \
+             choose one of {allowed}"
+        )
     })
 }

@@ -1,5 +1,5 @@
-//! What every exploration strategy is to the rest of argiope: it hears of what was found and says
-//! what to do next. All strategies give the same complete model in the end; they differ in order.
+//! The interface of every exploration strategy: it is notified of what the crawl finds, and chooses
+//! the next job. All strategies find the same complete model; they differ in the order.
 
 use std::ops::RangeInclusive;
 
@@ -7,50 +7,65 @@ use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::PlannedJob;
 
-/// An exploration strategy. It sees the graph but never changes it.
+/// An exploration strategy. It reads the graph and never changes it.
+///
+/// The crate documentation shows a complete strategy. The order of notifications is fixed: a new
+/// state is discovered before the candidate that led to it counts as executed, and a candidate is
+/// claimed before it is executed or released.
 pub trait Strategy: Send + Sync + CloneStrategy {
-    /// A state was seen for the first time, after the candidate `by` (none led to the initial state, or
-    /// to one that was met by accident). Told before the candidate is recorded.
+    /// Notes a state that was seen for the first time, after the candidate `by` was executed.
+    ///
+    /// `by` is `None` for the initial state and for a state that no candidate led to. The graph
+    /// records `by` only after this call.
     fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>);
 
-    /// A state that was not known in full has one more candidate, which comes after its others. Only strategies
-    /// for crawls that know a part of the application (`strategies::FOR_PARTS`) are told so.
+    /// Notes that a known state offers one more candidate, which comes after its others.
+    ///
+    /// Only strategies in [`FOR_PARTIAL_GRAPHS`](crate::strategies::FOR_PARTIAL_GRAPHS) get this
+    /// call.
     fn on_extended(&mut self, _graph: &Graph, slot: Slot) {
-        unreachable!("{slot:?} was added to a state that this strategy takes to be known in full");
+        unreachable!(
+            "this strategy does not support states that gain candidates, such as {slot:?}"
+        );
     }
 
-    /// A candidate was executed, and the graph has recorded where it led.
+    /// Notes that a candidate was executed. The graph has recorded its destination. `new` says
+    /// whether this execution discovered the destination.
     fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool);
 
-    /// What a crawler that stands in `at` should do next; `None` only if no free candidate is left that
-    /// can be reached from here or after a reset. Any number of crawlers ask, in any order.
+    /// Chooses the next job of a crawler that stands in `at`.
+    ///
+    /// Returns `None` only if no free candidate can be reached, neither from `at` nor after a
+    /// reset. Any number of crawlers ask, in any order.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob>;
 
-    /// Where a candidate will lead, if that is as good as certain: a crawler may be told beforehand what to do
-    /// there. A wrong answer costs time and nothing else.
+    /// Predicts where a candidate leads, if that is almost certain.
+    ///
+    /// The controller may then plan the crawler's next job in advance. A wrong prediction costs
+    /// time and nothing else.
     fn predict(&self, _graph: &Graph, _slot: Slot) -> Option<StateIndex> {
         None
     }
 
-    /// A candidate is free no more: a crawler is on its way to it, or its state is held back.
+    /// Notes that a candidate is no longer free: a crawler claimed it, or its state is held.
     fn on_claimed(&mut self, _graph: &Graph, _slot: Slot) {}
 
-    /// A candidate that was claimed is free again, and was not executed.
+    /// Notes that a claimed candidate is free again. It was not executed.
     fn on_released(&mut self, _graph: &Graph, _slot: Slot) {}
 
-    /// A candidate was given up, and the graph shows it as leading back to its own state. Nothing was
-    /// learned of the action.
+    /// Notes that a candidate was given up. The graph shows it as a transition to its own state,
+    /// but the crawl learned nothing about the action.
     fn on_closed(&mut self, graph: &Graph, slot: Slot) {
         self.on_executed(graph, slot, slot.state, false);
     }
 
-    /// What a reset costs was measured anew.
+    /// Sets the cost of a reset, in actions, after a new measurement.
     fn set_reset_cost(&mut self, _cost: f64) {}
 }
 
-/// So that what holds a strategy can be cloned, as a model checker does with every step.
+/// Clones a boxed strategy. A model checker clones the whole explorer at every step.
 pub trait CloneStrategy {
-    /// The same strategy in the same state.
+    /// Returns a copy of this strategy, with everything it has learned.
     fn clone_box(&self) -> Box<dyn Strategy>;
 }
 
@@ -66,20 +81,20 @@ impl Clone for Box<dyn Strategy> {
     }
 }
 
-/// The reset costs that make sense: prices are counted in millionths of an action, and their sums must
-/// not overflow.
+/// The valid reset costs. Costs are counted in millionths of an action, and their sums must not
+/// overflow.
 pub const RESET_COSTS: RangeInclusive<f64> = 0.001..=1_000_000.0;
 
-/// What a strategy is told when it is made.
+/// The settings that a strategy is created with.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategySettings {
-    /// What a reset costs, in actions (the papers' c_r).
+    /// The cost of a reset, in actions (the papers' c_r).
     pub reset_cost: f64,
-    /// Decides everything that is left to chance.
+    /// The seed of every random choice.
     pub seed: u64,
 }
 
-/// A strategy as people choose it: its name, what it says of itself, and how it is made.
+/// A strategy as users choose it: its name, its help and its constructor.
 pub struct NamedStrategy {
     /// The name on the command line.
     pub name: &'static str,
@@ -87,9 +102,9 @@ pub struct NamedStrategy {
     pub summary: &'static str,
     /// A paragraph of help.
     pub help: &'static str,
-    /// Makes one for a crawl.
+    /// Creates the strategy for one crawl.
     pub make: fn(StrategySettings) -> Box<dyn Strategy>,
 }
 
-/// The initial state is always the first that a graph gets.
+/// The initial state: the first state of every graph.
 pub const INITIAL: StateIndex = StateIndex(0);

@@ -1,7 +1,6 @@
-//! The cheapest way to take every required transition: a directed postman tour with resets. What
-//! must be walked again to get from one required transition to the next is a min-cost flow that
-//! balances, at every state, how often it is entered and left; the tour then follows Euler's
-//! theorem.
+//! The cheapest tour over all required transitions: a directed postman tour with resets. A min-cost
+//! flow decides which transitions are repeated: it balances how often each state is entered and
+//! left. The tour itself then follows from Euler's theorem.
 
 use std::collections::VecDeque;
 
@@ -14,37 +13,37 @@ use crate::id::StateIndex;
 pub enum TourStep {
     /// Take this required transition.
     Take(Slot),
-    /// Take this transition once more, to get on.
+    /// Repeat this transition to reach the next required one.
     Again(Slot),
-    /// Load the URL, to get on.
+    /// Load the URL to reach the next required transition.
     Reset,
 }
 
-/// The transitions that a tour may use, and those it must.
+/// The transitions that a tour may use. The methods take the ones that it must use.
 pub struct TourProblem<'a, E> {
-    /// Where the transitions lead; `UNEXPLORED` ones cannot be used.
+    /// The destinations of the transitions. A tour cannot use [`UNEXPLORED`] ones.
     pub edges: &'a E,
-    /// How many states there are.
+    /// The number of states.
     pub states: usize,
-    /// Where the tour starts: one state for each of those who share it. They may end anywhere.
+    /// The start states: one for each crawler that shares the tour. Crawlers may end anywhere.
     pub starts: &'a [StateIndex],
     /// The state that a reset leads to.
     pub initial: StateIndex,
-    /// What a reset costs.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
 }
 
-/// How often each transition has to be walked beyond the once that is required.
+/// The repetitions and resets that make a tour possible.
 #[derive(Clone)]
 pub struct Balance {
-    /// The slots to take again, and how often.
+    /// The transitions to repeat, with their number of repetitions.
     pub repeats: Vec<(Slot, u64)>,
-    /// The states to reset in, and how often.
+    /// The states in which to reset, with the number of resets.
     pub resets: Vec<(StateIndex, u64)>,
 }
 
 impl Balance {
-    /// How many transitions are taken again, and how many resets there are.
+    /// The numbers of repetitions and resets.
     pub fn counts(&self) -> (u64, u64) {
         let repeats = self.repeats.iter().map(|&(_, times)| times).sum();
         (repeats, self.resets.iter().map(|&(_, times)| times).sum())
@@ -52,9 +51,9 @@ impl Balance {
 }
 
 impl<E: Edges> TourProblem<'_, E> {
-    /// Solves the flow: the cheapest repeats that make a tour possible.
+    /// Solves the flow: finds the cheapest repetitions and resets that make a tour possible.
     pub fn balance(&self, required: impl Fn(Slot) -> bool) -> Balance {
-        // Nodes: the states, one through which every reset passes, and one where the tour ends.
+        // Nodes: the states, one node for all resets, and one for the end of the tour.
         let (reset, end) = (self.states, self.states + 1);
         let mut network = Network::new(self.states + 2);
         let mut slots = Vec::new();
@@ -69,7 +68,7 @@ impl<E: Edges> TourProblem<'_, E> {
                     network.supply(to as usize, 1);
                     network.supply(state, -1);
                 }
-                // Of several transitions to one state one is enough to walk over again.
+                // One of several transitions between two states is enough to repeat.
                 if std::mem::replace(&mut first_to[to as usize], state as u32) != state as u32 {
                     network.arc(state, to as usize, UNLIMITED, ACTION);
                     slots.push(slot);
@@ -85,7 +84,7 @@ impl<E: Edges> TourProblem<'_, E> {
             network.supply(start.at(), 1);
             network.supply(end, -1);
         }
-        // Every state is reachable from the initial one over known transitions, and that one by a reset.
+        // Every state is reachable from the initial state, and the initial state by a reset.
         let flow = network.solve().expect("a reset leads to every known state");
         self.read_flow(&slots, &flow)
     }
@@ -100,30 +99,32 @@ impl<E: Edges> TourProblem<'_, E> {
         }
     }
 
-    /// The steps of a cheapest tour, by the state they leave. Taking them in that order from the start
-    /// uses all of them that the tour can reach, whatever it passes first: the step that is left for
-    /// last in each state leads towards the tour's end (the theorem of de Bruijn, van
-    /// Aardenne-Ehrenfest, Smith and Tutte). Round trips that the tour does not touch remain.
+    /// The steps of a cheapest tour, by the state they leave.
+    ///
+    /// A crawler that always takes the next step of its state uses every step that the tour can
+    /// reach. The reason is that the last step of each state leads towards the end of the tour
+    /// (theorem of de Bruijn, van Aardenne-Ehrenfest, Smith and Tutte). Cycles that the tour does
+    /// not touch remain.
     pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<PendingSteps> {
         let balance = self.balance(&required);
-        let mut leaving = vec![PendingSteps::default(); self.states];
+        let mut pending = vec![PendingSteps::default(); self.states];
         for &(slot, times) in &balance.repeats {
-            leaving[slot.state.at()].0.push((TourStep::Again(slot), times));
+            pending[slot.state.at()].0.push((TourStep::Again(slot), times));
         }
         for &(state, times) in &balance.resets {
-            leaving[state.at()].0.push((TourStep::Reset, times));
+            pending[state.at()].0.push((TourStep::Reset, times));
         }
-        // What is required goes on top: if a prediction fails, the repeats may not be needed at all.
-        for (state, leaving) in leaving.iter_mut().enumerate() {
+        // Required steps come first: after a wrong prediction, the repetitions may be unnecessary.
+        for (state, pending) in pending.iter_mut().enumerate() {
             for (index, &to) in (0..).zip(self.edges.targets(state)) {
                 let slot = Slot { state: StateIndex(state as u32), index };
                 if to != UNEXPLORED && required(slot) {
-                    leaving.0.push((TourStep::Take(slot), 1));
+                    pending.0.push((TourStep::Take(slot), 1));
                 }
             }
         }
-        self.order_last_exits(&mut leaving);
-        leaving
+        self.order_last_exits(&mut pending);
+        pending
     }
 
     fn destination(&self, step: TourStep) -> StateIndex {
@@ -135,15 +136,15 @@ impl<E: Edges> TourProblem<'_, E> {
         }
     }
 
-    /// Searches back from the end of the tour and keeps, in each state it meets, one of the step it came
-    /// by for last.
-    fn order_last_exits(&self, leaving: &mut [PendingSteps]) {
+    /// Searches back from the end of the tour. In each state, the step that the search came by
+    /// becomes the last one.
+    fn order_last_exits(&self, pending: &mut [PendingSteps]) {
         let mut entering = vec![Vec::new(); self.states];
         let mut surplus = vec![0i64; self.states];
         for start in self.starts {
             surplus[start.at()] += 1;
         }
-        for (state, steps) in leaving.iter().enumerate() {
+        for (state, steps) in pending.iter().enumerate() {
             for (at, &(step, times)) in steps.0.iter().enumerate() {
                 let to = self.destination(step).at();
                 entering[to].push((state, at));
@@ -151,7 +152,7 @@ impl<E: Edges> TourProblem<'_, E> {
                 surplus[state] -= times as i64;
             }
         }
-        // The tour ends where it enters once more than it leaves.
+        // The tour ends in the states that it enters more often than it leaves.
         let mut queue: VecDeque<usize> =
             (0..self.states).filter(|&state| surplus[state] > 0).collect();
         let mut seen = vec![false; self.states];
@@ -161,7 +162,7 @@ impl<E: Edges> TourProblem<'_, E> {
         while let Some(state) = queue.pop_front() {
             for &(before, at) in &entering[state] {
                 if !std::mem::replace(&mut seen[before], true) {
-                    leaving[before].move_to_last(at);
+                    pending[before].move_to_last(at);
                     queue.push_back(before);
                 }
             }
@@ -169,7 +170,7 @@ impl<E: Edges> TourProblem<'_, E> {
     }
 }
 
-/// The steps that are still to be taken from a state, each with how often; the next one is last.
+/// The pending steps of a state, each with its number of times. The next step is the last entry.
 #[derive(Clone, Debug, Default)]
 pub struct PendingSteps(Vec<(TourStep, u64)>);
 
@@ -185,7 +186,7 @@ impl PendingSteps {
         Some(step)
     }
 
-    /// Moves one of a step to where it is taken last.
+    /// Makes one execution of a step the last to be taken.
     fn move_to_last(&mut self, at: usize) {
         let (step, times) = self.0[at];
         if times == 1 {
@@ -197,7 +198,7 @@ impl PendingSteps {
     }
 }
 
-/// Where each state's transitions lead, for callers that hold them in another form.
+/// The destinations of each state's transitions, for callers without a graph.
 impl Edges for Vec<Vec<u32>> {
     fn targets(&self, state: usize) -> &[u32] {
         &self[state]
@@ -209,22 +210,22 @@ mod tests {
     use super::*;
     use crate::chance::Chance;
 
-    /// Takes the steps as a crawler would, and gives what was spent and what was left untaken.
+    /// Takes the steps as a crawler would. Returns the cost and the number of steps left.
     fn follow(
-        task: &TourProblem<'_, Vec<Vec<u32>>>,
+        problem: &TourProblem<'_, Vec<Vec<u32>>>,
         required: impl Fn(Slot) -> bool,
     ) -> (f64, usize) {
-        let mut leaving = task.steps(required);
-        let (mut state, mut cost) = (task.starts[0], 0.0);
-        while let Some(step) = leaving[state.at()].pop() {
-            cost += if step == TourStep::Reset { task.reset_cost } else { 1.0 };
-            state = task.destination(step);
+        let mut pending = problem.steps(required);
+        let (mut state, mut cost) = (problem.starts[0], 0.0);
+        while let Some(step) = pending[state.at()].pop() {
+            cost += if step == TourStep::Reset { problem.reset_cost } else { 1.0 };
+            state = problem.destination(step);
         }
-        (cost, leaving.iter().map(|leaving| leaving.0.len()).sum())
+        (cost, pending.iter().map(|pending| pending.0.len()).sum())
     }
 
     #[test]
-    fn the_steps_of_a_tour_can_be_taken_from_its_start_to_its_end() {
+    fn a_crawler_can_take_all_steps_of_a_tour_at_the_least_cost() {
         for seed in 0..200 {
             let mut chance = Chance::new(&[seed]);
             let states = 2 + chance.below(12);
@@ -236,23 +237,24 @@ mod tests {
                 })
                 .collect();
             let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
-            let task =
+            let problem =
                 TourProblem { edges: &edges, states, starts: &[start], initial, reset_cost: 2.5 };
             let transitions: usize = edges.iter().map(Vec::len).sum();
-            let (repeats, resets) = task.balance(|_| true).counts();
-            let cheapest = (transitions as u64 + repeats) as f64 + resets as f64 * task.reset_cost;
-            assert_eq!(follow(&task, |_| true), (cheapest, 0), "seed {seed}");
+            let (repeats, resets) = problem.balance(|_| true).counts();
+            let cheapest =
+                (transitions as u64 + repeats) as f64 + resets as f64 * problem.reset_cost;
+            assert_eq!(follow(&problem, |_| true), (cheapest, 0), "seed {seed}");
         }
     }
 
     #[test]
-    fn what_is_not_required_is_walked_only_to_get_on() {
-        // A round of four of which one transition is required.
+    fn other_transitions_are_walked_only_to_reach_required_ones() {
+        // A cycle of four transitions, one of which is required.
         let edges = vec![vec![1], vec![2], vec![3], vec![0]];
         let (start, initial) = (StateIndex(0), StateIndex(0));
-        let task =
+        let problem =
             TourProblem { edges: &edges, states: 4, starts: &[start], initial, reset_cost: 9.0 };
         let required = |slot: Slot| slot.state == StateIndex(2);
-        assert_eq!(follow(&task, required), (3.0, 0));
+        assert_eq!(follow(&problem, required), (3.0, 0));
     }
 }

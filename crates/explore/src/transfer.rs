@@ -1,9 +1,9 @@
-//! Shortest known transfers to one chosen state: breadth-first over the explored edges, backwards
-//! from that state, and only as far as the question needs.
+//! The cheapest known transfer to one chosen state: a breadth-first search over explored
+//! transitions, backwards from that state, and only as far as needed.
 //!
-//! The strategies that explore states in a strict order ask this: they return to the same state
-//! after each of its actions. While they do, the only edges that are added leave that state, and an
-//! edge that leaves the target is on no shortest walk to it, so one search serves them all.
+//! It serves strategies that finish states in a strict order and return to the same state after
+//! each of its actions. Meanwhile only transitions that leave this state are added. None of them is
+//! on a shortest walk to it, so one search serves all its actions.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::strategy::{INITIAL, StrategySettings};
 
 const FAR: u32 = u32::MAX;
 
-/// Finds the cheapest transfers to a target that changes now and then.
+/// Finds the cheapest transfers to a target state that seldom changes.
 #[derive(Clone)]
 pub struct TransferSearch {
     reset_cost: f64,
@@ -26,7 +26,7 @@ pub struct TransferSearch {
 }
 
 impl TransferSearch {
-    /// With no states yet.
+    /// Creates a search that knows no states.
     pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
@@ -38,18 +38,18 @@ impl TransferSearch {
         }
     }
 
-    /// What a reset costs was measured anew.
+    /// Sets the cost of a reset.
     pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
-    /// A state was seen for the first time.
+    /// Notes a new state.
     pub fn on_discovered(&mut self) {
         self.incoming.push(Vec::new());
         self.distance.push(FAR);
     }
 
-    /// A candidate was executed.
+    /// Notes that a candidate was executed.
     pub fn on_executed(&mut self, slot: Slot, destination: StateIndex) {
         let incoming = &mut self.incoming[destination.at()];
         if slot.state != destination && incoming.last() != Some(&slot.state.0) {
@@ -60,7 +60,7 @@ impl TransferSearch {
         }
     }
 
-    /// The job that takes a crawler from `at` to the target's next candidate.
+    /// Plans the job that takes a crawler from `at` to the next candidate of the target.
     pub fn plan(
         &mut self,
         graph: &Graph,
@@ -107,10 +107,10 @@ impl TransferSearch {
         Some(self.distance[state.at()]).filter(|&distance| distance != FAR)
     }
 
-    /// Searches on until it is clear how to get to the target: by a reset (true) or from here.
+    /// Continues the search until the cheaper transfer is certain. Returns whether it is the reset.
     fn choose_reset(&mut self, at: StateIndex) -> Option<bool> {
         loop {
-            // Whatever is not labelled yet is at least this far away.
+            // Every state without a label is at least this far away.
             let frontier = self.queue.front().map(|&state| self.distance[state as usize]);
             let (here, initial) = (self.known(at), self.known(INITIAL));
             let decided =
@@ -123,7 +123,8 @@ impl TransferSearch {
                     (None, None) => frontier.is_none(),
                 };
             if decided {
-                return cheaper_transfer(here, initial, self.reset_cost).map(|way| way.reset);
+                return cheaper_transfer(here, initial, self.reset_cost)
+                    .map(|transfer| transfer.reset);
             }
             let state = self.queue.pop_front().expect("undecided only while there is a frontier");
             let next = self.distance[state as usize] + 1;

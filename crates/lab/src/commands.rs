@@ -1,5 +1,5 @@
-//! `argiope bench`: what is measured again and again. The strategies are measured in costs, which
-//! are the same everywhere; argiope itself in time and memory, which are not.
+//! The benches, one file each. Strategies and simulated rings are measured in costs, which are the
+//! same on every machine; argiope itself in time and memory, which are not.
 
 use clap::Subcommand;
 
@@ -15,7 +15,7 @@ mod schemes;
 mod speed;
 mod strategies;
 
-/// Measure the strategies, or argiope itself.
+/// Measure the strategies, simulated rings, and argiope itself.
 #[derive(clap::Parser)]
 #[command(name = "argiope-lab", bin_name = "argiope bench", version, about)]
 #[command(after_help = "Examples:\n  argiope bench strategies --testbed hypercube:5 --seeds 3")]
@@ -35,22 +35,23 @@ pub struct LabArgs {
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Compare every strategy on every test-bed, beside the published figures
+    /// Compare the strategies on the test-beds, beside the published figures
     Strategies(strategies::StrategiesBenchArgs),
-    /// Compare every knowledge scheme of a ring of controllers, beside the published figures
+    /// Compare the knowledge schemes of a simulated ring, beside the published figures
     Schemes(schemes::SchemesBenchArgs),
-    /// Measure how a ring scales to a hundred controllers
+    /// Measure how a simulated ring scales to a hundred controllers
     Scale(scale::ScaleBenchArgs),
-    /// Measure what it costs to lose controllers, beside what was published
+    /// Measure the cost of failures of controllers, beside the published formulas
     Recovery(recovery::RecoveryBenchArgs),
-    /// Measure a crawl in the browser against bare loops over the same connection
+    /// Compare a crawl in the browser with bare loops, or with another program
     Browser(browser::BrowserBenchArgs),
-    /// Measure rings of real processes: what a controller can do, losses, more crawlers
+    /// Measure clusters of processes: capacity, failover, speed-up, equal results
     Cluster(cluster::ClusterBenchArgs),
-    /// Measure the time of a crawl and of a decision, and the memory of a graph
+    /// Measure the time of a simulated crawl and of a decision, and the memory of a graph
     Speed(speed::SpeedBenchArgs),
 }
 
+/// Runs a bench.
 pub fn run(bench: Bench) -> Result<(), CommandFailure> {
     match bench {
         Bench::Strategies(args) => strategies::run(args),

@@ -1,5 +1,5 @@
-//! The comparison of all strategies on all test-beds: which test-beds there are in it, and what was
-//! measured on one. Measuring (threads, progress) is the command's; writing it down is `report`'s.
+//! The comparison of all strategies on all test-beds. `report` writes it; the command has the
+//! threads.
 
 use argiope_explore::bound::Bound;
 
@@ -22,7 +22,7 @@ pub const TESTBEDS: &[&str] = &[
     "random:1000:20",
 ];
 
-/// What was measured on one test-bed.
+/// The measurements on one test-bed.
 #[derive(Clone, Debug)]
 pub struct TestbedMeasurement {
     /// The name of the test-bed.
@@ -31,18 +31,18 @@ pub struct TestbedMeasurement {
     pub states: usize,
     /// Transitions of the application.
     pub transitions: usize,
-    /// What a reset costs, in actions.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
     /// The lower bound of a complete crawl.
     pub bound: Bound,
     /// The best tour known over all states.
     pub tour: AllStates,
-    /// Strategy by strategy, seed by seed.
+    /// The runs, grouped by strategy, in the order of seeds.
     pub runs: Vec<Run>,
 }
 
 impl TestbedMeasurement {
-    /// One for each strategy.
+    /// One summary for each strategy.
     pub fn summaries(&self) -> Vec<StrategySummary> {
         by_strategy(&self.runs, self.reset_cost, &self.bound)
     }

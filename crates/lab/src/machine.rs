@@ -1,12 +1,12 @@
-//! What the system says of this machine and this process.
+//! Load and memory, as `/proc` reports them.
 
-/// What all cores together have worked since the machine started, in seconds.
+/// The busy seconds of all cores since the machine started.
 pub fn busy_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let ticks = |at: usize| -> u64 {
         text.split_whitespace().nth(at).and_then(|figure| figure.parse().ok()).unwrap_or_default()
     };
-    // User, nice, system, interrupts; not idle and waiting, nor what other machines took.
+    // User, nice, system and interrupts; not idle, waiting and stolen time.
     let busy: u64 = [1, 2, 3, 6, 7].into_iter().map(ticks).sum();
     busy as f64 / rustix::param::clock_ticks_per_second() as f64
 }

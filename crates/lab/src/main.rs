@@ -1,5 +1,6 @@
 //! The `argiope-lab` command, which `argiope bench` starts. Each bench has its file in `commands`.
 
+mod baseline;
 mod commands;
 mod machine;
 mod parallel;

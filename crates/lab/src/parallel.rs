@@ -1,11 +1,11 @@
-//! Independent pieces of work spread over threads. The results come in the order of the pieces,
-//! whichever thread was faster, so the output does not depend on the number of threads.
+//! Independent work on several threads. Results have the order of the input, so that output does
+//! not depend on the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does every piece on one of `threads` threads.
+/// Processes every piece on one of `threads` threads.
 pub fn do_all<T: Sync, R: Send>(
     pieces: &[T],
     threads: usize,

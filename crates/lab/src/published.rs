@@ -1,13 +1,14 @@
-//! What the papers report of their crawls, as data: to be put beside ours, never to be mixed with them.
+//! The papers' figures of their crawls, as data. They stand beside measurements and never mix with
+//! them.
 //!
-//! The figures are tables II (all states) and III (complete) of "Model-based rich internet application
-//! crawling" (Dincturk et al., ACM Transactions on the Web 8, 2014) and table I of "Dist-RIA"
-//! (Taheri Mirtaheri et al., 2013). Only actions and resets are kept and the cost is computed from
-//! them, which corrects three misprints of table II: the optimal costs of Bebop (1,781 is printed for
-//! 1,801) and of Clipmarks (132 for 164), and the costs of Hypercube10D, which are printed for a reset
-//! cost of 2 though it is 3 (except for the optimum).
+//! The figures are tables II (all states) and III (complete) of "Model-based rich internet
+//! application crawling" (Dincturk et al., ACM Transactions on the Web 8, 2014) and table I of
+//! "Dist-RIA" (Taheri Mirtaheri et al., 2013). Only actions and resets are kept and the cost is
+//! computed from them, which corrects three misprints of table II: the optimal costs of Bebop
+//! (1,781 is printed for 1,801) and of Clipmarks (132 for 164), and the costs of Hypercube10D,
+//! which are printed for a reset cost of 2 though it is 3 (except for the optimum).
 
-/// What a crawl spent, as reported.
+/// The published cost of a crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedCost {
     /// Actions executed.
@@ -17,7 +18,7 @@ pub struct PublishedCost {
 }
 
 impl PublishedCost {
-    /// In actions; none if the resets are not reported.
+    /// The cost in actions; none if the resets are not reported.
     pub fn cost(self, reset_cost: f64) -> Option<f64> {
         let resets = self.resets?;
         Some(self.actions as f64 + resets as f64 * reset_cost)
@@ -29,11 +30,12 @@ impl PublishedCost {
 pub struct Published {
     /// The application, by the paper's name.
     pub application: &'static str,
-    /// The strategy, by our name; `optimal` is the cheapest walk through all states of the known model.
+    /// The strategy, by our name; `optimal` is the cheapest walk through all states of the known
+    /// model.
     pub strategy: &'static str,
-    /// When the last state had been found.
+    /// The cost until the last state was found.
     pub all_states: Option<PublishedCost>,
-    /// When the last transition had been executed.
+    /// The cost until the last transition was executed.
     pub complete: Option<PublishedCost>,
 }
 
@@ -52,7 +54,7 @@ const APPLICATIONS: &[(&str, &str)] = &[
     ("site-like", "TestRIA"),
 ];
 
-/// What was published for a test-bed (or for the application that it imitates) and a strategy.
+/// The published crawl of a strategy on a test-bed, or on the application that it imitates.
 pub fn published(testbed: &str, strategy: &str) -> Option<&'static Published> {
     let &(_, application) = APPLICATIONS.iter().find(|(name, _)| *name == testbed)?;
     ALL.iter().find(|row| row.application == application && row.strategy == strategy)

@@ -1,5 +1,5 @@
-//! What was measured, written down: tables for people, lines for programs, figures for documents.
-//! Everything here is a function to text; printing and files are the command's.
+//! Reports of measurements: tables, CSV, figures as SVG. All functions return text; the command
+//! prints it and writes files.
 
 pub mod boxplot;
 pub mod csv;

@@ -1,6 +1,5 @@
-//! What is measured of rings of controllers: a crawl by several controllers and many crawlers, as the
-//! thesis on crawling with partial knowledge measures it. Threads and progress are the command's; writing
-//! it down is `report`'s.
+//! Measurements of simulated rings: several controllers and many crawlers, as in the thesis on
+//! crawling with partial knowledge. `report` writes them; the command has the threads.
 
 use argiope_controller::peer::settings::Recovery;
 
@@ -13,16 +12,16 @@ pub mod formulas;
 pub mod published;
 pub mod recovery;
 
-/// An application of the thesis in two sizes: as published, and small enough for every scheme.
+/// An application of the thesis: as published, smaller for slow schemes, and for a quick look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Testbed {
     /// The application by the thesis' name, as [`published`] lists it.
     pub application: &'static str,
     /// The test-bed of the published size.
     pub full: &'static str,
-    /// A test-bed of the same kind for the schemes that are too slow on the full one.
+    /// A smaller test-bed of the same kind, for the schemes that are too slow on the full one.
     pub small: &'static str,
-    /// One for a quick look.
+    /// The test-bed of --quick.
     pub quick: &'static str,
 }
 
@@ -55,23 +54,23 @@ pub struct RingMeasurement {
     pub testbed: String,
     /// Transitions of the application.
     pub transitions: usize,
-    /// What a reset costs, in actions.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
     /// The name of the scheme.
     pub scheme: &'static str,
-    /// What became of what lost controllers knew.
+    /// The failover policy.
     pub recovery: Recovery,
-    /// How many controllers began.
+    /// Controllers at the beginning.
     pub controllers: usize,
-    /// How many crawlers began.
+    /// Crawlers at the beginning.
     pub crawlers: usize,
-    /// How long an action took, in microseconds.
+    /// Duration of an action, in microseconds.
     pub action: u64,
-    /// What was counted.
+    /// The counts of the simulator.
     pub counts: Counts,
-    /// What the time of each crawler went into, where the work was divided in advance.
+    /// How each crawler spent its time, if the work was divided in advance.
     pub times: Vec<TimeBreakdown>,
-    /// Why the result is worth nothing, if so: it did not end, or something is missing in the model.
+    /// Why the result is invalid, if it is: the crawl did not end, or the model is incomplete.
     pub wrong: Option<String>,
 }
 
@@ -82,7 +81,7 @@ pub struct Divided {
     pub strategy: &'static str,
     /// The name of the division.
     pub division: &'static str,
-    /// What came of it.
+    /// The measurement.
     pub run: RingMeasurement,
 }
 
@@ -113,7 +112,7 @@ pub fn measure(testbed: &str, world: &World<'_>, scenario: &Scenario) -> RingMea
 }
 
 impl RingMeasurement {
-    /// What crawlers spent, in actions.
+    /// The cost of all crawlers, in actions.
     pub fn cost(&self) -> f64 {
         self.counts.spent.cost(self.reset_cost)
     }
@@ -123,27 +122,27 @@ impl RingMeasurement {
         self.counts.ended_at as f64 / 1e6
     }
 
-    /// Simulated time in actions, so that it compares with crawls in which actions took another time.
+    /// Simulated time in actions, which compares crawls with other durations of an action.
     pub fn actions_long(&self) -> f64 {
         self.counts.ended_at as f64 / self.action as f64
     }
 
-    /// Messages of all kinds but those that keep the ring together, for each transition.
+    /// Messages for each transition, without those that maintain the ring.
     pub fn messages_per_transition(&self) -> f64 {
         self.counts.total_messages() as f64 / self.transitions as f64
     }
 
-    /// How many messages of a kind were sent.
+    /// Messages of a kind.
     pub fn messages(&self, kind: &str) -> u64 {
         self.counts.messages.get(kind).copied().unwrap_or(0)
     }
 
-    /// Which part of their time crawlers had nothing to do.
+    /// The share of time that crawlers are idle.
     pub fn idle(&self) -> f64 {
         self.counts.idle_time as f64 / (self.counts.ended_at as f64 * self.crawlers as f64)
     }
 
-    /// So many times faster than another crawl.
+    /// How many times faster than another crawl.
     pub fn speed_up(&self, against: &Self) -> f64 {
         against.counts.ended_at as f64 / self.counts.ended_at as f64
     }
@@ -172,7 +171,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nobody_is_faster_than_himself() {
+    fn a_crawl_is_as_fast_as_itself() {
         let measured = measured(2);
         assert_eq!(measured.speed_up(&measured), 1.0);
     }

@@ -1,5 +1,5 @@
-//! The imitations of published applications cost about what the originals did: greedy's complete crawl
-//! is within a quarter of the published actions and resets.
+//! The imitations of published applications cost about what the originals did: greedy's complete
+//! crawl is within a quarter of the published actions and resets.
 
 use argiope_explore::strategies;
 use argiope_explore::strategy::StrategySettings;
@@ -7,8 +7,8 @@ use argiope_lab::published::published;
 use argiope_sim::crawl::{Spent, crawl};
 use argiope_sim::testbeds::{TestbedSpec, find};
 
-/// Crawls with greedy and compares with what the help of the test-bed says (to two percent, since ties
-/// are broken by the seed), and that with what was published (to a quarter).
+/// Crawls with greedy and compares with what the help of the test-bed says (to two percent, since
+/// ties are broken by the seed), and that with what was published (to a quarter).
 fn check(testbed: &str, ours: Spent) {
     let Ok(TestbedSpec::Made(recipe)) = find(testbed) else {
         panic!("{testbed} is not made from its name");

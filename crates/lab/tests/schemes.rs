@@ -1,5 +1,5 @@
-//! What the knowledge schemes cost, against each other and against what was published. Simulated counts and times are
-//! exact: the same on every machine.
+//! What the knowledge schemes cost, against each other and against what was published. Simulated
+//! counts and times are exact: the same on every machine.
 
 use argiope_controller::peer::schemes;
 use argiope_controller::peer::settings::Recovery;

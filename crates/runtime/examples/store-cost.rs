@@ -1,6 +1,6 @@
-//! What the store costs: per commit, per step of a crawl, on disk, to open and in memory. Prints the
-//! figures of `docs/decisions/0007-store.md`. Takes the directory to write into (about 300 MB), which
-//! must not exist. Reads its own processor time and memory from `/proc`.
+//! What the store costs: per commit, per step of a crawl, on disk, to open and in memory. Prints
+//! the figures of `docs/decisions/0007-store.md`. Takes the directory to write into (about 300 MB),
+//! which must not exist. Reads its own processor time and memory from `/proc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::page::{Kind, Offer, Page, PageNode};
@@ -32,16 +32,10 @@ fn main() {
 }
 
 /// A transition between random states, as long as any.
-fn transition(chance: &mut Chance) -> Record {
+fn transition(chance: &mut Chance) -> Fact {
     let mut key = || StateKey(u128::from(chance.word()) << 64 | u128::from(chance.word()));
     let (from, to) = (key(), key());
-    Record::Transition {
-        from,
-        action: ActionSignature(chance.word()),
-        to,
-        notes: vec![],
-        once: false,
-    }
+    Fact::Transition { from, action: ActionSignature(chance.word()), to, notes: vec![] }
 }
 
 /// A state as a middling application has it: 400 nodes, 60 actions, all pages alike but for a list.
@@ -105,7 +99,7 @@ fn found(number: u64) -> (StateKey, FoundPage) {
     )
 }
 
-/// Durable commits of so many transitions each.
+/// Durable commits of some transitions each.
 fn commits(directory: &Path) {
     let store = Store::create(&directory.join("commits"), &json!({})).unwrap();
     let mut chance = Chance::new(&[1]);
@@ -114,7 +108,7 @@ fn commits(directory: &Path) {
         let (start, cpu) = (Instant::now(), processor());
         for _ in 0..rounds {
             let records = (0..size).map(|_| transition(&mut chance)).collect();
-            store.commit(&[Batch::of_records(records)]).unwrap();
+            store.commit(&[Batch::of_facts(records)]).unwrap();
         }
         let commit = start.elapsed() / rounds;
         println!(
@@ -125,7 +119,7 @@ fn commits(directory: &Path) {
     }
 }
 
-/// A crawl's thread that hands over a transition every so often, each twentieth with a new state.
+/// A crawl's thread that appends a transition per step, each twentieth with a new state.
 fn steps(directory: &Path, step: Duration) {
     let name = format!("steps-{}", step.as_micros());
     let store = Store::create(&directory.join(name), &json!({})).unwrap();
@@ -140,7 +134,7 @@ fn steps(directory: &Path, step: Duration) {
     let mut costs = Vec::new();
     let mut batches: Vec<Batch> = (0..2000)
         .map(|number| Batch {
-            records: vec![transition(&mut chance)],
+            facts: vec![transition(&mut chance)],
             states: if number % 20 == 0 { vec![found(number)] } else { vec![] },
             ..Batch::default()
         })
@@ -185,8 +179,7 @@ fn whole(directory: &Path) {
         (start.elapsed(), processor() - cpu)
     };
     let empty = size(&file);
-    let mut transitions =
-        (0..TRANSITIONS).map(|_| Batch::of_records(vec![transition(&mut chance)]));
+    let mut transitions = (0..TRANSITIONS).map(|_| Batch::of_facts(vec![transition(&mut chance)]));
     let (wall, cpu) = write(&mut transitions);
     let with_transitions = size(&file);
     println!("{TRANSITIONS} transitions as fast as they go: {wall:.2?}, processor {cpu:.2?}");
@@ -213,7 +206,7 @@ fn whole(directory: &Path) {
         let start = Instant::now();
         let store = Store::read(run).unwrap();
         let opened = start.elapsed();
-        let count = store.records().unwrap().map(Result::unwrap).count();
+        let count = store.facts().unwrap().map(Result::unwrap).count();
         println!(
             "to read, {what}: {opened:.1?} to open, {count} records in {:.1?}",
             start.elapsed() - opened
@@ -232,7 +225,8 @@ fn size(file: &Path) -> u64 {
     fs::metadata(file).unwrap().blocks() * 512
 }
 
-/// The processor time of this process so far, in the hundredths of a second that the system counts in.
+/// The processor time of this process so far, in the hundredths of a second that the system counts
+/// in.
 fn processor() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();

@@ -1,5 +1,5 @@
-//! The browser that new tabs are opened in. It is replaced when it has died or grown too large; tabs in the
-//! old one finish their job first, and it ends with the last of them.
+//! The browser of one thread. It is replaced when it has died or grown too large. Tabs in the old
+//! browser finish their job first; it ends with the last of them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,18 +11,18 @@ use argiope_browser::tab::{Tab, TabError};
 use argiope_browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
 use tokio::sync::Mutex;
 
-/// How the browsers of one process are started, and what holds for all of them, on whichever thread.
+/// Starts the browsers of one process, and keeps what holds for all of them on any thread.
 pub struct BrowserFactory {
     settings: LaunchSettings,
-    /// More memory than this, in bytes, and a browser is replaced.
+    /// A browser that takes more memory than this, in bytes, is replaced.
     limit: u64,
     replaced: AtomicU32,
-    /// Whether tabs make frames. A page that nobody draws is faster, so they do not until a page needs one.
+    /// Whether tabs make frames. Pages run faster without, so tabs make none until a page needs one.
     frames: AtomicBool,
 }
 
 impl BrowserFactory {
-    /// None has been started.
+    /// A factory that has started no browser.
     pub fn new(settings: LaunchSettings, limit: u64) -> Self {
         Self { settings, limit, replaced: AtomicU32::new(0), frames: AtomicBool::new(false) }
     }
@@ -42,9 +42,9 @@ impl BrowserFactory {
     }
 }
 
-/// The present browser.
+/// The present browser of one thread.
 pub struct Browsers {
-    fleet: Arc<BrowserFactory>,
+    factory: Arc<BrowserFactory>,
     current: Mutex<Arc<Browser>>,
     /// Empty tabs opened ahead of their use.
     spare: RefCell<Vec<Spare>>,
@@ -62,41 +62,40 @@ pub enum NoTab {
     /// The browser does not start.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The browser starts, but gives no tab.
-    #[error("the browser gives no tab: {0}")]
+    /// The browser starts, but opens no tab.
+    #[error("the browser opens no tab: {0}")]
     Tab(#[from] TabError),
 }
 
 impl Browsers {
-    /// Starts the first one.
-    pub async fn launch(fleet: Arc<BrowserFactory>) -> Result<Self, LaunchError> {
-        let first = Browser::launch(&fleet.settings).await?;
+    /// Starts the first browser.
+    pub async fn launch(factory: Arc<BrowserFactory>) -> Result<Self, LaunchError> {
+        let first = Browser::launch(&factory.settings).await?;
         if !first.can_do_without_frames() {
-            fleet.make_frames();
+            factory.make_frames();
         }
-        Ok(Self { fleet, current: Mutex::new(Arc::new(first)), spare: RefCell::default() })
+        Ok(Self { factory, current: Mutex::new(Arc::new(first)), spare: RefCell::default() })
     }
 
-    /// What holds for all browsers.
-    pub fn fleet(&self) -> &Arc<BrowserFactory> {
-        &self.fleet
+    /// The factory of all browsers of the process.
+    pub fn factory(&self) -> &Arc<BrowserFactory> {
+        &self.factory
     }
 
-    /// Opens empty tabs for later. It takes most of the time that a tab takes, and other things can be done
-    /// meanwhile.
+    /// Opens empty tabs ahead of their use: it is the slowest step of a new tab.
     pub async fn open_ahead(self: Rc<Self>, tabs: u32) {
         for _ in 0..tabs {
             let Ok(browser) = self.present().await else { return };
-            let frames = self.fleet.makes_frames();
+            let frames = self.factory.makes_frames();
             let Ok(opened) = browser.new_tab(frames).await else { return };
             self.spare.borrow_mut().push(Spare { browser, opened, frames });
         }
     }
 
-    /// Takes in what a tab has shown that is not used any more; says whether one that makes frames is to take its place.
+    /// Notes why a tab is given up. Returns whether a tab that makes frames must replace it.
     pub fn discard(&self, tab: &Tab) -> bool {
         if tab.lacks_frames() {
-            self.fleet.make_frames();
+            self.factory.make_frames();
         }
         tab.lacks_frames()
     }
@@ -105,7 +104,7 @@ impl Browsers {
     pub async fn tab(&self, agent: AgentSettings) -> Result<Tab, NoTab> {
         for attempt in 0.. {
             let browser = self.present().await?;
-            let agent = AgentSettings { frames: self.fleet.makes_frames(), ..agent.clone() };
+            let agent = AgentSettings { frames: self.factory.makes_frames(), ..agent.clone() };
             let tab = match self.take_spare(&browser, agent.frames) {
                 Some(opened) => Tab::within(browser, opened, agent).await,
                 None => Tab::open(browser, agent).await,
@@ -119,14 +118,14 @@ impl Browsers {
         unreachable!("the loop ends by returning")
     }
 
-    /// A tab that was opened ahead in this browser; those that are of no use any more are closed.
+    /// A tab that was opened ahead in this browser. Closes those of other browsers.
     fn take_spare(&self, browser: &Arc<Browser>, frames: bool) -> Option<OpenedTab> {
         loop {
             let spare = self.spare.borrow_mut().pop()?;
             if Arc::ptr_eq(&spare.browser, browser) && spare.frames == frames {
                 return Some(spare.opened);
             }
-            spare.browser.let_go(&spare.opened.context);
+            spare.browser.discard_context(&spare.opened.context);
         }
     }
 
@@ -142,19 +141,19 @@ impl Browsers {
     /// Replaces the present browser if it has grown past the limit.
     pub async fn watch_memory(&self) -> Result<(), LaunchError> {
         let mut current = self.current.lock().await;
-        if current.memory() > self.fleet.limit {
+        if current.memory() > self.factory.limit {
             *current = self.replacement().await?;
         }
         Ok(())
     }
 
     async fn replacement(&self) -> Result<Arc<Browser>, LaunchError> {
-        let browser = Browser::launch(&self.fleet.settings).await?;
-        self.fleet.replaced.fetch_add(1, Ordering::Relaxed);
+        let browser = Browser::launch(&self.factory.settings).await?;
+        self.factory.replaced.fetch_add(1, Ordering::Relaxed);
         Ok(Arc::new(browser))
     }
 
-    /// Whether this is still the browser to work in. While another one is being started, it is.
+    /// Whether this is the present browser. It stays so until its replacement has started.
     pub fn is_present(&self, browser: &Arc<Browser>) -> bool {
         self.current.try_lock().map_or(true, |current| Arc::ptr_eq(&current, browser))
     }

@@ -1,15 +1,18 @@
-//! A crawl on many machines: controllers and crawlers as processes. The deciding is the ring's and the peers', as the
-//! simulator runs them; here are connections, clocks, disks and browsers.
+//! A crawl on several machines: controllers and crawlers as processes. Pure crates decide (`ring`,
+//! `controller::peer`, `controller::star`), as in the simulator; here are connections, clocks,
+//! disks and browsers.
 //!
-//! Controllers keep a connection to each other; crawlers and clients dial one controller. A crawler's words go to its
-//! own controller (its home), which passes answers on from whichever controller gave them, so that a crawler need
-//! not be reachable. What pages are like travels beside the messages, once over each connection.
+//! Controllers connect to each other; a crawler and a client dial one controller. A crawler sends
+//! to that controller alone, and answers of any controller reach it that way, so that it needs no
+//! open port. Contents of pages travel beside the messages, once over each connection.
 
+mod archive;
 pub mod client;
 mod connections;
 pub mod contents;
 pub mod controller;
 mod crawl_state;
+mod outbox;
 pub mod protocol;
 mod tabs;
 pub mod worker;

@@ -1,5 +1,5 @@
-//! The driver of a crawl on one machine: carries out what the controller asks for. It knows clocks, disks
-//! and browsers; what to do next it does not.
+//! The driver of a crawl on one machine: it carries out the effects of the controller. It knows
+//! clocks, disks and browsers; it must not decide what to do next.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{CrawlerId, JobId};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Sighting;
-use argiope_controller::record::Record;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
@@ -22,6 +22,9 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::browsers::{BrowserFactory, Browsers, NoTab};
 use crate::crawler::{Crawler, JobReport};
+use crate::executor::{
+    CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, agent_settings, drive_tab,
+};
 use crate::learned;
 use crate::pace::Pace;
 use crate::page_index::{PageIndex, SharedPageIndex};
@@ -29,17 +32,20 @@ use crate::probe::{self, NoLook, NoPage};
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, FoundPage, Store, StoreError, StoreWriter, WriterEvent};
-use crate::work::{CrawlContext, EventSink, JobReceiver, Jobs, WorkerEvent, WorkerPool, agent};
+use jobs::{AssignedJobs, LocalJobs};
+
+mod jobs;
 
 pub use crate::summary::{CrawlProgress, CrawlSummary};
 
-/// How many jobs of one tab may be done but not yet on disk. Together with the one under way these are the
-/// jobs in flight: the most that a kill makes a crawl do again. Measured: a busy disk takes 20 ms for a commit,
-/// in which a tab does about twenty jobs; with fewer it would wait for the disk.
+/// How many jobs of one tab may be done but not yet on disk. With the job under way these are the
+/// jobs in flight: the most that a killed crawl repeats. Measured: a busy disk takes 20 ms for a
+/// commit, in which a tab does about twenty jobs; with a lower bound it would wait for the disk.
 pub const UNWRITTEN: usize = 32;
-/// How many jobs a tab may be given beyond one. Measured on ten switches: with 15 and with 31 it was no faster.
+/// How many jobs beyond one a tab may be assigned. Measured on ten switches: 15 and 31 are no
+/// faster.
 pub const AHEAD: usize = 7;
-/// A driver that panicked on one thread ends the crawl on all of them: what is in the store is whole.
+/// A driver that panics on one thread ends the crawl on all of them; the store stays consistent.
 const UNBROKEN: &str = "no thread has panicked";
 const TICK: Duration = Duration::from_millis(250);
 
@@ -58,47 +64,48 @@ pub enum CrawlError {
     /// The disk.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The machine gives no more threads.
-    #[error("no thread for another browser: {0}")]
+    /// The system refuses another thread.
+    #[error("cannot start a thread for another browser: {0}")]
     NoThread(std::io::Error),
     /// A fault of argiope.
     #[error("a crawler panicked, which is a fault of argiope")]
     Panicked,
-    /// The settings name something that is not there.
+    /// The settings name something that does not exist.
     #[error("{0}")]
     Settings(String),
 }
 
 /// What a crawl needs.
 pub struct CrawlPlan {
-    /// Where everything is kept; empty, or that of the crawl to be resumed.
+    /// The store of the run: empty, or that of the crawl to resume.
     pub store: Store,
-    /// What was asked for.
+    /// What the user asked for.
     pub settings: CrawlSettings,
     /// How browsers are started.
     pub browser: LaunchSettings,
-    /// The name of the agent in the page; nobody else should be able to guess it.
+    /// The name of the agent in the page; the page must not be able to guess it.
     pub secret: String,
-    /// To stop at once.
+    /// Stops the crawl at once.
     pub interrupt: Arc<Notify>,
-    /// To stop then.
+    /// When to stop the crawl.
     pub deadline: Option<Instant>,
 }
 
-struct Hand {
-    jobs: mpsc::UnboundedSender<Jobs>,
+/// The driver's end of one tab.
+struct Lane {
+    jobs: mpsc::UnboundedSender<AssignedJobs>,
     /// Tickets of batches that are not on disk yet.
     unwritten: Vec<u64>,
-    /// Jobs that are to be begun, or wait for the disk.
-    waiting: Option<Jobs>,
+    /// Jobs that wait for the disk.
+    waiting: Option<AssignedJobs>,
 }
 
-impl Hand {
-    /// Begins with the jobs that wait, if enough of what was done before is on disk.
-    fn go_on(&mut self) {
-        let room = |(_, ahead): &mut Jobs| self.unwritten.len() + ahead.len() < UNWRITTEN;
+impl Lane {
+    /// Sends the waiting jobs to the tab, if enough of what the tab did before is on disk.
+    fn send_waiting(&mut self) {
+        let room = |(_, ahead): &mut AssignedJobs| self.unwritten.len() + ahead.len() < UNWRITTEN;
         if let Some(jobs) = self.waiting.take_if(room) {
-            // A crawler that is gone has said so.
+            // The pool has reported a tab that is gone.
             let _ = self.jobs.send(jobs);
         }
     }
@@ -107,8 +114,8 @@ impl Hand {
 struct Driver {
     controller: Controller,
     writer: StoreWriter,
-    hands: BTreeMap<CrawlerId, Hand>,
-    knowledge: SharedPageIndex,
+    lanes: BTreeMap<CrawlerId, Lane>,
+    pages: SharedPageIndex,
     pace: Pace,
     started: Instant,
     before: Spent,
@@ -116,128 +123,203 @@ struct Driver {
     trouble: Option<CrawlError>,
 }
 
-/// The driver, as the threads share it: whoever has something to tell carries out by itself what follows from that, so that no
-/// thread has to be woken for it.
-struct Shared {
+/// The driver as the threads share it. The thread that reports also carries out what follows, so
+/// that no other thread has to wake. Lock order: driver, then page index; no lock is held while
+/// anything is awaited.
+struct SharedDriver {
     driver: Mutex<Driver>,
-    /// Told when the crawl is over.
+    /// Notified when the crawl is over.
     over: Notify,
 }
 
-impl Shared {
-    fn driver(&self) -> MutexGuard<'_, Driver> {
+impl SharedDriver {
+    fn lock(&self) -> MutexGuard<'_, Driver> {
         self.driver.lock().expect(UNBROKEN)
     }
 
-    fn tell(&self, telling: WorkerEvent) {
-        let mut driver = self.driver();
+    fn update(&self, event: impl FnOnce(&mut Driver)) {
+        let mut driver = self.lock();
         // What comes later is done again when the crawl is resumed.
         if driver.is_over() {
             return;
         }
-        driver.told(telling);
+        event(&mut driver);
         if driver.is_over() {
             self.over.notify_one();
         }
     }
+
+    fn on_ready(&self, crawler: CrawlerId) {
+        let ready = ControllerInput::Ready { crawler, at: None, spent: Spent::default() };
+        self.update(|driver| driver.handle(ready, Vec::new()));
+    }
+
+    fn on_done(&self, crawler: CrawlerId, reports: Vec<(JobId, JobReport)>) {
+        self.update(|driver| {
+            for (job, report) in reports {
+                driver.on_report(crawler, job, report);
+            }
+        });
+    }
+
+    fn on_no_tab(&self, error: NoTab) {
+        self.update(|driver| driver.trouble = Some(error.into()));
+    }
+
+    fn on_pool_event(&self, event: PoolEvent) {
+        let trouble = match event {
+            PoolEvent::NotStarted(error) | PoolEvent::NotReplaced(error) => {
+                NoTab::from(error).into()
+            }
+            PoolEvent::Panicked => CrawlError::Panicked,
+        };
+        self.update(|driver| driver.trouble = Some(trouble));
+    }
 }
 
-/// Crawls until there is nothing left, a limit is reached or somebody stops it. Must run in a `LocalSet`.
+/// Crawls until nothing is left, a limit is reached or the crawl is stopped. Must run in a
+/// `LocalSet`.
 pub async fn crawl(
     plan: CrawlPlan,
     mut watch: impl FnMut(&CrawlProgress),
 ) -> Result<CrawlSummary, CrawlError> {
-    let CrawlPlan { store, settings, browser, secret, interrupt, deadline } = plan;
+    let stops = Stops { interrupt: plan.interrupt.clone(), deadline: plan.deadline };
+    let Prepared { mut driver, mut context, browsers, tabs, mut writes } = prepare(plan).await?;
+    let sandboxed = browsers.present().await?.is_sandboxed();
+    let factory = browsers.factory().clone();
+    let mut pool = WorkerPool::start(browsers.clone(), tabs).map_err(CrawlError::NoThread)?;
+    let mut first = None;
+    if driver.controller.graph().is_none() {
+        // Before any deadline: a crawl without its first page would have nothing to resume.
+        let (begun, ()) = tokio::join!(driver.begin(&browsers, &mut context), pool.open_ahead());
+        first = Some(begun?);
+        // The time of the first looks is not the crawl's.
+        driver.started = Instant::now();
+    }
+    drop(browsers);
+    let assigned: Vec<_> = (0..tabs).map(|tab| driver.add_lane(CrawlerId(tab.into()))).collect();
+    let mut first = first.map(|(crawler, at, found)| {
+        let spent = Spent { actions: 0, resets: 3 };
+        driver.handle(ControllerInput::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
+        crawler
+    });
+    let shared = Arc::new(SharedDriver { driver: Mutex::new(driver), over: Notify::new() });
+    let tasks = assigned.into_iter().map(|(id, assigned)| {
+        let jobs = LocalJobs::new(id, assigned, shared.clone());
+        tab_task(context.clone(), first.take(), jobs)
+    });
+    let tasks = tasks.collect();
+    let events: PoolEvents = Arc::new({
+        let shared = shared.clone();
+        move |event| shared.on_pool_event(event)
+    });
+    let running = pool.run(tasks, &events);
+    wait_until_over(&shared, &mut writes, &stops, &mut watch).await;
+    let (progress, summary) = {
+        let driver = shared.lock();
+        (driver.progress(), driver.summary())
+    };
+    watch(&progress);
+    running.close().await;
+    drop(events);
+    let shared = Arc::into_inner(shared).expect("all tabs have ended");
+    shared.driver.into_inner().expect(UNBROKEN).finish()?;
+    Ok(CrawlSummary { progress, browsers_replaced: factory.replaced(), sandboxed, ..summary })
+}
+
+/// What can stop a crawl from outside.
+struct Stops {
+    interrupt: Arc<Notify>,
+    deadline: Option<Instant>,
+}
+
+/// A crawl that can begin: the store is read and the first browser runs.
+struct Prepared {
+    driver: Driver,
+    context: CrawlContext,
+    browsers: Rc<Browsers>,
+    tabs: u32,
+    /// What the store's writer reports.
+    writes: mpsc::UnboundedReceiver<WriterEvent>,
+}
+
+async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
+    let CrawlPlan { store, settings, browser, secret, .. } = plan;
     let identity = identity::find(&settings.identity).ok_or_else(|| {
         CrawlError::Settings(format!("there is no identity {:?}", settings.identity))
     })?;
     let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = learned::load(&store)?;
-    let fleet = Arc::new(BrowserFactory::new(browser, u64::from(settings.browser_mb) << 20));
-    let browsers = Rc::new(Browsers::launch(fleet.clone()).await?);
+    let factory = Arc::new(BrowserFactory::new(browser, u64::from(settings.browser_mb) << 20));
+    let browsers = Rc::new(Browsers::launch(factory.clone()).await?);
     if settings.screenshots {
-        fleet.make_frames();
+        factory.make_frames();
     }
-    let sandboxed = browsers.present().await?.is_sandboxed();
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
     let controller = restore(&store, &settings, learned.reset_cost)?;
     let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
-    let agent = agent(&settings, secret, scope, probe::blanks(&learned.masks));
-    let knowledge = SharedPageIndex::new(PageIndex::new(identity));
-    let fresh = controller.graph().is_none();
-    let (written, mut writings) = mpsc::unbounded_channel();
+    let agent = agent_settings(&settings, secret, scope, probe::blanks(&learned.masks));
+    let pages = SharedPageIndex::new(PageIndex::new(identity));
+    let (written, writes) = mpsc::unbounded_channel();
     let writer = store.writer(move |progress| {
         // The driver may have ended already.
         let _ = written.send(progress);
     })?;
-    let before = controller.known().spent();
-    let mut driver = Driver {
+    let driver = Driver {
+        before: controller.known().spent(),
         controller,
         writer,
-        hands: BTreeMap::new(),
-        knowledge: knowledge.clone(),
+        lanes: BTreeMap::new(),
+        pages: pages.clone(),
         pace: Pace::new(learned.reset_cost),
         started: Instant::now(),
-        before,
         over: None,
         trouble: None,
     };
-    learned.into_knowledge(&mut knowledge.lock());
-    let (url, store) = (settings.url.as_str().into(), Arc::new(store));
-    let mut office =
-        CrawlContext { url, agent, knowledge, store, screenshots: settings.screenshots };
-    let until = deadline.map_or_else(far, tokio::time::Instant::from_std);
-    let mut crew =
-        WorkerPool::gather(browsers.clone(), settings.tabs).map_err(CrawlError::NoThread)?;
-    let mut first = None;
-    if fresh {
-        // Whatever the time: a crawl without its first page would have nothing to resume.
-        let (begun, ()) = tokio::join!(driver.begin(&browsers, &mut office), crew.open_ahead());
-        first = Some(begun?);
-        // The price of the first looks is not the crawl's.
-        driver.started = Instant::now();
-    }
-    drop(browsers);
-    let hired = (0..settings.tabs).map(|tab| driver.hire(CrawlerId(tab.into()))).collect();
-    let first = first.map(|(crawler, at, found)| {
-        let spent = Spent { actions: 0, resets: 3 };
-        driver.handle(ControllerInput::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
-        crawler
-    });
-    let shared = Arc::new(Shared { driver: Mutex::new(driver), over: Notify::new() });
-    let tell: EventSink = Arc::new({
-        let shared = shared.clone();
-        move |telling| shared.tell(telling)
-    });
-    let working = crew.begin(&office, &tell, first, hired);
-    let mut tick = tokio::time::interval(TICK);
-    while !shared.driver().is_over() {
-        tokio::select! {
-            biased;
-            () = interrupt.notified() => shared.driver().stop(StoppedBy::Interrupt),
-            Some(progress) = writings.recv() => shared.driver().written(progress),
-            () = shared.over.notified() => {}
-            _ = tick.tick() => {
-                let progress = shared.driver().progress();
-                watch(&progress);
-            }
-            () = tokio::time::sleep_until(until) => shared.driver().stop(StoppedBy::MaxTime),
-        }
-    }
-    let (progress, summary) = {
-        let driver = shared.driver();
-        (driver.progress(), driver.summary())
+    learned.into_page_index(&mut pages.lock());
+    let context = CrawlContext {
+        url: settings.url.as_str().into(),
+        agent,
+        pages,
+        details: Arc::new(store),
+        screenshots: settings.screenshots,
     };
-    watch(&progress);
-    working.end().await;
-    drop(tell);
-    let shared = Arc::into_inner(shared).expect("nobody works any more");
-    shared.driver.into_inner().expect(UNBROKEN).finish()?;
-    Ok(CrawlSummary { progress, browsers_replaced: fleet.replaced(), sandboxed, ..summary })
+    Ok(Prepared { driver, context, browsers, tabs: settings.tabs, writes })
 }
 
-/// The controller that wrote the store's records; one that has not begun if there are none.
+fn tab_task(context: CrawlContext, mut first: Option<Crawler>, mut jobs: LocalJobs) -> TabTask {
+    Box::new(move |browsers| {
+        Box::pin(async move { drive_tab(&browsers, &context, &mut first, &mut jobs).await })
+    })
+}
+
+/// Waits for the end of the crawl; meanwhile releases jobs that wait for the disk, and shows
+/// progress.
+async fn wait_until_over(
+    shared: &SharedDriver,
+    writes: &mut mpsc::UnboundedReceiver<WriterEvent>,
+    stops: &Stops,
+    watch: &mut impl FnMut(&CrawlProgress),
+) {
+    let deadline = stops.deadline.map_or_else(far, tokio::time::Instant::from_std);
+    let mut tick = tokio::time::interval(TICK);
+    while !shared.lock().is_over() {
+        tokio::select! {
+            biased;
+            () = stops.interrupt.notified() => shared.lock().stop(StoppedBy::Interrupt),
+            Some(event) = writes.recv() => shared.lock().on_write(event),
+            () = shared.over.notified() => {}
+            _ = tick.tick() => {
+                let progress = shared.lock().progress();
+                watch(&progress);
+            }
+            () = tokio::time::sleep_until(deadline) => shared.lock().stop(StoppedBy::MaxTime),
+        }
+    }
+}
+
+/// The controller that wrote the store's facts; a new one if there are none.
 pub fn restore(
     store: &Store,
     settings: &CrawlSettings,
@@ -250,14 +332,13 @@ pub fn restore(
     let controlling =
         ControllerSettings { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
-    let records =
-        store.records()?.map_while(|record| record.map_err(|error| unread = Some(error)).ok());
-    let controller = Controller::restore(controlling, records);
+    let facts = store.facts()?.map_while(|fact| fact.map_err(|error| unread = Some(error)).ok());
+    let controller = Controller::restore(controlling, facts);
     if let Some(error) = unread {
         return Err(error.into());
     }
     controller
-        .map_err(|wrong| StoreError::Damaged(format!("record {}: {}", wrong.at, wrong.what)).into())
+        .map_err(|wrong| StoreError::Damaged(format!("fact {}: {}", wrong.at, wrong.what)).into())
 }
 
 fn far() -> tokio::time::Instant {
@@ -274,68 +355,51 @@ impl From<NoLook> for CrawlError {
 }
 
 impl Driver {
-    /// Loads the first page twice: is it one, and what of it changes by itself? Then there is a crawler that stands on it.
+    /// Loads the first page twice to find out whether it can be crawled and what changes by itself.
+    /// Returns a crawler that stands on it.
     async fn begin(
         &mut self,
         browsers: &Browsers,
-        office: &mut CrawlContext,
+        context: &mut CrawlContext,
     ) -> Result<(Crawler, Sighting, Vec<(StateKey, FoundPage)>), CrawlError> {
         let (first, second, mut tab) =
-            probe::looks(browsers, &mut office.agent, &office.url).await?;
-        let masks = probe::volatile(self.knowledge.lock().identity(), &first, &second);
+            probe::looks(browsers, &mut context.agent, &context.url).await?;
+        let masks = probe::volatile(self.pages.lock().identity(), &first, &second);
         if !masks.is_empty() {
-            office.agent.masks = probe::blanks(&masks);
-            self.knowledge.lock().masks = masks;
-            tab = browsers.tab(office.agent.clone()).await?;
+            context.agent.masks = probe::blanks(&masks);
+            self.pages.lock().masks = masks;
+            tab = browsers.tab(context.agent.clone()).await?;
         }
-        let named = learned::first(&self.knowledge.lock(), &office.agent.origin);
+        let named = learned::first(&self.pages.lock(), &context.agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
-        let mut crawler = office.crawler(tab);
+        let mut crawler = context.crawler(tab);
         let mut loaded = crawler.load().await;
         if loaded.is_err() && browsers.discard(crawler.tab()) {
-            crawler = office.crawler(browsers.tab(office.agent.clone()).await?);
+            crawler = context.crawler(browsers.tab(context.agent.clone()).await?);
             loaded = crawler.load().await;
         }
         let (sighting, found) = loaded.map_err(NoTab::Tab)?;
         Ok((crawler, sighting, found))
     }
 
-    /// A new crawler; where its jobs come out.
-    fn hire(&mut self, id: CrawlerId) -> JobReceiver {
-        let (jobs, given) = mpsc::unbounded_channel();
-        self.hands.insert(id, Hand { jobs, unwritten: Vec::new(), waiting: None });
-        (id, given)
+    /// Adds a tab; returns the end where its jobs come out.
+    fn add_lane(&mut self, id: CrawlerId) -> (CrawlerId, mpsc::UnboundedReceiver<AssignedJobs>) {
+        let (jobs, assigned) = mpsc::unbounded_channel();
+        self.lanes.insert(id, Lane { jobs, unwritten: Vec::new(), waiting: None });
+        (id, assigned)
     }
 
     fn is_over(&self) -> bool {
         self.over.is_some() || self.trouble.is_some()
     }
 
-    fn told(&mut self, telling: WorkerEvent) {
-        match telling {
-            WorkerEvent::Ready(crawler) => {
-                self.handle(
-                    ControllerInput::Ready { crawler, at: None, spent: Spent::default() },
-                    Vec::new(),
-                );
-            }
-            WorkerEvent::Done(crawler, reports) => {
-                for (job, report) in reports {
-                    self.finished(crawler, job, report);
-                }
-            }
-            WorkerEvent::Broken(error) => self.trouble = Some(error.into()),
-            WorkerEvent::Panicked => self.trouble = Some(CrawlError::Panicked),
-        }
-    }
-
-    fn finished(&mut self, crawler: CrawlerId, job: JobId, report: JobReport) {
+    fn on_report(&mut self, crawler: CrawlerId, job: JobId, report: JobReport) {
         let JobReport { outcome, spent, found, learned } = report;
         if let Some(cost) = self.pace.measured(&spent) {
             self.handle(ControllerInput::ResetCost(cost), Vec::new());
         }
         if learned || self.pace.has_changed() {
-            self.keep_knowledge();
+            self.keep_learned();
         }
         let spent = Spent { actions: spent.actions, resets: spent.resets };
         self.carry_out(
@@ -345,8 +409,8 @@ impl Driver {
         );
     }
 
-    fn keep_knowledge(&mut self) {
-        let named = learned::learned(&self.knowledge.lock(), self.pace.reset_cost());
+    fn keep_learned(&mut self) {
+        let named = learned::learned(&self.pages.lock(), self.pace.reset_cost());
         self.append(Batch { named, ..Batch::default() });
     }
 
@@ -354,7 +418,7 @@ impl Driver {
         self.carry_out(None, input, found);
     }
 
-    /// Hands an input to the controller and carries out what it asks for: first what is to be kept.
+    /// Gives an input to the controller and carries out the effects: first what must be kept.
     fn carry_out(
         &mut self,
         crawler: Option<CrawlerId>,
@@ -364,19 +428,19 @@ impl Driver {
         let mut effects = Vec::new();
         self.controller.handle(input, &mut effects);
         for (state, _) in found.iter().filter(|(state, _)| self.controller.knows(*state)) {
-            self.knowledge.lock().told(*state);
+            self.pages.lock().told(*state);
         }
         let mut batch = Batch::default();
         let mut rest = Vec::new();
         for effect in effects {
             match effect {
-                ControllerEffect::Keep(record) => batch.records.push(record),
+                ControllerEffect::Keep(fact) => batch.facts.push(fact),
                 other => rest.push(other),
             }
         }
         let elapsed = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
-        for record in &batch.records {
-            if let Record::State { key, .. } = record
+        for fact in &batch.facts {
+            if let Fact::State { key, .. } = fact
                 && let Some(at) = found.iter().position(|(state, _)| state == key)
             {
                 let (key, found) = found.swap_remove(at);
@@ -385,10 +449,10 @@ impl Driver {
         }
         if batch != Batch::default() {
             let ticket = self.append(batch);
-            if let (Some(hand), Some(ticket)) =
-                (crawler.and_then(|id| self.hands.get_mut(&id)), ticket)
+            if let (Some(lane), Some(ticket)) =
+                (crawler.and_then(|id| self.lanes.get_mut(&id)), ticket)
             {
-                hand.unwritten.push(ticket);
+                lane.unwritten.push(ticket);
             }
         }
         for effect in rest {
@@ -399,7 +463,7 @@ impl Driver {
                 ControllerEffect::Finished { complete, stopped_by } => {
                     self.over = Some((complete, stopped_by))
                 }
-                // A crawler without a job waits by itself.
+                // A tab without a job waits by itself.
                 ControllerEffect::Rest { .. } | ControllerEffect::Keep(_) => {}
             }
         }
@@ -408,7 +472,7 @@ impl Driver {
     fn append(&mut self, batch: Batch) -> Option<u64> {
         match self.writer.append(batch) {
             Ok(ticket) => Some(ticket),
-            // The writer has reported why; see `written`.
+            // The writer has reported why; see `on_write`.
             Err(StoreError::Stopped) => None,
             Err(error) => {
                 self.trouble = Some(error.into());
@@ -417,26 +481,26 @@ impl Driver {
         }
     }
 
-    /// Jobs are handed out as soon as enough of what their crawler did before is on disk.
-    fn assign(&mut self, crawler: CrawlerId, jobs: Jobs) {
-        let Some(hand) = self.hands.get_mut(&crawler) else { return };
-        hand.waiting = Some(jobs);
-        hand.go_on();
+    /// Assigns jobs as soon as enough of what their crawler did before is on disk.
+    fn assign(&mut self, crawler: CrawlerId, jobs: AssignedJobs) {
+        let Some(lane) = self.lanes.get_mut(&crawler) else { return };
+        lane.waiting = Some(jobs);
+        lane.send_waiting();
     }
 
-    fn written(&mut self, progress: WriterEvent) {
-        match progress {
+    fn on_write(&mut self, event: WriterEvent) {
+        match event {
             WriterEvent::Failed(error) => self.trouble = Some(error.into()),
             WriterEvent::Durable(ticket) => {
-                for hand in self.hands.values_mut() {
-                    hand.unwritten.retain(|&other| other > ticket);
-                    hand.go_on();
+                for lane in self.lanes.values_mut() {
+                    lane.unwritten.retain(|&other| other > ticket);
+                    lane.send_waiting();
                 }
             }
         }
     }
 
-    /// At once: what is under way is done again when the crawl is resumed.
+    /// Stops at once: a resumed crawl repeats what is under way.
     fn stop(&mut self, by: StoppedBy) {
         self.handle(ControllerInput::Stop(by), Vec::new());
         self.over.get_or_insert((false, Some(by)));

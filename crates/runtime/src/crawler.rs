@@ -1,7 +1,6 @@
 //! A crawler: one tab that performs jobs and says how they ended. Knows nothing of why a job was given.
 
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,7 +64,7 @@ pub trait Details {
     fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>>;
 }
 
-impl Details for Arc<Store> {
+impl Details for Store {
     fn detail(&self, key: StateKey) -> Option<StateDetail> {
         Store::detail(self, key).ok()?
     }
@@ -88,7 +87,7 @@ pub struct Crawler {
     tab: Tab,
     url: Arc<str>,
     knowledge: SharedPageIndex,
-    details: Rc<dyn Details>,
+    details: Arc<dyn Details + Send + Sync>,
     screenshots: bool,
     /// Where the tab stands.
     at: Option<Known>,
@@ -138,7 +137,7 @@ impl Crawler {
         tab: Tab,
         url: Arc<str>,
         knowledge: SharedPageIndex,
-        details: Rc<dyn Details>,
+        details: Arc<dyn Details + Send + Sync>,
         screenshots: bool,
     ) -> Self {
         Self {
@@ -174,16 +173,6 @@ impl Crawler {
         let arrival = self.tab.load(&self.url).await?;
         let sighting = self.sighting(&arrival).await?;
         Ok((sighting, std::mem::take(&mut self.found)))
-    }
-
-    /// Performs a job.
-    pub async fn perform(&mut self, job: &Job) -> JobReport {
-        let mut went_right = 0;
-        let ended = match self.set_out(job).await {
-            Ok(()) => self.follow(job, None, &mut went_right).await,
-            Err(stop) => Err(stop),
-        };
-        self.report(ended, went_right)
     }
 
     fn report(&mut self, ended: Result<Outcome, Stop>, went_right: u32) -> JobReport {

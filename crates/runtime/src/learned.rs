@@ -29,10 +29,10 @@ pub struct LearnedValues {
 
 impl LearnedValues {
     /// Puts it where crawlers find it.
-    pub fn into_knowledge(self, knowledge: &mut PageIndex) {
-        knowledge.masks = self.masks;
-        knowledge.state_masks = self.state_masks;
-        knowledge.trusted = self.trusted;
+    pub fn into_page_index(self, pages: &mut PageIndex) {
+        pages.masks = self.masks;
+        pages.state_masks = self.state_masks;
+        pages.trusted = self.trusted;
     }
 }
 

@@ -168,13 +168,13 @@ pub fn blanks(masks: &Masks) -> Vec<Blank> {
     };
     let blank = |mask: &argiope_explore::identity::Mask| {
         let steps = &mask.place.steps;
-        let what = match &mask.part {
+        let what = match &mask.aspect {
             MaskedAspect::Text => "text".to_owned(),
             MaskedAspect::Attribute(name) if plain(name) => name.clone(),
             MaskedAspect::Attribute(_) | MaskedAspect::Children { .. } => return None,
         };
         // A text is a child of its element.
-        let element = match &mask.part {
+        let element = match &mask.aspect {
             MaskedAspect::Text => steps.iter().rev().nth(1)?,
             _ => steps.last()?,
         };

@@ -1,5 +1,6 @@
-//! The store in a process of its own that is killed, or that runs out of room, in the midst of writing.
-//! The test starts itself again as that process: `ARGIOPE_TEST_STORE` then names the directory.
+//! The store in a process of its own that is killed, or that runs out of room, in the midst of
+//! writing. The test starts itself again as that process: `ARGIOPE_TEST_STORE` then names the
+//! directory.
 
 #[path = "store/scratch.rs"]
 mod scratch;
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::spent::WriterId;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::StateKey;
 use argiope_runtime::store::{Batch, FoundPage, Store, StoreError, WriterEvent};
@@ -20,7 +22,11 @@ const STORE: &str = "ARGIOPE_TEST_STORE";
 
 /// What the process writes as its nth record; every third brings a state and its page along.
 fn batch(number: u64) -> Batch {
-    let mut batch = Batch::of_records(vec![Record::Spent { actions: number, resets: number / 3 }]);
+    let mut batch = Batch::of_facts(vec![Fact::Spent {
+        writer: WriterId::LONE,
+        actions: number,
+        resets: number / 3,
+    }]);
     if number.is_multiple_of(3) {
         let found =
             FoundPage { source: source(number), title: number.to_string(), ..FoundPage::default() };
@@ -34,7 +40,8 @@ fn source(number: u64) -> Vec<u8> {
     (0..chance.below(20_000)).map(|_| chance.below(256) as u8).collect()
 }
 
-/// The other process: appends without end, and says on standard output how many records are on disk.
+/// The other process: appends without end, and says on standard output how many records are on
+/// disk.
 fn write_without_end(directory: &Path) {
     let store = if directory.exists() {
         Store::open(directory)
@@ -46,7 +53,7 @@ fn write_without_end(directory: &Path) {
     let (tell, told) = mpsc::channel();
     let report = move |progress| {
         if let WriterEvent::Durable(ticket) = progress {
-            // Nobody listens any more once the test is over.
+            // The test may be over and read no more.
             let _ = writeln!(std::io::stdout(), "durable {}", before + ticket);
         }
         tell.send(progress).unwrap();
@@ -107,8 +114,8 @@ fn start(test: &str, directory: &Path, line: &str) -> (Other, BufReader<ChildStd
     (Other(child), output)
 }
 
-/// How many records a line of the other process acknowledges, if it is one of these. The name of the test
-/// stands before the first one.
+/// How many records a line of the other process acknowledges, if it is one of these. The name of
+/// the test stands before the first one.
 fn acknowledged(line: &str) -> Option<u64> {
     line.split_once("durable ")?.1.parse().ok()
 }
@@ -116,9 +123,9 @@ fn acknowledged(line: &str) -> Option<u64> {
 /// Checks that the store holds the first records and what belongs to them; gives how many.
 fn check(store: &Store) -> u64 {
     let mut count = 0;
-    for record in store.records().unwrap() {
+    for record in store.facts().unwrap() {
         let expected = batch(count);
-        assert_eq!(record.unwrap(), expected.records[0]);
+        assert_eq!(record.unwrap(), expected.facts[0]);
         for (key, found) in &expected.states {
             let detail = store.detail(*key).unwrap().expect("a state is there with its record");
             assert_eq!(detail.title, found.title);
@@ -164,8 +171,8 @@ fn out_of_room_it_ends_with_a_sentence_and_goes_on_once_there_is_room() {
     let test = "out_of_room_it_ends_with_a_sentence_and_goes_on_once_there_is_room";
     let scratch = Scratch::new();
     let directory: PathBuf = scratch.path("run");
-    // A limit on the size of files, in units of 512 bytes or 1 KB: the only full disk that every machine
-    // can offer. The signal that comes with it is ignored, so that the write fails instead.
+    // A limit on the size of files, in units of 512 bytes or 1 KB: the only full disk that every
+    // machine can offer. The signal that comes with it is ignored, so that the write fails instead.
     let (_other, output) = start(test, &directory, r#"trap '' XFSZ; ulimit -f 6000; exec "$@""#);
     let lines: Vec<String> = output.lines().map(Result::unwrap).collect();
     let last = lines.iter().rev().find_map(|line| acknowledged(line)).unwrap();

@@ -6,8 +6,9 @@ mod scratch;
 use std::fs;
 use std::sync::mpsc;
 
-use argiope_controller::outcome::{JobFailure, Note};
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::outcome::{JobFailure, Note, Offered};
+use argiope_controller::spent::WriterId;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::page::{Kind, Page, PageNode};
@@ -17,21 +18,25 @@ use argiope_runtime::store::{
 use scratch::Scratch;
 use serde_json::json;
 
-fn records() -> Vec<Record> {
+fn facts() -> Vec<Fact> {
     let (a, b) = (StateKey(u128::MAX - 7), StateKey(11));
     let (go, stay) = (ActionSignature(u64::MAX), ActionSignature(5));
     vec![
-        Record::State { key: a, actions: vec![go, stay], links: vec![stay] },
-        Record::Transition {
+        Fact::State {
+            key: a,
+            offers: vec![Offered { action: go, once: false }, Offered { action: stay, once: true }],
+            route: Some([].into()),
+            content: None,
+        },
+        Fact::Transition {
             from: a,
             action: go,
             to: b,
             notes: vec![Note::Dialog("alert".into(), "\u{1b}[2J\0 boo".into()), Note::Unsettled],
-            once: true,
         },
-        Record::Failed { from: a, action: stay, reason: JobFailure::Crashed },
-        Record::Strayed { from: a, action: go, to: a },
-        Record::Spent { actions: 3, resets: 1 },
+        Fact::GivenUp { from: a, action: stay, reason: JobFailure::Crashed },
+        Fact::Stray { from: a, action: go, to: a },
+        Fact::Spent { writer: WriterId::LONE, actions: 3, resets: 1 },
     ]
 }
 
@@ -67,8 +72,8 @@ fn found(title: &str) -> FoundPage {
     }
 }
 
-fn read_back(store: &Store) -> Vec<Record> {
-    store.records().unwrap().map(Result::unwrap).collect()
+fn read_back(store: &Store) -> Vec<Fact> {
+    store.facts().unwrap().map(Result::unwrap).collect()
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn what_is_written_is_read_back_after_reopening() {
     let run = store.meta().run;
     store
         .commit(&[Batch {
-            records: records(),
+            facts: facts(),
             states: vec![(key, seen.clone())],
             blobs: vec![b"other".to_vec()],
             kept: Vec::new(),
@@ -94,7 +99,7 @@ fn what_is_written_is_read_back_after_reopening() {
     let check = |store: &Store| {
         assert_eq!(store.meta().settings, settings);
         assert_eq!(store.meta().run, run);
-        assert_eq!(read_back(store), records());
+        assert_eq!(read_back(store), facts());
         assert_eq!(store.length().unwrap(), 5);
         let detail = store.detail(key).unwrap().unwrap();
         assert_eq!((&detail.url, &detail.title, detail.raw), (&seen.url, &seen.title, seen.raw));
@@ -121,8 +126,8 @@ fn the_writer_acknowledges_every_ticket_in_order() {
     let (tell, told) = mpsc::channel();
     let writer = store.writer(move |progress| tell.send(progress).unwrap()).unwrap();
     for expected in 1..=500 {
-        let record = Record::Spent { actions: expected, resets: 0 };
-        assert_eq!(writer.append(Batch::of_records(vec![record])).unwrap(), expected);
+        let record = Fact::Spent { writer: WriterId::LONE, actions: expected, resets: 0 };
+        assert_eq!(writer.append(Batch::of_facts(vec![record])).unwrap(), expected);
     }
     writer.close().unwrap();
     let mut last = 0;
@@ -143,7 +148,11 @@ fn one_who_reads_beside_the_writer_sees_what_was_acknowledged() {
     let writer = store.writer(move |progress| tell.send(progress).unwrap()).unwrap();
     for count in 1..=20 {
         writer
-            .append(Batch::of_records(vec![Record::Spent { actions: count, resets: 0 }]))
+            .append(Batch::of_facts(vec![Fact::Spent {
+                writer: WriterId::LONE,
+                actions: count,
+                resets: 0,
+            }]))
             .unwrap();
         let WriterEvent::Durable(ticket) = told.recv().unwrap() else { panic!() };
         assert_eq!(ticket, count);
@@ -159,7 +168,7 @@ fn changed_bytes_in_a_closed_store_are_an_error_or_harmless() {
     let store = Store::create(&directory, &json!({})).unwrap();
     for number in 0..20 {
         let states = vec![(StateKey(number), found(&number.to_string()))];
-        store.commit(&[Batch { records: records(), states, ..Batch::default() }]).unwrap();
+        store.commit(&[Batch { facts: facts(), states, ..Batch::default() }]).unwrap();
     }
     let whole = read_back(&store);
     drop(store);
@@ -173,14 +182,14 @@ fn changed_bytes_in_a_closed_store_are_an_error_or_harmless() {
             bytes[written[chance.below(written.len())]] = chance.below(256) as u8;
         }
         fs::write(directory.join(FILE), bytes).unwrap();
-        let read = || -> Result<Vec<Record>, StoreError> {
+        let read = || -> Result<Vec<Fact>, StoreError> {
             let store = Store::read(&directory)?;
             for state in store.states()? {
                 let detail = state?.1;
                 store.blob(detail.source)?;
                 store.page(detail.page)?;
             }
-            store.records()?.collect()
+            store.facts()?.collect()
         };
         match read() {
             Ok(records) => assert!(whole.starts_with(&records), "round {round}"),

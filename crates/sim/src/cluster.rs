@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::message::{PeerInput, ReplicaPiece, ToCrawler};
+use argiope_controller::journal::Fact;
+use argiope_controller::peer::message::{PeerInput, ToCrawler};
 use argiope_controller::peer::{Peer, place};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
@@ -59,8 +60,8 @@ struct RingNode {
     /// The factor by which messages to it, and their processing, take longer.
     slowness: u64,
     /// What its disk holds, and what is written but not synced, if controllers may restart.
-    disk: Vec<ReplicaPiece>,
-    unsynced: Vec<ReplicaPiece>,
+    disk: Vec<Fact>,
+    unsynced: Vec<Fact>,
     /// Its side of a partitioned network.
     side: u8,
     /// When its queue is empty, in nanoseconds.

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Outcome;
-use argiope_controller::record::Record;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -40,7 +40,7 @@ pub struct Fleet<'a> {
     chance: Chance,
     /// What a reset takes, in actions.
     reset_cost: f64,
-    records: Vec<Record>,
+    facts: Vec<Fact>,
     assignments: u64,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
@@ -63,7 +63,7 @@ impl<'a> Fleet<'a> {
             done,
             chance: Chance::new(&[seed, 0xF1EE7]),
             reset_cost,
-            records: Vec::new(),
+            facts: Vec::new(),
             assignments: 0,
             finished: None,
         }
@@ -85,7 +85,7 @@ impl<'a> Fleet<'a> {
                     self.assignments += 1;
                     self.begin(crawler, job, ahead.into());
                 }
-                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Keep(fact) => self.facts.push(fact),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
                     self.finished = Some((complete, stopped_by))
@@ -112,9 +112,9 @@ impl<'a> Fleet<'a> {
         &self.controller
     }
 
-    /// The records that the controller has written so far.
-    pub fn records(&self) -> &[Record] {
-        &self.records
+    /// The facts that the controller has written so far.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
     }
 
     /// How the crawl ended, once it has: whether it is complete, and what stopped it.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
-use argiope_controller::peer::message::ReplicaPiece;
+use argiope_controller::journal::Fact;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     Coordinator, CoordinatorEffect, CoordinatorInput, CoordinatorTimeouts, CoordinatorTimer,
@@ -87,8 +87,8 @@ pub struct Star<'a> {
     crawlers: BTreeMap<CrawlerId, StarCrawler>,
     faults: StarFaults,
     plan: DivisionPlan,
-    /// What the coordinator recorded, if it may restart.
-    records: Vec<ReplicaPiece>,
+    /// The facts that the coordinator wrote, if it may restart.
+    facts: Vec<Fact>,
     is_finished: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Star<'a> {
             crawlers: BTreeMap::new(),
             faults,
             plan,
-            records: Vec::new(),
+            facts: Vec::new(),
             is_finished: false,
         };
         star.tell_coordinator(CoordinatorInput::Start);
@@ -145,7 +145,7 @@ impl<'a> Star<'a> {
         self.faults.restarts.retain(|&share| share > progress);
         if self.faults.restarts.len() < before && !self.is_finished {
             let timeouts = timeouts(&self.env.scenario);
-            self.coordinator = Coordinator::restored(self.plan, timeouts, &self.records);
+            self.coordinator = Coordinator::restored(self.plan, timeouts, &self.facts);
             self.tell_coordinator(CoordinatorInput::Start);
         }
     }
@@ -161,9 +161,9 @@ impl<'a> Star<'a> {
                 CoordinatorEffect::Wake(timer, time) => {
                     self.env.events.schedule(time, StarEvent::CoordinatorTimer(timer));
                 }
-                CoordinatorEffect::Keep(record) => {
+                CoordinatorEffect::Keep(fact) => {
                     if !self.faults.restarts.is_empty() {
-                        self.records.push(record);
+                        self.facts.push(fact);
                     }
                 }
                 CoordinatorEffect::Finished => {
@@ -286,7 +286,7 @@ impl<'a> Star<'a> {
             }
             Some(job) => {
                 let (outcome, spent) = self.env.perform(&mut star_crawler.simulated, &job);
-                NodeInput::Performed(Performed { outcome, spent, content: None, notes: None })
+                NodeInput::Performed(Performed { outcome, spent, content: None })
             }
         };
         self.tell_node(crawler, input);

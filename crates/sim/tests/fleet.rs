@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::JobFailure;
-use argiope_controller::record::Record;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
@@ -37,14 +37,14 @@ fn with(settings: ControllerSettings, limits: CrawlLimits) -> ControllerSettings
 }
 
 /// The number of executed candidates.
-fn executed(records: &[Record]) -> usize {
-    records.iter().filter(|record| matches!(record, Record::Transition { .. })).count()
+fn executed(records: &[Fact]) -> usize {
+    records.iter().filter(|record| matches!(record, Fact::Transition { .. })).count()
 }
 
 /// The states and actions that the controller gave up, with the reason.
-fn failed(world: &World<'_>, records: &[Record]) -> BTreeMap<(u32, u32), JobFailure> {
+fn failed(world: &World<'_>, records: &[Fact]) -> BTreeMap<(u32, u32), JobFailure> {
     let failed = records.iter().filter_map(|record| match record {
-        Record::Failed { from, action, reason } => {
+        Fact::GivenUp { from, action, reason } => {
             Some(((world.state(*from), world.action(*action)), *reason))
         }
         _ => None,
@@ -83,9 +83,9 @@ proptest! {
                 let context = format!("{}, {crawlers} crawlers", strategy.name);
                 prop_assert_eq!(fleet.finished(), Some((true, None)), "{}", context);
                 prop_assert_eq!(&fleet.model(&app), &app, "{}", context);
-                prop_assert_eq!(executed(fleet.records()), app.transitions(), "each once: {}", context);
+                prop_assert_eq!(executed(fleet.facts()), app.transitions(), "each once: {}", context);
                 let again = run_fleet(&world, settings, crawlers, seed);
-                prop_assert_eq!(fleet.records(), again.records(), "the same seed: {}", context);
+                prop_assert_eq!(fleet.facts(), again.facts(), "the same seed: {}", context);
             }
         }
     }
@@ -118,8 +118,8 @@ proptest! {
                 if complete {
                     prop_assert_eq!(progress.unexplored, 0);
                 }
-                let settled = executed(fleet.records()) + failed(&world, fleet.records()).len();
-                let restored = Controller::restore(looking_ahead(&app, strategy, seed), fleet.records().to_vec());
+                let settled = executed(fleet.facts()) + failed(&world, fleet.facts()).len();
+                let restored = Controller::restore(looking_ahead(&app, strategy, seed), fleet.facts().to_vec());
                 prop_assert_eq!(restored.unwrap().progress(), progress);
                 prop_assert_eq!(settled, progress.transitions + progress.failed);
             }
@@ -140,10 +140,10 @@ proptest! {
             for crawlers in [1, 2, 8] {
                 let fleet = run_fleet(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 prop_assert_eq!(fleet.finished(), Some((true, None)));
-                let failed = failed(&world, fleet.records());
+                let failed = failed(&world, fleet.facts());
                 prop_assert!(failed.values().all(|&reason| reason == JobFailure::Hung));
                 prop_assert_eq!(failed.into_keys().collect::<BTreeSet<_>>(), broken.clone());
-                prop_assert_eq!(executed(fleet.records()), app.transitions() - broken.len());
+                prop_assert_eq!(executed(fleet.facts()), app.transitions() - broken.len());
             }
         }
     }
@@ -156,15 +156,15 @@ proptest! {
         let world = World::new(&app);
         let settings = looking_ahead(&app, &ALL[strategy], seed);
         let whole = run_fleet(&world, settings, crawlers, seed);
-        let cut = cut.index(whole.records().len() + 1);
-        let mut records = whole.records()[..cut].to_vec();
+        let cut = cut.index(whole.facts().len() + 1);
+        let mut records = whole.facts()[..cut].to_vec();
         let controller = Controller::restore(settings, records.clone()).unwrap();
         let mut fleet = Fleet::new(&world, controller, crawlers, seed);
         while fleet.step() {}
         prop_assert_eq!(fleet.finished(), Some((true, None)));
         prop_assert_eq!(&fleet.model(&app), &app);
-        // No record is written twice; the records before and after the cut make one crawl.
-        records.extend_from_slice(fleet.records());
+        // No fact is written twice; the facts before and after the cut make one crawl.
+        records.extend_from_slice(fleet.facts());
         let joined = Controller::restore(settings, records).unwrap();
         prop_assert_eq!(joined.progress(), fleet.controller().progress());
     }
@@ -198,7 +198,7 @@ proptest! {
         let fleet = crawl(CrawlLimits { max_depth: Some(max_depth), ..CrawlLimits::default() });
         let near = within(&app, max_depth as usize);
         let candidates: usize = near.iter().map(|&state| app.transitions_from(state).len()).sum();
-        prop_assert_eq!(executed(fleet.records()), candidates);
+        prop_assert_eq!(executed(fleet.facts()), candidates);
         let seen = within(&app, max_depth as usize + 1);
         let all = seen.iter().map(|&state| app.transitions_from(state).len()).sum::<usize>() == candidates;
         let expected = if all { (true, None) } else { (false, Some(StoppedBy::MaxDepth)) };
@@ -222,8 +222,8 @@ proptest! {
         let world = World::with_faults(&site, ApplicationFaults { links, ..ApplicationFaults::default() });
         let fleet = run_fleet(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
         prop_assert_eq!(fleet.finished(), Some((true, None)));
-        let times = |link| fleet.records().iter().filter(|record| {
-            matches!(record, Record::Transition { action, .. } if *action == signature_of(link))
+        let times = |link| fleet.facts().iter().filter(|record| {
+            matches!(record, Fact::Transition { action, .. } if *action == signature_of(link))
         }).count();
         let offers = |state, link| site.transitions_from(state).iter().any(|it| it.0 == link);
         let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
@@ -234,7 +234,7 @@ proptest! {
         }
         let progress = fleet.controller().progress();
         prop_assert_eq!(progress.states, site.states());
-        let restored = Controller::restore(settings(&site, &ALL[strategy], seed), fleet.records().to_vec());
+        let restored = Controller::restore(settings(&site, &ALL[strategy], seed), fleet.facts().to_vec());
         prop_assert_eq!(restored.unwrap().progress(), progress);
     }
 }
@@ -289,7 +289,7 @@ fn prediction_costs_little_and_saves_assignments() {
                 let crawl = |ahead| {
                     let settings = ControllerSettings { ahead, ..settings(&app, adaptive, seed) };
                     let fleet = run_fleet(&world, settings, crawlers, seed);
-                    assert_eq!(executed(fleet.records()), app.transitions());
+                    assert_eq!(executed(fleet.facts()), app.transitions());
                     (fleet.controller().known().spent().cost(app.reset_cost), fleet.assignments())
                 };
                 let (alone, _) = crawl(0);

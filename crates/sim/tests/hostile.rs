@@ -1,13 +1,13 @@
 //! A controller whose crawlers report random outcomes: it must end, respect its limits and be able
-//! to resume from its records.
+//! to resume from its facts, in any order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
-use argiope_controller::record::Record;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
@@ -68,12 +68,12 @@ impl RandomCrawler {
     }
 }
 
-/// The driver: the jobs of each crawler, and the records.
+/// The driver: the jobs of each crawler, and the facts.
 #[derive(Default)]
 struct Driver {
     jobs: BTreeMap<CrawlerId, (Job, VecDeque<Ahead>)>,
     away: BTreeSet<CrawlerId>,
-    records: Vec<Record>,
+    facts: Vec<Fact>,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
@@ -110,7 +110,7 @@ impl Driver {
                         "{crawler:?} has a job already"
                     );
                 }
-                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Keep(fact) => self.facts.push(fact),
                 ControllerEffect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),
                 ControllerEffect::Finished { complete, stopped_by } => {
                     assert!(self.jobs.is_empty(), "a crawler still has a job");
@@ -194,10 +194,15 @@ proptest! {
         prop_assert_eq!(complete, progress.unexplored == 0);
         prop_assert!(limits.max_states.is_none_or(|limit| progress.states <= limit));
         prop_assert!(limits.max_actions.is_none_or(|limit| progress.actions <= limit));
-        for cut in [driver.records.len(), random.0.below(driver.records.len() + 1)] {
-            let restored = Controller::restore(settings, driver.records[..cut].to_vec());
+        let mut shuffled = driver.facts.clone();
+        shuffled.extend_from_slice(&driver.facts[random.0.below(driver.facts.len() + 1)..]);
+        random.0.shuffle(&mut shuffled);
+        let restored = Controller::restore(settings, shuffled);
+        prop_assert_eq!(restored.map(|it| it.progress()).ok(), Some(progress), "in any order");
+        for cut in [driver.facts.len(), random.0.below(driver.facts.len() + 1)] {
+            let restored = Controller::restore(settings, driver.facts[..cut].to_vec());
             prop_assert!(restored.is_ok(), "{:?}", restored.err());
-            if cut == driver.records.len() {
+            if cut == driver.facts.len() {
                 prop_assert_eq!(restored.map(|it| it.progress()).ok(), Some(progress));
             }
         }

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::outcome::{Offered, Sighting};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{
     Done, Envelope, LeaseRef, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, TaskReport,
     ToCrawler,
@@ -283,7 +283,7 @@ impl Checked {
                 task: task.id,
                 step,
                 once: false,
-                notes: None,
+                notes: Vec::new(),
                 new: false,
                 kept_by: task.id.by,
             };
@@ -357,12 +357,15 @@ impl Checked {
 
 /// Whether a controller keeps every state that a recorded transition leads to.
 fn is_nothing_lost(snapshot: &Snapshot) -> bool {
-    let peers = || snapshot.peers.iter().flatten().filter(|peer| peer.atlas().initial().is_some());
+    let peers =
+        || snapshot.peers.iter().flatten().filter(|peer| peer.known().graph().initial().is_some());
     let kept: BTreeSet<_> =
-        peers().flat_map(|peer| peer.atlas().full().map(|(key, _)| key)).collect();
+        peers().flat_map(|peer| peer.known().graph().full().map(|(key, _)| key)).collect();
     peers().all(|peer| {
-        let own = peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key));
-        own.flat_map(|(_, state)| peer.atlas().leads(state)).all(|(_, to)| kept.contains(&to))
+        let own =
+            peer.known().ownership().own().filter(|&(key, _)| peer.known().graph().is_full(key));
+        own.flat_map(|(_, state)| peer.known().graph().leads(state))
+            .all(|(_, to)| kept.contains(&to))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `argiope bench`: starts the lab, a program of its own, so that the product does not carry it.
+//! `argiope bench`: becomes the lab, which is a separate program.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -11,16 +11,16 @@ use argiope::processes;
 /// The lab's executable, which lies beside this one.
 const LAB: &str = "argiope-lab";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct BenchArgs {
-    /// Arguments of the bench; `argiope bench --help` lists them
+    /// Pass these to the lab; `argiope bench --help` lists them
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
-/// Becomes the lab. Returns only if that fails.
+/// Replaces this process by the lab. Returns only if that fails.
 pub fn run(args: &BenchArgs, log: LogArgs) -> Result<(), CommandFailure> {
     let lab = processes::beside(LAB)?;
     let error = Command::new(&lab)

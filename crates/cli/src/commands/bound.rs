@@ -1,4 +1,4 @@
-//! `argiope bound`: the least that a crawl can cost, had the application been known from the start.
+//! `argiope bound`: the lowest cost of a crawl if the application were known from the start.
 
 use argiope::format::{count, number};
 use argiope_explore::bound::{self, Bound};
@@ -14,7 +14,7 @@ Examples:
   argiope bound --testbed hypercube:8
   argiope bound --testbed hypercube:8 --reset-cost 10 --json";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BoundArgs {
@@ -25,6 +25,7 @@ pub struct BoundArgs {
     json: bool,
 }
 
+/// Prints the bounds.
 pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     let app = args.source.load()?;
     let complete = bound::lower_bound(&app.model, app.reset_cost);
@@ -35,7 +36,7 @@ pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     output::print(&format!(
         "{}\n\
          complete crawl, lower bound:  {} ({}, {})\n\
-         all states, best tour known:  {} ({}, {}), no tour below {}\n",
+         all states, best tour known:  {} ({}, {}), lower bound {}\n",
         app.describe(),
         number(complete.cost),
         count(complete.actions, "action"),
@@ -61,7 +62,7 @@ struct Effort {
     actions: u64,
     resets: u64,
     cost: f64,
-    /// What nothing can beat; the bound of a complete crawl is exact.
+    /// The lower bound; that of a complete crawl is exact.
     lower: f64,
 }
 

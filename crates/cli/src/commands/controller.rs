@@ -1,4 +1,4 @@
-//! `argiope controller`: one controller of a ring.
+//! `argiope controller`: one controller of a cluster.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,45 +10,46 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
 use argiope_wire::Role;
 
-use argiope::cluster::{Security, block_on, chance, leave_with_parent};
+use argiope::cluster::{Security, block_on, leave_with_parent, random_number};
 use argiope::failure::CommandFailure;
 use argiope::{interrupt, output};
 
 const AFTER_HELP: &str = "\
-A ring of two on one machine, each in its own terminal:
+Examples (two controllers on one machine, each in its own terminal):
   argiope controller --listen 127.0.0.1:7401 --data ring/one
   argiope controller --listen 127.0.0.1:7402 --join 127.0.0.1:7401 --data ring/two
 
-The first line on standard output is the address that it listens at; what happens to the ring is told on \
-standard error, one line each. SIGTERM or Ctrl-C lets it hand over what it has to the others and end. After a crash it \
-goes on with what is in its directory; the others have taken over meanwhile.
+The first line on standard output is the address that it listens on. Events of the cluster are \
+logged to standard error. On SIGTERM or Ctrl-C it hands its states over to the other controllers \
+and ends. After a crash it restarts from its directory; the others have taken over meanwhile.
 
-Without certificates only loopback addresses are served. `docs/operating.md` shows a ring of three machines.
+Without certificates it serves only loopback addresses. `docs/operating.md` shows a cluster of \
+three machines.
 
 Exit codes: 0 left in order, 1 failed, 2 bad input.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ControllerArgs {
-    /// Where to listen for other controllers, crawlers and clients; port 0 is any that is free
+    /// Listen on ADDR for controllers, crawlers and clients; port 0 takes any free one
     #[arg(long, value_name = "ADDR")]
     listen: String,
-    /// Where others can dial it, if that is not where it listens
+    /// Let others dial ADDR [default: the address that it listens on]
     #[arg(long, value_name = "ADDR")]
     advertise: Option<String>,
-    /// Join the ring that a controller there is in (may be given several times)
+    /// Join the cluster of the controller at ADDR (may be given several times)
     #[arg(long, value_name = "ADDR", value_delimiter = ',')]
     join: Vec<String>,
-    /// The directory for what it keeps: new, empty, or its own from before
+    /// Keep its states in DIR, which is new, empty, or its own from before
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Serve metrics (/metrics, as Prometheus reads them) and health (/health) at this loopback address
+    /// Serve Prometheus metrics (/metrics) and health (/health) on this loopback address
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
     #[command(flatten)]
     security: Security,
-    /// Note when tasks were given out and done
+    /// Write when tasks are assigned and executed to FILE
     #[arg(long, value_name = "FILE", hide = true)]
     trace: Option<PathBuf>,
     /// Leave when standard input ends
@@ -56,24 +57,25 @@ pub struct ControllerArgs {
     with_parent: bool,
 }
 
-/// So long members of the ring are asked who is there.
-const ASKED: Duration = Duration::from_secs(1);
+/// The time that other controllers have to list the members.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A place on the circle that takes much from the one who has most, if anybody can be asked who is there.
-fn place(args: &ControllerArgs) -> Result<Key, CommandFailure> {
-    let switch = args.security.switch(Role::Client, chance()?, None)?;
+/// Chooses a key in the widest gap of the ring, if another controller lists the members in time.
+fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
+    let switch = args.security.switch(Role::Client, random_number()?, None)?;
     let status = async { Client::dial_any(&switch, &args.join).await?.status().await };
-    let status = block_on(async { tokio::time::timeout(ASKED, status).await })?;
+    let status = block_on(async { tokio::time::timeout(STATUS_TIMEOUT, status).await })?;
     let members = status.ok().and_then(Result::ok).map(|status| status.members).unwrap_or_default();
-    let there =
+    let keys =
         members.iter().filter(|member| member.silent_ms == 0).map(|member| member.member.key);
-    Ok(Key::in_widest_gap(&there.collect::<Vec<_>>(), chance()?))
+    Ok(Key::in_widest_gap(&keys.collect::<Vec<_>>(), random_number()?))
 }
 
+/// Serves until it is told to leave.
 pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
-    // Also one that is told to leave while it starts leaves in order.
+    // Listens first: a controller also leaves in order while it starts.
     let leave = interrupt::listen();
-    let me = place(args)?;
+    let me = choose_key(args)?;
     let switch = args.security.switch(Role::Controller, me.0, args.advertise.as_deref())?;
     if args.with_parent {
         leave_with_parent(leave.clone());
@@ -81,18 +83,18 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
     let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
     let trace = trace.map_err(|error| CommandFailure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
-    let told = metrics.as_ref().map(|(_, metrics)| metrics.clone());
+    let shared = metrics.as_ref().map(|(_, metrics)| metrics.clone());
     let plan = ControllerPlan {
         data: args.data.clone(),
         me,
         switch,
         join: args.join.clone(),
         leave,
-        metrics: told,
+        metrics: shared,
         trace,
     };
     let ready = |address: &str| {
-        // Whoever reads it may have gone.
+        // A closed standard output does not stop a controller.
         let _ = output::print(&format!("{address}\n"));
         if args.security.certs.is_none() {
             tracing::info!("without certificates: only loopback addresses are served");
@@ -102,14 +104,14 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         if let Some((address, metrics)) = metrics {
             crate::metrics::serve(address, metrics).await?;
         }
-        Ok(controller::run(plan, &args.listen, ready, &mut |what| tracing::info!("{what}")).await)
+        Ok(controller::run(plan, &args.listen, ready).await)
     })??;
     ended.map_err(|error| match error {
         ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
             CommandFailure::Input(error.to_string())
         }
         ControllerError::Store(_) => CommandFailure::Failed(format!(
-            "{error}; what was kept before is in {}",
+            "{error}; what was stored before is in {}",
             argiope::format::path(&args.data)
         )),
     })

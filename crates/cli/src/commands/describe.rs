@@ -1,18 +1,18 @@
-//! How plug-ins (strategies, test-beds) are listed and explained, from what they say of themselves.
+//! Lists and explanations of plug-ins (strategies, identities, test-beds), from their own texts.
 
-/// Names, and beside them what they stand for.
+/// Lists names with their summaries.
 pub fn list<'a>(items: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let items: Vec<_> = items.into_iter().collect();
     let width = items.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     items.iter().map(|(name, summary)| format!("{name:<width$}  {summary}\n")).collect()
 }
 
-/// One of them, at length.
+/// Explains one plug-in.
 pub fn explain(name: &str, summary: &str, help: &str) -> String {
     format!("{name}: {summary}\n\n{}\n", wrapped(help))
 }
 
-/// Breaks a paragraph at words, at a width that is easy to read.
+/// Wraps a paragraph at 80 columns.
 fn wrapped(paragraph: &str) -> String {
     let mut lines = vec![String::new()];
     for word in paragraph.split_whitespace() {

@@ -1,4 +1,4 @@
-//! `argiope explain`: why two states are two, and what of the pages was found to be volatile.
+//! `argiope explain`: what differs between two states, and what is masked.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -17,31 +17,34 @@ Examples:
   argiope explain demo-run
   argiope explain demo-run initial 5
 
-States are given as `initial`, by their number in the order of discovery, or by the beginning of their \
-key; `argiope states` lists them. Without states it lists what changes by itself and is therefore masked.";
+Write a state as `initial`, as its number, or as the beginning of its key; `argiope states` lists \
+them. Without states it lists all masks: content that changes by itself does not tell states \
+apart.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ExplainArgs {
-    /// The directory of the run
+    /// Read the run in this directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// A state
+    /// Compare this state
     #[arg(value_name = "A", requires = "b")]
     a: Option<String>,
-    /// Another one
+    /// Compare with this state
     #[arg(value_name = "B")]
     b: Option<String>,
 }
 
+/// Compares two states, or lists the masks.
 pub fn run(args: &ExplainArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
-    let (Some(a), Some(b)) = (&args.a, &args.b) else { return output::print(&volatile(&recorded)) };
+    let (Some(a), Some(b)) = (&args.a, &args.b) else { return output::print(&masks(&recorded)) };
     let (a, b) = (recorded.find(a)?, recorded.find(b)?);
     output::print(&compared(&recorded, a, b)?)
 }
 
+/// What differs between two states, by significance.
 fn compared(
     recorded: &RecordedRun,
     a: StateIndex,
@@ -49,19 +52,19 @@ fn compared(
 ) -> Result<String, CommandFailure> {
     let name = &recorded.settings.identity;
     let identity = identity::find(name).ok_or_else(|| {
-        CommandFailure::Input(format!("the run has an unknown identity, {name:?}"))
+        CommandFailure::Input(format!("the run has the unknown identity {name:?}"))
     })?;
     let mut text = format!("A: {}\nB: {}\n", recorded.describe(a)?, recorded.describe(b)?);
     if a == b {
-        return Ok(text + "They are the same state.\n");
+        return Ok(text + "A and B are the same state.\n");
     }
-    // States have got their names through the masks of all pages; those of single states came later.
+    // The keys of states depend on the masks of all pages, not on those of single states.
     let found =
         difference(identity, &recorded.learned.masks, &recorded.page(a)?, &recorded.page(b)?);
     let headings = [
-        (Significance::Counts, format!("What makes them two states (identity {name}):")),
-        (Significance::Masked, "What differs and is masked:".to_owned()),
-        (Significance::DoesNotCount, "What differs and does not count:".to_owned()),
+        (Significance::Counts, format!("Differences that tell them apart (identity {name}):")),
+        (Significance::Masked, "Masked differences:".to_owned()),
+        (Significance::DoesNotCount, "Differences that the identity ignores:".to_owned()),
     ];
     for (verdict, heading) in headings {
         let lines: Vec<&Difference> = found.iter().filter(|one| one.verdict == verdict).collect();
@@ -69,7 +72,7 @@ fn compared(
             _ = writeln!(text, "{heading}");
         }
         for line in lines {
-            // The heading says it already.
+            // The heading says the same.
             let line = line.to_string();
             let plain =
                 line.strip_suffix(" (masked)").or_else(|| line.strip_suffix(" (does not count)"));
@@ -78,34 +81,30 @@ fn compared(
     }
     for (letter, state) in [("A", a), ("B", b)] {
         if let Some(masks) = recorded.learned.state_masks.of(recorded.graph()?.key(state)) {
-            _ = write!(
-                text,
-                "What was found later to change by itself in {letter}:\n{}",
-                lines(masks)
-            );
+            _ = write!(text, "Masks of {letter} alone:\n{}", lines(masks));
         }
     }
     Ok(text)
 }
 
-/// Everything that is masked.
-fn volatile(recorded: &RecordedRun) -> String {
+/// Lists all masks.
+fn masks(recorded: &RecordedRun) -> String {
     let mut text = String::new();
     let everywhere = &recorded.learned.masks;
     if !everywhere.is_empty() {
-        let parts = count(everywhere.masks.len() as u64, "volatile part");
-        _ = write!(text, "{parts} masked on every page:\n{}", lines(everywhere));
+        let masks = count(everywhere.masks.len() as u64, "mask");
+        _ = write!(text, "{masks} on every page:\n{}", lines(everywhere));
     }
     for (key, masks) in recorded.learned.state_masks.iter() {
         let number = recorded.controller.known().state(key);
         let state = number.map_or_else(|| format!("{key:?}"), |state| state.0.to_string());
-        _ = write!(text, "masked in state {state}:\n{}", lines(masks));
+        _ = write!(text, "masks of state {state}:\n{}", lines(masks));
     }
     for selector in &recorded.settings.ignore {
-        _ = writeln!(text, "left out, as asked: everything that matches {}", Quoted(selector));
+        _ = writeln!(text, "ignored by --ignore: elements that match {}", Quoted(selector));
     }
     if text.is_empty() {
-        text.push_str("nothing is masked: no part of a page was found to change by itself\n");
+        text.push_str("no masks: no content changed by itself\n");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `argiope export`: what a crawl found, in other forms.
+//! `argiope export`: the model of a run, or the page of a state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,20 +16,20 @@ Examples:
   argiope simulate --model demo.json
   argiope export demo-run --format source --state initial
 
-The model has the states in the order of discovery, and of a transition that led to several states the \
-first one. Actions that look the same to people but are not get a number.";
+The model has the states in the order of discovery, and the first target of each transition. \
+Different actions with the same label get a number.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ExportArgs {
-    /// The directory of the run
+    /// Read the run in this directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// What to write
+    /// Export this
     #[arg(long, value_name = "FORMAT")]
     format: Format,
-    /// Which state: `initial`, its number, or the beginning of its key
+    /// Export this state: `initial`, its number, or the beginning of its key
     #[arg(long, value_name = "STATE", required_if_eq_any([("format", "source"), ("format", "screenshot")]))]
     state: Option<String>,
     /// Write to this file instead of standard output
@@ -43,16 +43,17 @@ enum Format {
     Model,
     /// The page of a state, as HTML
     Source,
-    /// The picture of a state, if there are pictures
+    /// The screenshot of a state, if the crawl took screenshots
     Screenshot,
 }
 
+/// Exports what is asked for.
 pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
     let bytes = match args.format {
         Format::Model if args.state.is_some() => {
             return Err(CommandFailure::Input(
-                "a model is of all states: leave --state out".to_owned(),
+                "--state cannot be used with --format model".to_owned(),
             ));
         }
         Format::Model => model(&recorded)?.into_bytes(),
@@ -61,7 +62,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
             let detail = recorded.detail(state)?;
             let none = || {
                 CommandFailure::Input(
-                    "the crawl took no pictures: crawl with --screenshots".to_owned(),
+                    "the run has no screenshots: crawl with --screenshots".to_owned(),
                 )
             };
             let hash = match args.format {
@@ -77,12 +78,13 @@ pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
     }
 }
 
+/// The model as JSON.
 fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     recorded.graph()?;
     let labels = recorded.labels()?;
     let mut names = Names { labels, given: BTreeSet::new() };
     let mut model = recorded.controller.model(&recorded.settings.url, |action| names.name(action));
-    // It was measured, and not to the last digit.
+    // It is a measurement; more digits are noise.
     model.reset_cost = (recorded.learned.reset_cost * 100.0).round() / 100.0;
     let unreachable = model.unreachable().len();
     if unreachable > 0 {
@@ -96,7 +98,7 @@ fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     Ok(model.to_json())
 }
 
-/// Names for actions, each given once.
+/// Unique names for actions.
 struct Names {
     labels: BTreeMap<ActionSignature, String>,
     given: BTreeSet<String>,

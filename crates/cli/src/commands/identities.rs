@@ -1,4 +1,4 @@
-//! `argiope identities`: what the identities say of themselves.
+//! `argiope identities`: lists the identities, or explains one.
 
 use argiope_explore::identity;
 
@@ -7,7 +7,7 @@ use crate::commands::describe::{explain, list};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope identities\n  argiope identities structure")]
 pub struct IdentitiesArgs {
@@ -16,6 +16,7 @@ pub struct IdentitiesArgs {
     name: Option<String>,
 }
 
+/// Prints the list, or an explanation.
 pub fn run(args: &IdentitiesArgs) -> Result<(), CommandFailure> {
     match args.name.as_deref().and_then(identity::find) {
         Some(described) => {

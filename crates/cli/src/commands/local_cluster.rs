@@ -1,4 +1,4 @@
-//! `argiope local-cluster`: a ring and its crawlers as processes of this machine, for as long as one command takes.
+//! `argiope local-cluster`: controllers and crawlers as processes of this machine, for one command.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,45 +12,46 @@ Examples:
   argiope local-cluster --controllers 3 --crawlers 2 -- crawl --demo --out ring-run
   argiope local-cluster -- status
 
-What comes after `--` is a command of argiope: crawl, status or attach; `--cluster` with the address of a controller is \
-added to it. The controllers keep what they have in a directory for temporary files, or in --data DIR, where a second \
-call goes on with it.
+The command after `--` is crawl, status or attach; `--cluster` with the addresses of the \
+controllers is added to it. With --data the controllers keep their states, and the next call \
+continues from there.
 
-The exit code is the command's.";
+The exit code is that of the command.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct LocalClusterArgs {
-    /// How many controllers
+    /// Start N controllers
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     controllers: u32,
-    /// How many crawlers, with one tab each
+    /// Start M crawlers with one tab each
     #[arg(long, value_name = "M", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
     crawlers: u32,
-    /// Where the controllers keep what they have [default: a directory that is removed afterwards]
+    /// Keep the controllers' states in DIR [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Show what controllers and crawlers say
+    /// Show the log lines of controllers and crawlers
     #[arg(long)]
     verbose: bool,
-    /// The command, with its arguments
+    /// Run this command with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
+/// Starts the cluster, runs the command, and ends the cluster.
 pub fn run(args: &LocalClusterArgs, log: LogArgs) -> Result<(), CommandFailure> {
     let name = args.command.first().map_or("", String::as_str);
     if !["crawl", "status", "attach"].contains(&name) {
         return Err(CommandFailure::Input(format!(
-            "{name:?} is no command for a ring: crawl, status or attach is"
+            "{name:?} does not run on a cluster; use crawl, status or attach"
         )));
     }
     let (data, temporary) = match &args.data {
         Some(data) => (data.clone(), None),
         None => {
-            let folder = TempDir::new()?;
-            (folder.0.clone(), Some(folder))
+            let directory = TempDir::new()?;
+            (directory.0.clone(), Some(directory))
         }
     };
     let program = own_executable()?;
@@ -58,19 +59,19 @@ pub fn run(args: &LocalClusterArgs, log: LogArgs) -> Result<(), CommandFailure> 
         log: args.verbose.then_some(log.log_format),
         ..ClusterOptions::new(&program)
     };
-    let mut ring = ClusterProcesses::start(&data, args.controllers as usize, options)?;
+    let mut cluster = ClusterProcesses::start(&data, args.controllers as usize, options)?;
     for _ in 0..args.crawlers {
-        ring.add_crawler()?;
+        cluster.add_crawler()?;
     }
-    ring.wait_for_crawlers(args.crawlers)?;
-    let ended = Command::new(&program)
+    cluster.wait_for_crawlers(args.crawlers)?;
+    let status = Command::new(&program)
         .args(&args.command)
-        .args(["--cluster", &ring.addresses.join(",")])
+        .args(["--cluster", &cluster.addresses.join(",")])
         .status()
-        .map_err(|error| CommandFailure::Failed(format!("the command does not start: {error}")))?;
-    drop(ring);
+        .map_err(|error| CommandFailure::Failed(format!("cannot start the command: {error}")))?;
+    drop(cluster);
     drop(temporary);
-    match ended.code() {
+    match status.code() {
         Some(0) => Ok(()),
         code => {
             Err(CommandFailure::Ended(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))

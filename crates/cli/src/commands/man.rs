@@ -1,4 +1,4 @@
-//! `argiope man`: the manual in roff, a page for each command, one after the other.
+//! `argiope man`: the manual in roff, one page after another for each command.
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -7,9 +7,10 @@ use crate::args::Cli;
 use argiope::failure::CommandFailure;
 use argiope::output;
 
+/// Prints the manual.
 pub fn run() -> Result<(), CommandFailure> {
     let mut command = Cli::command();
-    // Gives the commands below their full names.
+    // Gives subcommands their full names.
     command.build();
     let mut manual = Vec::new();
     pages(&command, "argiope", &mut manual)

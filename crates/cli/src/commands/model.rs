@@ -1,10 +1,10 @@
-//! `argiope model`: an application as a model file, to look into, to change, or for another program.
+//! `argiope model`: an application as a model file, to read, to change, or for another program.
 
 use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::source::Source;
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -15,6 +15,7 @@ pub struct ModelArgs {
     source: Source,
 }
 
+/// Prints the model.
 pub fn run(args: &ModelArgs) -> Result<(), CommandFailure> {
     let mut app = args.source.load()?;
     app.model.reset_cost = app.reset_cost;

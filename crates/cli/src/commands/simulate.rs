@@ -1,5 +1,5 @@
-//! `argiope simulate`: one simulated crawler in a known application, or a ring of controllers with many, counted
-//! exactly.
+//! `argiope simulate`: one simulated crawler, or a ring of controllers with many, in a known
+//! application. Costs are exact.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ mod outcome;
 mod ring;
 mod trace;
 
-const ALL: (&str, &str) = ("all", "every strategy, one after the other");
+const ALL: (&str, &str) = ("all", "every strategy in turn");
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -33,33 +33,34 @@ Examples:
   argiope simulate --testbed bank-like --controllers 2 --crawlers 3 --trace bank.trace
   argiope simulate --testbed bank-like --replay bank.trace
 
-The table gives the median over the seeds of each figure: the cost when the last state was found and \
-when the last transition was executed (actions, and resets at their cost; the first load is a reset), \
-and the latter over the lower bound of a complete crawl.
+The table has medians over the seeds: the cost until the last state is found, the cost until the \
+last transition is executed, and the ratio of the latter to the lower bound. The cost is the \
+number of actions plus the resets at their cost; the first load is a reset.
 
 With --json each run is one object on one line: strategy, seed, states, transitions, \
-all_states{actions,resets,cost}, complete{actions,resets,cost}, quartiles (the costs at which 25, 50, \
-75 and 100 % of the states were found), lower_bound_complete, wall_ms. The same seed gives the same \
-bytes, wall_ms apart.
+all_states{actions,resets,cost}, complete{actions,resets,cost}, quartiles (the costs at which 25, \
+50, 75 and 100 % of the states are found), lower_bound_complete, wall_ms. The same seed gives the \
+same bytes except wall_ms.
 
-With --controllers the crawl is shared by a ring of them; each row is a run. With --json an object has \
-strategy, seed, states, transitions, controllers, crawlers, scheme, recovery, cost, simulated_ms, \
-messages{by kind}, messages_total (without kind ring), messages_per_transition, depths[] (tasks by the \
-actions on the way), idle_share, failures, reexecuted, model_equal, wall_ms.";
+With --controllers a ring of controllers shares the crawl; each row is a run. With --json an \
+object has strategy, seed, states, transitions, controllers, crawlers, scheme, recovery, cost, \
+simulated_ms, messages{by kind}, messages_total (without kind ring), messages_per_transition, \
+depths[] (tasks by the length of their path), idle_share, failures, reexecuted, model_equal, \
+wall_ms.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SimulateArgs {
     #[command(flatten)]
     source: Source,
-    /// The strategy [default: adaptive; with controllers: greedy]
+    /// Explore with this strategy [default: adaptive, with --controllers greedy]
     #[arg(long, value_name = "NAME", value_parser = strategy_names(&[ALL]))]
     strategy: Option<String>,
-    /// How many seeds to run, from the first one on
+    /// Run N consecutive seeds
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
-    /// The first seed; it decides everything that is left to chance
+    /// Begin with seed S
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Print one JSON object per run instead of the table
@@ -69,7 +70,7 @@ pub struct SimulateArgs {
     ring: ring::SimulatedRingArgs,
 }
 
-/// Checked.
+/// The arguments, checked.
 struct Plan {
     app: CheckedModel,
     strategies: Vec<&'static NamedStrategy>,
@@ -77,12 +78,13 @@ struct Plan {
     json: bool,
 }
 
+/// Simulates and prints the results.
 pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     let plan = check(args)?;
     if let Some(path) = &args.ring.replay {
         return trace::replay(path, &plan.app);
     }
-    if args.ring.wanted() {
+    if args.ring.is_wanted() {
         return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
     }
     let bound = bound::lower_bound(&plan.app.model, plan.app.reset_cost);
@@ -90,7 +92,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     let progress = WorkProgress::new(work);
     let mut runs = Vec::new();
     for described in &plan.strategies {
-        progress.doing(described.name);
+        progress.set_step(described.name);
         for seed in plan.seeds.clone() {
             let started = Instant::now();
             let run = crawl(&plan.app, described, seed, &progress);
@@ -112,28 +114,25 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
     output::print(&format!(
         "{}, {}\n{}",
         plan.app.describe(),
-        seeds_in_words(&plan.seeds),
+        seeds_text(&plan.seeds),
         table(&summaries, &bound)
     ))
 }
 
 fn check(args: &SimulateArgs) -> Result<Plan, CommandFailure> {
     let end = args.seed.checked_add(args.seeds).ok_or_else(|| {
-        CommandFailure::Input(format!(
-            "--seed {} leaves no room for {} seeds",
-            args.seed, args.seeds
-        ))
+        CommandFailure::Input(format!("--seed {} is too large for {} seeds", args.seed, args.seeds))
     })?;
-    if !args.ring.wanted()
-        && let Some(name) = args.ring.pointless()
+    if !args.ring.is_wanted()
+        && let Some(name) = args.ring.requires_ring()
     {
-        return Err(CommandFailure::Input(format!("{name} means nothing without --controllers")));
+        return Err(CommandFailure::Input(format!("{name} requires --controllers")));
     }
     let default =
-        if args.ring.wanted() { strategies::FOR_PARTIAL_GRAPHS[0] } else { strategies::DEFAULT };
+        if args.ring.is_wanted() { strategies::FOR_PARTIAL_GRAPHS[0] } else { strategies::DEFAULT };
     let name = args.strategy.as_deref().unwrap_or(default);
     let named = |described: &&NamedStrategy| match name {
-        "all" if args.ring.wanted() => strategies::FOR_PARTIAL_GRAPHS.contains(&described.name),
+        "all" if args.ring.is_wanted() => strategies::FOR_PARTIAL_GRAPHS.contains(&described.name),
         name => name == ALL.0 || name == described.name,
     };
     Ok(Plan {
@@ -144,7 +143,7 @@ fn check(args: &SimulateArgs) -> Result<Plan, CommandFailure> {
     })
 }
 
-fn seeds_in_words(seeds: &std::ops::Range<u64>) -> String {
+fn seeds_text(seeds: &std::ops::Range<u64>) -> String {
     if seeds.end - seeds.start == 1 {
         format!("seed {}", seeds.start)
     } else {

@@ -1,4 +1,4 @@
-//! `argiope sites`: the small applications that come with argiope, to try it on.
+//! `argiope sites`: the small applications that come with argiope.
 
 use argiope_sites::{Server, Site, StartError};
 
@@ -10,17 +10,17 @@ const AFTER_HELP: &str = "\
 Examples:
   argiope sites
 
-With a name (`argiope sites demo`) the application is served on loopback until Ctrl-C, and its address \
-is printed, to look at it or to crawl it from another terminal.";
+With a name (`argiope sites demo`) it serves the application on loopback until Ctrl-C and prints \
+its address. Open it in a browser, or crawl it from another terminal.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SitesArgs {
     /// Serve this application
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// The port to serve it at [default: any that is free]
+    /// Serve it on port N [default: any free one]
     #[arg(
         long,
         value_name = "N",
@@ -31,6 +31,7 @@ pub struct SitesArgs {
     port: u16,
 }
 
+/// Lists the sites, or serves one.
 pub fn run(args: &SitesArgs) -> Result<(), CommandFailure> {
     let Some(name) = &args.name else {
         let summary = |site: Site| site.expected().map(|expected| expected.difficulty);
@@ -50,10 +51,12 @@ pub fn run(args: &SitesArgs) -> Result<(), CommandFailure> {
     })?;
     let heard = interrupt::listen();
     output::print(&format!("{}\n", server.url()))?;
-    // Ctrl-C is how this is meant to end.
+    // Ctrl-C ends it in order.
     let waiting = tokio::runtime::Builder::new_current_thread().build();
     waiting
-        .map_err(|error| CommandFailure::Failed(format!("cannot wait: {error}")))?
+        .map_err(|error| {
+            CommandFailure::Failed(format!("cannot start the async runtime: {error}"))
+        })?
         .block_on(heard.notified());
     Ok(())
 }

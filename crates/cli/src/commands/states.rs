@@ -1,13 +1,12 @@
-//! `argiope states`: the states that a crawl found, and one of them at length: the path that leads there,
-//! and where its actions lead.
+//! `argiope states`: lists the states of a run, or shows the path and the actions of one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use argiope::format::count;
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note};
-use argiope_controller::record::Record;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
@@ -21,14 +20,14 @@ Examples:
   argiope states demo-run
   argiope states demo-run 5
 
-States are numbered in the order of discovery; `initial` is the first one, 0. A state can also be given \
-by the beginning of its key, which is the same in every crawl of the same application.";
+States are numbered in the order of discovery; `initial` is state 0. The beginning of a key also \
+names a state. Keys are the same in every crawl of an application.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct StatesArgs {
-    /// The directory of the run
+    /// Read the run in this directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Show this state
@@ -36,19 +35,21 @@ pub struct StatesArgs {
     state: Option<String>,
 }
 
+/// Lists the states, or shows one.
 pub fn run(args: &StatesArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
     match &args.state {
-        Some(state) => output::print(&one(&recorded, recorded.find(state)?)?),
+        Some(state) => output::print(&detail(&recorded, recorded.find(state)?)?),
         None => output::print(&table(&recorded)?),
     }
 }
 
+/// One row for each state.
 fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     let graph = recorded.graph()?;
     let paths = recorded.controller.paths();
     let mut text =
-        format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "done/known");
+        format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "tried/known");
     for state in recorded.states() {
         let detail = recorded.detail(state)?;
         let key = graph.key(state);
@@ -68,7 +69,7 @@ fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     Ok(text)
 }
 
-/// What the records say about actions, beside where they lead.
+/// Failures and notes of actions, from the records.
 #[derive(Default)]
 struct Remarks {
     failed: BTreeMap<(StateKey, ActionSignature), JobFailure>,
@@ -78,12 +79,12 @@ struct Remarks {
 impl Remarks {
     fn read(recorded: &RecordedRun) -> Result<Self, CommandFailure> {
         let mut remarks = Self::default();
-        for record in recorded.store.records().map_err(|error| refused(&error))? {
+        for record in recorded.store.facts().map_err(|error| refused(&error))? {
             match record.map_err(|error| refused(&error))? {
-                Record::Failed { from, action, reason } => {
+                Fact::GivenUp { from, action, reason } => {
                     remarks.failed.insert((from, action), reason);
                 }
-                Record::Transition { from, action, notes, .. } if !notes.is_empty() => {
+                Fact::Transition { from, action, notes, .. } if !notes.is_empty() => {
                     remarks.notes.insert((from, action), notes);
                 }
                 _ => {}
@@ -93,7 +94,8 @@ impl Remarks {
     }
 }
 
-fn one(recorded: &RecordedRun, state: StateIndex) -> Result<String, CommandFailure> {
+/// Everything about one state.
+fn detail(recorded: &RecordedRun, state: StateIndex) -> Result<String, CommandFailure> {
     let graph = recorded.graph()?;
     let detail = recorded.detail(state)?;
     let key = graph.key(state);
@@ -104,8 +106,8 @@ fn one(recorded: &RecordedRun, state: StateIndex) -> Result<String, CommandFailu
     path(recorded, state, &mut text)?;
     actions(recorded, state, &mut text)?;
     for (heading, masks) in [
-        ("volatile here, as on every page:", Some(&recorded.learned.masks)),
-        ("volatile in this state:", recorded.learned.state_masks.of(key)),
+        ("masks of every page:", Some(&recorded.learned.masks)),
+        ("masks of this state:", recorded.learned.state_masks.of(key)),
     ] {
         let Some(masks) = masks.filter(|masks| !masks.is_empty()) else { continue };
         _ = writeln!(text, "\n{heading}");
@@ -116,7 +118,7 @@ fn one(recorded: &RecordedRun, state: StateIndex) -> Result<String, CommandFailu
     Ok(text)
 }
 
-/// How to get there.
+/// Writes the path to a state.
 fn path(
     recorded: &RecordedRun,
     state: StateIndex,
@@ -124,15 +126,11 @@ fn path(
 ) -> Result<(), CommandFailure> {
     let graph = recorded.graph()?;
     let Some(path) = recorded.controller.paths().to(graph.key(state)) else {
-        _ = writeln!(text, "\nno known path leads there: it appeared by itself");
+        _ = writeln!(text, "\nno known path: the state appeared without an action");
         return Ok(());
     };
     let url = Escaped(&recorded.settings.url, 200);
-    _ = writeln!(
-        text,
-        "\nhow to get there ({}):\n  load {url}",
-        count(path.len() as u64, "action")
-    );
+    _ = writeln!(text, "\npath ({}):\n  load {url}", count(path.len() as u64, "action"));
     for step in path {
         let from = recorded.store.detail(step.from).map_err(|error| refused(&error))?;
         let offers = from.map(|detail| detail.offers).unwrap_or_default();
@@ -141,12 +139,12 @@ fn path(
             .find(|offer| offer.signature == step.action)
             .map(|offer| offer.label.as_str());
         let to = graph.find(step.to).map_or(0, |state| state.0);
-        _ = writeln!(text, "  {} → state {to}", Escaped(label.unwrap_or("an unknown action"), 160));
+        _ = writeln!(text, "  {} → state {to}", Escaped(label.unwrap_or("unknown action"), 160));
     }
     Ok(())
 }
 
-/// What can be done there, and where it leads.
+/// Writes the actions of a state and their targets.
 fn actions(
     recorded: &RecordedRun,
     state: StateIndex,
@@ -162,19 +160,21 @@ fn actions(
         let slot =
             graph.action_named(offer.signature).and_then(|action| graph.slot_of(state, action));
         let end = match slot {
-            _ if remarks.failed.contains_key(&name) => in_words(remarks.failed[&name]).to_owned(),
-            None => "belongs to the state that showed it first".to_owned(),
+            _ if remarks.failed.contains_key(&name) => {
+                failure_text(remarks.failed[&name]).to_owned()
+            }
+            None => "explored in the state that first offered it".to_owned(),
             Some(slot) if graph.closed().contains(&slot) => {
-                "a plain link, followed elsewhere".to_owned()
+                "plain link, followed in another state".to_owned()
             }
             Some(slot) => match graph.target(slot) {
                 Some(to) => format!("→ {}", destinations(recorded, slot, to)),
-                None => "not tried yet".to_owned(),
+                None => "unexplored".to_owned(),
             },
         };
         _ = writeln!(text, "  {}  {end}", Escaped(&offer.label, 160));
         for note in remarks.notes.get(&name).into_iter().flatten() {
-            _ = writeln!(text, "    {}", noted(note));
+            _ = writeln!(text, "    {}", note_text(note));
         }
     }
     Ok(())
@@ -187,29 +187,29 @@ fn destinations(recorded: &RecordedRun, slot: Slot, first: StateIndex) -> String
     all.join(" or ")
 }
 
-fn in_words(reason: JobFailure) -> &'static str {
+fn failure_text(reason: JobFailure) -> &'static str {
     match reason {
         JobFailure::Hung => "failed: the page did not answer in time",
         JobFailure::Crashed => "failed: the page crashed",
         JobFailure::NotLoaded => "failed: the page could not be loaded",
-        JobFailure::Missing => "failed: it was not to be found again",
-        JobFailure::Lost => "failed: the browser went away",
-        JobFailure::Unreachable => "failed: this state was not reached again",
-        JobFailure::Exchanged => "failed: no tab could do it",
+        JobFailure::Missing => "failed: the element was not found again",
+        JobFailure::Lost => "failed: the browser ended",
+        JobFailure::Unreachable => "failed: this state could not be reached again",
+        JobFailure::Exchanged => "failed: no tab could execute it",
     }
 }
 
-fn noted(note: &Note) -> String {
+fn note_text(note: &Note) -> String {
     match note {
         Note::Dialog(kind, said) => {
-            format!("a dialog was answered ({}): {}", Escaped(kind, 20), Quoted(said))
+            format!("dialog answered ({}): {}", Escaped(kind, 20), Quoted(said))
         }
-        Note::Window(url) => format!("a new window was refused: {}", Escaped(url, 200)),
-        Note::Download(url) => format!("a download was refused: {}", Escaped(url, 200)),
+        Note::Window(url) => format!("new window blocked: {}", Escaped(url, 200)),
+        Note::Download(url) => format!("download blocked: {}", Escaped(url, 200)),
         Note::OutOfScope(url) => {
-            format!("leads out of the application, which was stopped: {}", Escaped(url, 200))
+            format!("navigation out of scope blocked: {}", Escaped(url, 200))
         }
-        Note::Route(url) => format!("the address became {}", Escaped(url, 200)),
-        Note::Unsettled => "the page was still busy when its time was up".to_owned(),
+        Note::Route(url) => format!("address changed to {}", Escaped(url, 200)),
+        Note::Unsettled => "page did not settle in time".to_owned(),
     }
 }

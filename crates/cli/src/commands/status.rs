@@ -1,4 +1,4 @@
-//! `argiope status`: how a ring stands, as one of its controllers knows.
+//! `argiope status`: the state of a cluster as one of its controllers knows it.
 
 use std::fmt::Write;
 
@@ -8,23 +8,24 @@ use argiope_runtime::cluster::protocol::{CrawlTally, MemberStatus, Order, Status
 use argiope_wire::Role;
 use serde_json::json;
 
-use argiope::cluster::{Security, block_on, chance};
+use argiope::cluster::{Security, block_on, random_number};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
 const AFTER_HELP: &str = "\
-With the address of any controller of the ring:
+Examples (with the address of any controller):
   argiope status --cluster 127.0.0.1:7401
   argiope status --cluster 127.0.0.1:7401 --json
 
-With --json there is one object: controllers[] (key, address, silent_ms, tabs, shares[]) and crawls[] (id, url, \
-scheme, recovery, backups, stopped, finished, states, transitions, left, under_way, copies, crawlers, actions, resets).";
+With --json it prints one object: controllers[] (key, address, silent_ms, tabs, shares[]) and \
+crawls[] (id, url, scheme, recovery, backups, stopped, finished, states, transitions, left, \
+under_way, copies, crawlers, actions, resets).";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct StatusArgs {
-    /// Where a controller of the ring listens (several: whichever answers)
+    /// Ask the controller at ADDR; of several, the first that answers
     #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
     cluster: Vec<String>,
     /// Print one JSON object
@@ -34,8 +35,9 @@ pub struct StatusArgs {
     security: Security,
 }
 
+/// Asks a controller and prints its answer.
 pub fn run(args: &StatusArgs) -> Result<(), CommandFailure> {
-    let switch = args.security.switch(Role::Client, chance()?, None)?;
+    let switch = args.security.switch(Role::Client, random_number()?, None)?;
     let status =
         block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
     let status = status.map_err(|error| CommandFailure::Failed(error.to_string()))?;
@@ -46,7 +48,7 @@ fn text(status: &Status) -> String {
     let mut text = format!("{}\n", count(status.members.len() as u64, "controller"));
     for MemberStatus { member, silent_ms, tabs, .. } in &status.members {
         let silent = if *silent_ms > 0 {
-            format!(", silent for {:.1} s", *silent_ms as f64 / 1e3)
+            format!(", no heartbeat for {:.1} s", *silent_ms as f64 / 1e3)
         } else {
             String::new()
         };
@@ -63,13 +65,13 @@ fn text(status: &Status) -> String {
         let end = match (crawl.stopped, total.finished) {
             (true, _) => "stopped",
             (_, true) => "complete",
-            _ => "under way",
+            _ => "running",
         };
         _ = writeln!(text, "crawl {} of {}: {end}", crawl.id, name(&crawl.order.settings.url));
         _ = writeln!(
             text,
             "  {}, {} with {}",
-            kind(&crawl.order),
+            policy(&crawl.order),
             count(total.spent.actions, "action"),
             count(total.crawlers.into(), "tab"),
         );
@@ -78,24 +80,23 @@ fn text(status: &Status) -> String {
                 _ = writeln!(text, "  {:08x}  {}", member.key.0 >> 96, share(tally));
             }
         }
-        _ = writeln!(text, "  together  {}", share(&total));
+        _ = writeln!(text, "  total     {}", share(&total));
     }
     text
 }
 
-/// What keeps a crawl together.
-fn kind(order: &Order) -> String {
+/// The scheme, the failover policy and the replicas of a crawl.
+fn policy(order: &Order) -> String {
     if let Some(division) = order.division() {
-        return format!("static, one coordinator, divided by {}", name(division));
+        return format!("static scheme, one coordinator, division {}", name(division));
     }
-    let copies =
-        if order.backups == 1 { "1 copy".to_owned() } else { format!("{} copies", order.backups) };
-    format!("{}, {}, {copies}", order.scheme, order.recovery)
+    let replicas = count(order.backups.into(), "replica");
+    format!("scheme {}, recovery {}, {replicas}", order.scheme, order.recovery)
 }
 
 fn share(tally: &CrawlTally) -> String {
     format!(
-        "{:>6} states, {:>7} transitions, {:>6} left, {:>4} under way, {:>6} copies, {:>3} tabs",
+        "{:>6} states, {:>7} transitions, {:>6} unexplored, {:>4} leased, {:>6} replicas, {:>3} tabs",
         tally.states, tally.transitions, tally.left, tally.leases, tally.copies, tally.crawlers
     )
 }

@@ -1,4 +1,4 @@
-//! `argiope strategies`: what the strategies say of themselves.
+//! `argiope strategies`: lists the strategies, or explains one.
 
 use argiope_explore::strategies;
 
@@ -7,7 +7,7 @@ use crate::commands::describe::{explain, list};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  argiope strategies\n  argiope strategies greedy")]
 pub struct StrategiesArgs {
@@ -16,6 +16,7 @@ pub struct StrategiesArgs {
     name: Option<String>,
 }
 
+/// Prints the list, or an explanation.
 pub fn run(args: &StrategiesArgs) -> Result<(), CommandFailure> {
     match args.name.as_deref().and_then(strategies::find) {
         Some(described) => {

@@ -1,5 +1,6 @@
-//! Chaos by seed: whatever may happen to machines, in any order. The seed decides what happens and when; what the machines
-//! make of it is their affair, so that a seed that failed may pass the next time. Its log is in the folder that is named.
+//! Chaos by seed: failures of processes in any order. The seed decides what happens and when. The
+//! processes are not deterministic, so a seed that failed may pass the next time; its logs are in
+//! the directory that is named.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ fn whatever_happens_the_model_is_the_same() {
     }
 }
 
-/// Copies are on two others, so that two controllers may be lost one shortly after the other.
+/// With two replicas, two controllers may be lost in quick succession.
 fn survives(seed: u64, url: &str, expected: &Model) {
     let mut chance = Chance::new(&[seed, 0xC4A0]);
     let mut ring = Ring::of(&format!("chaos-{seed}"), 3, 2, url.to_owned());
@@ -41,7 +42,7 @@ fn survives(seed: u64, url: &str, expected: &Model) {
     times.sort_unstable();
     for when in times {
         ring.wait_until(when);
-        story.push(format!("{when}: {}", happens(&mut ring, &mut chance)));
+        story.push(format!("{when}: {}", inject(&mut ring, &mut chance)));
     }
     println!("seed {seed}, {recovery}: {}", story.join("; "));
     let (_, found) = crawl.end();
@@ -51,7 +52,8 @@ fn survives(seed: u64, url: &str, expected: &Model) {
     }
 }
 
-fn happens(ring: &mut Ring, chance: &mut Chance) -> String {
+/// Injects one event and describes it.
+fn inject(ring: &mut Ring, chance: &mut Chance) -> String {
     let controllers = ring.controllers.len();
     let one = chance.below(controllers);
     match chance.below(8) {
@@ -82,22 +84,22 @@ fn happens(ring: &mut Ring, chance: &mut Chance) -> String {
             let killed = ring.crawlers.remove(chance.below(ring.crawlers.len()));
             killed.kill();
             ring.add_crawler();
-            "a crawler is killed, another one comes".to_owned()
+            "a crawler is killed, another joins".to_owned()
         }
         5 if ring.crawlers.len() > 1 => {
             ring.crawlers.remove(chance.below(ring.crawlers.len())).leave();
             ring.add_crawler();
-            "a crawler leaves, another one comes".to_owned()
+            "a crawler leaves, another joins".to_owned()
         }
         6 => {
             ring.controllers[one].freeze();
             std::thread::sleep(Duration::from_millis(500 + 500 * chance.below(6) as u64));
             ring.controllers[one].thaw();
-            format!("controller {} stands still for a while", ring.controllers[one].number)
+            format!("controller {} is stopped for a while", ring.controllers[one].number)
         }
         _ => {
             ring.add_controller();
-            "a controller comes".to_owned()
+            "a controller joins".to_owned()
         }
     }
 }

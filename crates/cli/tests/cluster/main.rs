@@ -1,5 +1,5 @@
-//! Rings of real processes with real browsers, while everything happens to them that can happen to machines: the model
-//! is that of an undisturbed crawl on one machine every time.
+//! Rings of real processes with real browsers, while everything happens to them that can happen to
+//! machines: the model is that of an undisturbed crawl on one machine every time.
 
 mod chaos;
 mod network;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Note;
-use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_runtime::store::Store;
 use argiope_sites::Server;
@@ -18,17 +18,17 @@ use serde_json::Value;
 /// So long anything may take that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// States and transitions by their names: what must be the same, whoever found it.
+/// States and transitions by their names, which must be equal in every crawl.
 pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey, Vec<Note>)>)>;
 
 /// What a run directory holds.
 pub fn model(directory: &Path) -> Model {
     let store = Store::read(directory).expect("a run");
     let mut model = Model::new();
-    for record in store.records().expect("records") {
+    for record in store.facts().expect("records") {
         match record.expect("a record") {
-            Record::State { key, .. } => model.insert((key, None)),
-            Record::Transition { from, action, to, notes, .. } => {
+            Fact::State { key, .. } => model.insert((key, None)),
+            Fact::Transition { from, action, to, notes, .. } => {
                 model.insert((from, Some((action, to, notes))))
             }
             _ => false,
@@ -137,7 +137,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// With so many controllers and crawlers, for an application.
+    /// Starts controllers and crawlers for an application.
     pub fn new(name: &str, controllers: usize, crawlers: usize, query: &str) -> Self {
         let server = Server::start("toggles").expect("the fixture can be served");
         let url = format!("{}{query}", server.url());
@@ -161,7 +161,7 @@ impl Ring {
         for _ in 0..crawlers {
             ring.add_crawler();
         }
-        ring.wait_for("everybody is there", |status| {
+        ring.wait_for("all are connected", |status| {
             let members = status["controllers"].as_array().map_or(0, Vec::len);
             members == controllers && tabs(status) == crawlers as u64
         });
@@ -251,7 +251,7 @@ impl Ring {
         panic!("not so: {what}; see {}: {:?}", self.folder.display(), self.status());
     }
 
-    /// Waits until so many transitions were executed, or the crawl is over.
+    /// Waits until this many transitions are executed, or the crawl is over.
     pub fn wait_until(&self, transitions: u64) {
         self.wait_for(&format!("{transitions} transitions"), |status| {
             let crawl = &status["crawls"][0];
@@ -300,7 +300,8 @@ impl Ring {
         events
     }
 
-    /// Tasks that were given out after they were done and acknowledged, whoever did either. The traces say who.
+    /// Counts tasks that were assigned again after they were executed and acknowledged, from the
+    /// traces of all controllers.
     pub fn needless(&self) -> Vec<String> {
         let mut events = self.events();
         assert!(!events.is_empty(), "nothing was noted");

@@ -1,4 +1,4 @@
-//! Work divided in advance around one controller that coordinates: `--scheme static`.
+//! Static division of work with one coordinator: `--scheme static`.
 
 use argiope_sites::{Server, Site};
 
@@ -6,7 +6,7 @@ use crate::ring::{Ring, alone};
 use crate::stories::{assert_equal, notes};
 
 #[test]
-fn work_divided_in_advance_gives_what_one_machine_records() {
+fn static_division_records_what_one_machine_does() {
     let ring = Ring::new("divided", 2, 3, "");
     let expected = ring.expected();
     for division in ["stride", "range", "hash"] {
@@ -28,20 +28,20 @@ fn work_divided_in_advance_gives_what_one_machine_records() {
         if site == "dialogs" {
             let alone = alone(&server.url(), &ring.folder.join("dialogs-alone"));
             assert_eq!(notes(&found), notes(&alone));
-            assert!(notes(&found).len() > 20, "there is hardly anything to compare");
+            assert!(notes(&found).len() > 20, "too few notes to compare");
         }
     }
 }
 
 #[test]
-fn a_crawler_is_lost_and_the_coordinator_comes_back_and_the_model_is_the_same() {
+fn a_lost_crawler_and_a_restarted_coordinator_leave_the_model_the_same() {
     let mut ring = Ring::new("coordinator", 2, 3, "?switches=7");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--scheme", "static"]);
     ring.wait_until(150);
     ring.crawlers.remove(1).kill();
     ring.wait_until(400);
-    // Whoever was dialled first coordinates.
+    // The controller that was dialled coordinates.
     let coordinator = ring.controllers.remove(0);
     let (number, address) = (coordinator.number, coordinator.address.clone());
     coordinator.kill();

@@ -1,4 +1,4 @@
-//! What a ring must survive, one story each.
+//! What a cluster must survive, one story each.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use argiope_sites::{Server, Site};
 
 use crate::ring::{Model, Process, Ring, alone};
 
-/// The models are the same; if not, in what.
+/// Compares two models and shows what differs.
 pub fn assert_equal(found: &Model, expected: &Model) {
     let missing: Vec<_> = expected.difference(found).collect();
     let more: Vec<_> = found.difference(expected).collect();
@@ -23,7 +23,8 @@ fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
     let mut ring = Ring::new("machines", 3, 3, "?switches=7&wait=20");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--recovery", "redundancy"]);
-    // By then all three know each other; whoever only one knows of is passed over if that one is lost (decision 20).
+    // By then all three know each other. A member that only one controller knows is lost with it
+    // (decision 20).
     ring.wait_until(200);
     ring.controllers.remove(1).kill();
     ring.wait_until(350);
@@ -39,8 +40,8 @@ fn machines_are_lost_come_and_leave_and_the_model_is_the_same() {
 }
 
 #[test]
-fn what_a_killed_crawler_had_begun_is_done_by_another_at_once() {
-    // Nothing was measured yet when it is killed: its task would be overdue after two minutes.
+fn jobs_of_a_killed_crawler_are_reassigned_at_once() {
+    // Without measured times a task would be overdue only after two minutes.
     let mut ring = Ring::new("begun", 1, 2, "?switches=2&wait=1000");
     let crawl = ring.crawl(&[]);
     ring.wait_for("both have begun", |_| ring.count("assigned") >= 2);
@@ -50,47 +51,48 @@ fn what_a_killed_crawler_had_begun_is_done_by_another_at_once() {
 }
 
 #[test]
-fn a_page_that_one_crawler_looked_at_the_others_know() {
+fn crawlers_share_the_pages_that_one_has_captured() {
     let ring = Ring::new("looked", 2, 3, "?switches=5&wait=20");
     let (summary, _) = ring.crawl(&[]).end();
     assert_eq!(summary["states"], 32);
     let looked = ring.count("looked");
-    // All three come by nearly every page; those that see one at the same time may both look.
+    // All three visit nearly every page; two that arrive at the same time may both capture it.
     assert!((32..=48).contains(&looked), "{looked} looks at 32 pages");
 }
 
 #[test]
-fn a_controller_says_whom_it_cannot_reach() {
+fn a_controller_logs_an_address_that_it_cannot_reach() {
     let mut ring = Ring::new("unreached", 1, 0, "");
     let lonely = ring.controller(9, "127.0.0.1:0", "exec \"$@\" --join 127.0.0.1:1");
     ring.controllers.push(lonely);
     let log = ring.folder.join("controller-9.log");
-    ring.wait_for("it has said so", |_| {
+    ring.wait_for("the log has the address", |_| {
         std::fs::read_to_string(&log)
             .is_ok_and(|text| text.contains("127.0.0.1:1 cannot be reached"))
     });
 }
 
-/// How long a controller stands still: as long as it takes to be taken for dead, or half a minute with `ARGIOPE_LONG=1`.
-fn a_while() -> Duration {
+/// How long a controller is stopped: long enough for a failover, or half a minute with
+/// `ARGIOPE_LONG=1`.
+fn pause() -> Duration {
     Duration::from_secs(if std::env::var_os("ARGIOPE_LONG").is_some() { 30 } else { 5 })
 }
 
 #[test]
-fn a_controller_that_stood_still_comes_back_and_the_model_is_the_same() {
+fn a_stopped_controller_continues_and_the_model_is_the_same() {
     let ring = Ring::new("frozen", 3, 3, "?switches=6&wait=50");
     let expected = ring.expected();
     let crawl = ring.crawl(&[]);
     ring.wait_until(100);
     ring.controllers[1].freeze();
-    std::thread::sleep(a_while());
+    std::thread::sleep(pause());
     ring.controllers[1].thaw();
     let (_, found) = crawl.end();
     assert_equal(&found, &expected);
 }
 
 #[test]
-fn everybody_is_killed_at_once_and_the_crawl_goes_on_where_it_was() {
+fn all_are_killed_at_once_and_the_crawl_resumes() {
     let mut ring = Ring::new("blackout", 3, 2, "?switches=7");
     let expected = ring.expected();
     let crawl = ring.crawl(&["--recovery", "redundancy"]);
@@ -111,16 +113,16 @@ fn everybody_is_killed_at_once_and_the_crawl_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_controller_with_a_full_disk_ends_and_the_others_go_on() {
+fn a_controller_with_a_full_disk_ends_and_the_others_continue() {
     let mut ring = Ring::new("full", 2, 2, "?switches=6&ballast=100000");
     let expected = ring.expected();
-    // A limit on the size of files: the only full disk that every machine can offer.
+    // A limit on the size of files stands for a full disk.
     let full = ring.controller(9, "127.0.0.1:0", "trap '' XFSZ; ulimit -S -f 3000; exec \"$@\"");
     ring.controllers.push(full);
-    ring.wait_for("the third is there", |status| {
+    ring.wait_for("the third is connected", |status| {
         status["controllers"].as_array().is_some_and(|all| all.len() == 3)
     });
-    // With copies on both others each of them has everything, wherever its place on the ring is.
+    // With two replicas each of the three has every state.
     let crawl = ring.crawl(&["--backups", "2"]);
     let code = ring.controllers.remove(2).ends();
     let log =
@@ -132,7 +134,7 @@ fn a_controller_with_a_full_disk_ends_and_the_others_go_on() {
 }
 
 #[test]
-fn several_crawls_share_a_ring_and_do_not_meet() {
+fn several_crawls_share_a_cluster_and_stay_apart() {
     let ring = Ring::new("several", 2, 2, "");
     let expected = ring.expected();
     let other = Server::start("demo").expect("the fixture can be served");
@@ -146,7 +148,7 @@ fn several_crawls_share_a_ring_and_do_not_meet() {
     assert_equal(&found, &also);
 }
 
-/// What happened during transitions, wherever.
+/// The notes of all transitions.
 pub fn notes(model: &Model) -> Vec<&Note> {
     let transitions = model.iter().filter_map(|(_, transition)| transition.as_ref());
     let mut notes: Vec<&Note> = transitions.flat_map(|(_, _, notes)| notes).collect();
@@ -155,8 +157,8 @@ pub fn notes(model: &Model) -> Vec<&Note> {
 }
 
 #[test]
-fn a_ring_records_what_one_machine_does() {
-    // Where a link is followed from, and what is given up when, is another matter each time.
+fn a_cluster_records_what_one_machine_does() {
+    // Only counts are compared: where a link is followed, and what fails, varies.
     let ring = Ring::new("records", 3, 2, "");
     for site in ["links", "dialogs", "spinning"] {
         let server = Server::start(site).expect("the fixture can be served");
@@ -179,7 +181,7 @@ fn a_ring_records_what_one_machine_does() {
         if site == "dialogs" {
             let alone = alone(&server.url(), &ring.folder.join("dialogs-alone"));
             assert_eq!(notes(&found), notes(&alone));
-            assert!(notes(&found).len() > 20, "there is hardly anything to compare");
+            assert!(notes(&found).len() > 20, "too few notes to compare");
         }
     }
 }

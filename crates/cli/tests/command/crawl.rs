@@ -1,4 +1,5 @@
-//! `argiope crawl` of real applications in real Chromium: what it finds, how it stops, how it goes on.
+//! `argiope crawl` of real applications in real Chromium: what it finds, how it stops, how it goes
+//! on.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -101,7 +102,7 @@ fn an_interrupted_crawl_goes_on_and_ends_as_if_nothing_had_happened() {
     let first = summary(&end);
     assert_eq!((&first["complete"], &first["stopped_by"]), (&false.into(), &"interrupt".into()));
     assert!(
-        end.err.ends_with(&format!("argiope: to go on: argiope crawl --resume {shown}\n")),
+        end.err.ends_with(&format!("argiope: to resume: argiope crawl --resume {shown}\n")),
         "{}",
         end.err
     );
@@ -154,13 +155,14 @@ fn a_limit_of_depth_or_time_is_told_for_people() {
     let run = here.join("depth");
     let end = argiope(&format!("crawl {url} --out {} --max-depth 1 --quiet", run.display()));
     assert_eq!((end.code, end.err.as_str()), (Some(4), ""));
-    // One switch on: 6 states, in each of which all 6 are tried. Two on: 15 states, in which none is.
+    // One switch on: 6 states, in each of which all 6 are tried. Two on: 15 states, in which none
+    // is.
     let expected = format!(
-        "{url}: done but for what is deeper than the limit, 90 known actions not tried\n22 states, 42 transitions\n"
+        "{url}: stopped by --max-depth, 90 known actions unexplored\n22 states, 42 transitions\n"
     );
     assert!(end.out.starts_with(&expected), "{}", end.out);
     let resume =
-        format!("to go on:\n  argiope crawl --resume {} --max-depth none\n", run.display());
+        format!("to resume:\n  argiope crawl --resume {} --max-depth none\n", run.display());
     assert!(end.out.ends_with(&resume), "{}", end.out);
 
     let run = here.join("time");
@@ -177,7 +179,7 @@ fn without_a_directory_each_crawl_gets_a_new_one() {
         let end =
             given(command(&arguments).current_dir(&here).output().expect("argiope can be run"));
         assert_eq!(end.code, Some(4), "{}", end.err);
-        assert!(end.out.contains(&format!("everything is in out/demo-{number}:\n")), "{}", end.out);
+        assert!(end.out.contains(&format!("the run is in out/demo-{number}:\n")), "{}", end.out);
         assert!(here.join(format!("out/demo-{number}/argiope.redb")).is_file());
     }
 }

@@ -52,7 +52,10 @@ fn a_test_bed_has_a_size_that_can_be_made() {
 fn model_files_that_cannot_be_read_are_named() {
     let here = folder("failures-models");
     let folder = here.display();
-    check(&format!("simulate --model {folder}"), &format!("cannot read {folder}: it is a folder"));
+    check(
+        &format!("simulate --model {folder}"),
+        &format!("cannot read {folder}: it is a directory"),
+    );
     check(
         &format!("bound --model {folder}/none.json"),
         &format!("cannot read {folder}/none.json: No such file"),
@@ -75,7 +78,7 @@ fn unreachable_states_must_be_allowed() {
     let end = command(&arguments).output().expect("argiope can be run");
     assert!(end.stdout.starts_with(b"switch: 3 states"));
     let said = String::from_utf8(end.stderr).expect("messages are text");
-    assert_eq!(said, "argiope: 1 state of 3 cannot be reached, the first is states[2]\n");
+    assert_eq!(said, "argiope: 1 state of 3 cannot be reached; the first is states[2]\n");
 }
 
 #[test]

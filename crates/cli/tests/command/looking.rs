@@ -45,11 +45,11 @@ fn a_state_tells_how_to_get_there_and_where_its_actions_lead() {
     let by_key = output(&format!("states {run} {key}"));
     assert_eq!(by_key, output(&format!("states {run} 2")));
     assert!(by_key.starts_with(&format!("state 2\nkey      {key}")), "{by_key}");
-    assert!(by_key.contains("\nhow to get there ("), "{by_key}");
+    assert!(by_key.contains("\npath ("), "{by_key}");
     assert!(by_key.contains("\n  load http://127.0.0.1:"), "{by_key}");
     assert!(by_key.lines().any(|line| line.contains("  → state ")), "{by_key}");
     let initial = output(&format!("states {run} initial"));
-    assert!(initial.contains("how to get there (0 actions):"), "{initial}");
+    assert!(initial.contains("path (0 actions):"), "{initial}");
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn the_difference_of_two_states_is_told() {
     let text = output(&format!("explain {run} initial 1"));
     assert!(text.starts_with("A: state 0 ("), "{text}");
     assert!(text.contains("\nB: state 1 ("), "{text}");
-    assert!(text.contains("\nWhat makes them two states (identity content):\n  "), "{text}");
-    assert!(output(&format!("explain {run} 1 1")).ends_with("They are the same state.\n"));
-    assert!(output(&format!("explain {run}")).starts_with("nothing is masked"));
+    assert!(text.contains("\nDifferences that tell them apart (identity content):\n  "), "{text}");
+    assert!(output(&format!("explain {run} 1 1")).ends_with("A and B are the same state.\n"));
+    assert!(output(&format!("explain {run}")).starts_with("no masks"));
     assert_eq!(argiope(&format!("explain {run} 1")).code, Some(2));
 }
 
@@ -86,15 +86,15 @@ fn what_changes_by_itself_is_shown() {
         format!("crawl {} --out {} --max-states 2 --ignore nav --quiet", site.url(), run.display());
     let end = argiope(&line);
     assert_eq!(end.code, Some(4), "{}", end.err);
-    assert!(end.out.contains(" volatile parts were masked:\n  "), "{}", end.out);
+    assert!(end.out.contains(" masks of volatile content:\n  "), "{}", end.out);
     let run = run.display();
     let all = output(&format!("explain {run}"));
-    assert!(all.contains(" volatile parts masked on every page:\n  "), "{all}");
-    assert!(all.ends_with("left out, as asked: everything that matches \"nav\"\n"), "{all}");
+    assert!(all.contains(" masks on every page:\n  "), "{all}");
+    assert!(all.ends_with("ignored by --ignore: elements that match \"nav\"\n"), "{all}");
     let text = output(&format!("explain {run} 0 1"));
-    assert!(text.contains("\nWhat differs and is masked:\n  "), "{text}");
+    assert!(text.contains("\nMasked differences:\n  "), "{text}");
     let state = output(&format!("states {run} initial"));
-    assert!(state.contains("\nvolatile here, as on every page:\n  text of "), "{state}");
+    assert!(state.contains("\nmasks of every page:\n  text of "), "{state}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_exported_model_can_be_simulated() {
 }
 
 #[test]
-fn the_page_of_a_state_can_be_had() {
+fn the_page_of_a_state_can_be_exported() {
     let run = details().display();
     let source = output(&format!("export {run} --format source --state initial"));
     assert!(source.contains("<html"), "{source}");
@@ -126,7 +126,7 @@ fn the_page_of_a_state_can_be_had() {
     assert!(!fs::read(&picture).expect("a file was written").is_empty());
 }
 
-/// A page whose title, texts and addresses try to steer the terminal of whoever looks at them.
+/// A page whose title, texts and addresses contain escapes for terminals.
 const HOSTILE: &str = "<!doctype html><meta charset=utf-8><title>a\u{202e}b\u{9b}31m</title>\
      <button onclick=\"this.textContent = 'c\u{1b}]0;d\u{7}'\">e\u{1b}[2J</button>";
 

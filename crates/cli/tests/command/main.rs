@@ -42,7 +42,7 @@ fn given(output: Output) -> Given {
     }
 }
 
-/// What was said but that pages do not run in a sandbox, which is said wherever the tests run as root.
+/// The messages without the warning about the sandbox, which appears when tests run as root.
 fn without_sandbox_note(err: &str) -> &str {
     err.strip_prefix("argiope: running as root, so the browser's sandbox is off\n").unwrap_or(err)
 }

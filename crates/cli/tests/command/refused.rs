@@ -45,7 +45,7 @@ fn an_address_without_an_application_is_refused_in_one_line() {
 fn an_address_that_leads_nowhere_is_refused_in_one_line() {
     refused("example.com/app", &[], "has no scheme: write http:// or https:// before it");
     refused("ftp://127.0.0.1/", &[], "only http and https addresses can be crawled");
-    // Nobody listens there: the port was free a moment ago.
+    // No server listens there: the port was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr());
     let gone = format!("http://{}/", port.expect("a port is free"));
     refused(&gone, &[], "cannot be loaded: the connection was refused: is the server running?");
@@ -61,17 +61,17 @@ fn work_divided_in_advance_has_no_recovery_and_nothing_else_has_a_division() {
     let ring = "--cluster 127.0.0.1:1";
     refused(
         &format!("{ring} --scheme static --recovery retry"),
-        "--recovery means nothing with --scheme static",
+        "--recovery cannot be used with --scheme static",
     );
     refused(
         &format!("{ring} --scheme static --backups 2"),
-        "--backups means nothing with --scheme static",
+        "--backups cannot be used with --scheme static",
     );
     refused(
         &format!("{ring} --scheme gossip --division hash"),
-        "only the static scheme has a division",
+        "--division requires --scheme static",
     );
-    refused("--division hash", "--division means nothing without --cluster");
+    refused("--division hash", "--division requires --cluster");
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn arguments_that_make_no_sense_are_refused() {
     for (line, expected) in [
         ("crawl", "<URL|--resume <DIR>|--demo>"),
         ("crawl --demo http://127.0.0.1/", "cannot be used with"),
-        ("crawl --demo --max-time 90", "a time such as 90s, 10m or 1h30m is needed"),
+        ("crawl --demo --max-time 90", "write a duration such as 90s, 10m or 1h30m"),
         ("crawl --demo --max-states 0", "it must be at least 1"),
         ("crawl --demo --tabs 0", "--tabs"),
-        ("crawl --demo --freeze-time=soon", "a moment such as"),
+        ("crawl --demo --freeze-time=soon", "write a moment such as"),
         ("crawl --demo --identity contents", "a similar value exists: 'content'"),
         ("crawl --demo --strategy adaptiv", "a similar value exists: 'adaptive'"),
         ("crawl --resume x --seed 3", "cannot be used with"),

@@ -135,10 +135,7 @@ fn ctrl_c_ends_with_its_own_code_and_a_sentence() {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.expect("kill can be run").success());
     let end = given(child.wait_with_output().expect("argiope ends"));
-    assert_eq!(
-        (end.code, end.err.as_str()),
-        (Some(3), "argiope: interrupted before it was done\n")
-    );
+    assert_eq!((end.code, end.err.as_str()), (Some(3), "argiope: interrupted before the end\n"));
 }
 
 #[test]
@@ -170,27 +167,24 @@ fn a_ring_gives_the_whole_model_and_the_same_bytes_every_time() {
 #[test]
 fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
     for (line, part) in [
-        (
-            "simulate --testbed site-like --scheme gossip",
-            "--scheme means nothing without --controllers",
-        ),
+        ("simulate --testbed site-like --scheme gossip", "--scheme requires --controllers"),
         (
             "simulate --testbed site-like --controllers 2 --failures at:200%",
-            "is no list of failures",
+            "is not a list of failures",
         ),
-        ("simulate --testbed site-like --controllers 2 --latency soon", "is no latency"),
+        ("simulate --testbed site-like --controllers 2 --latency soon", "is not a latency"),
         ("simulate --testbed site-like --controllers 2 --strategy adaptive", "one of greedy"),
         ("simulate --testbed site-like --scenario /nowhere/plan.toml", "No such file"),
         ("simulate --testbed site-like --controllers 2 --scheme static", "one coordinator"),
-        ("simulate --testbed site-like --controllers 2 --division hash", "only the static scheme"),
+        ("simulate --testbed site-like --controllers 2 --division hash", "--division requires"),
         (
             "simulate --testbed site-like --controllers 1 --scheme static --failures at:50%",
-            "no ring",
+            "has no ring",
         ),
         ("simulate --testbed site-like --replay /nowhere/run.trace", "No such file"),
         (
             "simulate --testbed site-like --controllers 2 --failures slow:0@5%",
-            "is no list of failures",
+            "is not a list of failures",
         ),
     ] {
         let given = argiope(line);
@@ -238,7 +232,7 @@ fn a_trace_is_stepped_through_and_a_change_in_it_is_noticed() {
     .expect("there is room");
     let given = argiope(&replay);
     assert_eq!(given.code, Some(1), "{}", given.err);
-    assert!(given.err.contains("not as it was: line "), "{}", given.err);
+    assert!(given.err.contains("the replay differs: line "), "{}", given.err);
     for (content, part) in [("{}\n", "no trace"), ("", "no trace")] {
         fs::write(&trace, content).expect("there is room");
         let given = argiope(&replay);

@@ -5,13 +5,14 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 
-use super::atlas::{Route, RouteHint, StateRecord};
 use super::keeping::Then;
 use super::message::{
-    Envelope, Followed, PeerEffect, PeerMessage, ReplicaPiece, TaskReport, ToCrawler, Wish,
+    Envelope, Followed, PeerEffect, PeerMessage, RouteHint, TaskReport, ToCrawler, Wish,
 };
+use super::replicas::by_state;
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
+use crate::journal::Fact;
 
 /// One message piggybacks at most this many hints.
 const MOST_FACTS: usize = 64;
@@ -53,12 +54,12 @@ impl Peer {
         &mut self,
         to: Key,
         key: Option<StateKey>,
-        mut facts: Vec<RouteHint>,
+        mut hints: Vec<RouteHint>,
         message: PeerMessage,
         out: &mut Vec<PeerEffect>,
     ) {
         if to == self.me {
-            self.inbox.push_back((self.me, Envelope { facts, ..Envelope::new(key, message) }));
+            self.inbox.push_back((self.me, Envelope { hints, ..Envelope::new(key, message) }));
             return;
         }
         if self.settings.scheme.hears == Hears::Everything
@@ -66,14 +67,14 @@ impl Peer {
         {
             let told = self.told_to.entry(to).or_default();
             let until = self.told.len().min(*told + MOST_FACTS);
-            facts.extend(self.told[*told..until].iter().cloned());
+            hints.extend(self.told[*told..until].iter().cloned());
             *told = until;
         }
-        let initial = self.atlas.initial();
+        let initial = self.known.graph().initial();
         let done = self.later.remove(&to).unwrap_or_default();
         out.push(PeerEffect::Send(
             to,
-            Envelope { initial, facts, done, ..Envelope::new(key, message) },
+            Envelope { initial, hints, done, ..Envelope::new(key, message) },
         ));
     }
 
@@ -94,11 +95,11 @@ impl Peer {
 
     pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         if let Some(initial) = envelope.initial {
-            self.atlas.begin(initial);
+            self.known.begin(initial);
         }
-        if self.atlas.initial().is_some() && self.settings.scheme.looks == Looks::Known {
-            for fact in &envelope.facts {
-                self.atlas.learn(fact);
+        if self.known.graph().initial().is_some() && self.settings.scheme.looks == Looks::Known {
+            for hint in &envelope.hints {
+                self.known.learn_hint(hint);
             }
         }
         for done in std::mem::take(&mut envelope.done) {
@@ -126,7 +127,7 @@ impl Peer {
         match next.filter(|&(next, _)| !soon && next != self.me) {
             Some((next, last)) if envelope.hops < MOST_HOPS => {
                 envelope.hops += 1;
-                envelope.initial = envelope.initial.or(self.atlas.initial());
+                envelope.initial = envelope.initial.or(self.known.graph().initial());
                 envelope.last = last;
                 out.push(PeerEffect::Send(next, envelope));
             }
@@ -157,27 +158,27 @@ impl Peer {
             PeerMessage::Marker(marker) => self.marker(from, marker, out),
             PeerMessage::Finish(leader) => self.finish(leader, out),
             PeerMessage::Collect(collect) => self.collect(from, collect, out),
-            PeerMessage::Copy(number, parts) => self.on_copy(from, number, &parts, out),
-            PeerMessage::HandOff { number, after, settled, records, links, plain } => {
+            PeerMessage::Copy(number, facts) => self.on_copy(from, number, &facts, out),
+            PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
                 // The sender keeps what a leaving controller does not acknowledge.
                 if !self.is_leaving() {
-                    self.handed_over(after, settled, &records, out);
+                    self.handed_over(after, settled, &facts, out);
                     self.learn_all_links(links, plain, out);
                     self.send(from, PeerMessage::Taken(number), out);
                 }
             }
-            PeerMessage::Bequest { number, records, links, plain } => {
-                for record in &records {
-                    self.take_over(record, out);
+            PeerMessage::Bequest { number, facts, links, plain } => {
+                for state in by_state(&facts) {
+                    self.take_over(state, out);
                 }
                 self.learn_all_links(links, plain, out);
                 // The sender leaves only once there are as many replicas as before.
-                let parts: Vec<ReplicaPiece> =
-                    records.into_iter().map(ReplicaPiece::State).collect();
-                self.copy(&parts, Some(Then::Confirm(from, number)), out);
+                self.copy(&facts, Some(Then::Confirm(from, number)), out);
             }
-            PeerMessage::Exists { number, asker, state, route, record } => {
-                self.on_exists(state, &route, record, out);
+            PeerMessage::Exists { number, asker, state, route, facts } => {
+                self.take_over(&facts, out);
+                self.exists(state, &route);
+                self.assure_heard(&facts, out);
                 self.send(asker, PeerMessage::Taken(number), out);
             }
             PeerMessage::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),
@@ -212,34 +213,11 @@ impl Peer {
 
     /// Keeps replicas for another controller. The sender finds another replica holder if this
     /// controller is leaving and does not acknowledge.
-    fn on_copy(
-        &mut self,
-        from: Key,
-        number: u64,
-        parts: &[ReplicaPiece],
-        out: &mut Vec<PeerEffect>,
-    ) {
+    fn on_copy(&mut self, from: Key, number: u64, facts: &[Fact], out: &mut Vec<PeerEffect>) {
         if self.takes_copies_of(from) {
-            out.extend(parts.iter().cloned().map(PeerEffect::Keep));
-            self.keep_copies(parts);
+            out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+            self.keep_copies(facts);
             self.send(from, PeerMessage::Taken(number), out);
-        }
-    }
-
-    /// Takes in an own state that this controller may have lost.
-    fn on_exists(
-        &mut self,
-        state: StateKey,
-        route: &Route,
-        record: Option<StateRecord>,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        if let Some(record) = &record {
-            self.take_over(record, out);
-        }
-        self.exists(state, route);
-        if let Some(record) = record {
-            self.assure_heard(state, &record.executed, out);
         }
     }
 
@@ -265,11 +243,11 @@ impl Peer {
         let initial =
             report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
         if let Some(initial) = initial {
-            self.atlas.begin(initial);
+            self.known.begin(initial);
         }
-        if self.atlas.initial().is_some() {
+        if self.known.graph().initial().is_some() {
             for step in route.chain(&report.walked) {
-                self.atlas.hear(*step);
+                self.known.hear(*step);
             }
         }
     }

@@ -2,15 +2,17 @@
 //! controller. Each message names the thesis' word for it (sections 3.4, 3.5 and 5.3) in italics.
 //! `docs/protocol.md` tells what happens when a message is lost.
 
+use std::sync::Arc;
+
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::{ContentId, Route, RouteHint, StateRecord};
 use super::search::Search;
-use crate::job::{CrawlerId, Job, JobId, Transition};
-use crate::outcome::{JobFailure, Outcome, Sighting};
+use crate::job::{CrawlerId, Job, JobId, Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::spent::Spent;
 
 /// A message on its way between two controllers.
@@ -25,7 +27,7 @@ pub struct Envelope {
     /// The name of the initial state, if the sender knows it.
     pub initial: Option<StateKey>,
     /// Hints that the sender piggybacks.
-    pub facts: Vec<RouteHint>,
+    pub hints: Vec<RouteHint>,
     /// Acknowledgements of tasks that the sender piggybacks.
     pub done: Vec<Done>,
     /// The message.
@@ -40,7 +42,7 @@ impl Envelope {
             hops: 0,
             last: false,
             initial: None,
-            facts: Vec::new(),
+            hints: Vec::new(),
             done: Vec::new(),
             message,
         }
@@ -76,7 +78,7 @@ pub enum PeerMessage {
     /// Collects states of a range that may be lost (*CollectStates*). Goes round the ring.
     Collect(Collect),
     /// Facts to replicate (the *back-up update*).
-    Copy(u64, Vec<ReplicaPiece>),
+    Copy(u64, Vec<Fact>),
     /// The receiver owns these states now (*hand-off*).
     HandOff {
         /// To be taken in.
@@ -85,8 +87,8 @@ pub enum PeerMessage {
         after: Key,
         /// Nothing is missing.
         settled: bool,
-        /// The states.
-        records: Vec<StateRecord>,
+        /// The facts about the states, state by state.
+        facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
         /// Actions that turned out to be plain links.
@@ -97,8 +99,9 @@ pub enum PeerMessage {
     Bequest {
         /// To be acknowledged once there are as many replicas as before.
         number: u64,
-        /// The states, replicas included: their owner may have failed unnoticed.
-        records: Vec<StateRecord>,
+        /// The facts about the states, state by state, replicas included: their owner may be lost,
+        /// and no member has noticed yet.
+        facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
         /// Actions that turned out to be plain links.
@@ -114,8 +117,8 @@ pub enum PeerMessage {
         state: StateKey,
         /// How to get there.
         route: Route,
-        /// The record of the state, if the sender has it.
-        record: Option<StateRecord>,
+        /// The facts about it, if the sender knows any.
+        facts: Vec<Fact>,
     },
     /// A state claims a plain link whose home is the receiver.
     Claim {
@@ -178,30 +181,15 @@ pub enum PeerMessage {
     Like(StateKey, CrawlerId, Option<ContentId>),
 }
 
-/// One piece of a copy.
+/// What a controller tells of its states beside its messages; it helps others to find ways.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum ReplicaPiece {
-    /// A state.
-    State(StateRecord),
-    /// A transition, and what happened on the way.
-    Step(Transition, Option<ContentId>),
-    /// An action that was given up, and why.
-    Closed(StateKey, ActionSignature, JobFailure),
-    /// A transition led elsewhere as well.
-    Strayed(Transition),
-    /// An action that turned out to be a plain link.
-    Plain(ActionSignature),
-}
-
-impl ReplicaPiece {
-    /// The bytes that it speaks of.
-    pub fn contents(&self) -> Vec<ContentId> {
-        match self {
-            Self::State(record) => record.contents().collect(),
-            Self::Step(_, notes) => notes.iter().copied().collect(),
-            Self::Closed(..) | Self::Strayed(_) | Self::Plain(_) => Vec::new(),
-        }
-    }
+pub enum RouteHint {
+    /// A state has nothing left to assign; where its executed actions lead.
+    Drained(StateKey, Arc<[(ActionSignature, StateKey)]>),
+    /// A state has something to assign again.
+    Open(StateKey),
+    /// A transition.
+    Leads(Transition),
 }
 
 /// A plain link that was followed.
@@ -262,7 +250,7 @@ pub struct TaskReport {
     /// The executed action is a plain link.
     pub once: bool,
     /// What happened during the execution.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
     /// The content of the page, if the crawler captured it.
     pub content: Option<ContentId>,
     /// It repeats a report that was not answered.
@@ -283,7 +271,7 @@ impl TaskReport {
             failed: None,
             strayed: None,
             once: false,
-            notes: None,
+            notes: Vec::new(),
             content: None,
             again: false,
         }
@@ -291,8 +279,7 @@ impl TaskReport {
 }
 
 impl TaskReport {
-    /// The report of a job that ended. `here` is the route to where the crawler stood before. The
-    /// caller adds contents and notes.
+    /// The report of a job that ended. `here` is the route to where the crawler stood before.
     pub fn of(
         crawler: CrawlerId,
         number: u64,
@@ -305,12 +292,12 @@ impl TaskReport {
         let here = here.filter(|_| !job.reset);
         let went = |right: u32| job.walk.iter().copied().take(right as usize);
         match outcome {
-            Outcome::Done { at, once, .. } => {
+            Outcome::Done { at, once, notes } => {
                 let step = Transition { from: job.state, action: job.action, to: at.key };
                 report.route = Some(task.route_to(here, step));
                 report.executed = Some((job.state, job.action));
                 report.walked.clone_from(&job.walk);
-                report.once = once;
+                (report.once, report.notes) = (once, notes);
                 report.at = Some(at);
             }
             Outcome::Elsewhere { went_right, at } => {
@@ -330,7 +317,7 @@ impl TaskReport {
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_about_nothing();
+                let about_the_way = on_the_way && !reason.is_environmental();
                 report.failed = Some(if about_the_way { JobFailure::Unreachable } else { reason });
             }
         }
@@ -352,7 +339,7 @@ pub struct WorkRequest {
 }
 
 /// A task was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Done {
     /// The task.
     pub task: LeaseRef,
@@ -361,7 +348,7 @@ pub struct Done {
     /// It is a plain link.
     pub once: bool,
     /// What happened on the way.
-    pub notes: Option<ContentId>,
+    pub notes: Vec<Note>,
     /// Whether it found a new state.
     pub new: bool,
     /// The controller that keeps the destination.
@@ -418,8 +405,8 @@ pub struct Collect {
     pub number: u64,
     /// The range: after this key, up to the collector's.
     pub after: Key,
-    /// Records of states in the range.
-    pub records: Vec<StateRecord>,
+    /// Facts about states in the range, state by state.
+    pub facts: Vec<Fact>,
     /// States in the range that a known transition leads to.
     pub seen: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those that were given to states.
@@ -534,7 +521,7 @@ pub enum PeerEffect {
     /// Send a message to a crawler.
     Tell(CrawlerId, ToCrawler),
     /// Make this durable. Effects after it may rely on it: none may leave before it is on disk.
-    Keep(ReplicaPiece),
+    Keep(Fact),
     /// A transition of an own state is final. For observers.
     Executed(Transition),
     /// Start a timer of this many microseconds.

@@ -5,12 +5,11 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
-use super::atlas::{Route, StateRecord};
-use super::message::{
-    Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, ReplicaPiece, Wish,
-};
+use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
+use super::replicas::{by_state, executed, route_of};
 use super::{Peer, place};
-use crate::job::Transition;
+use crate::job::{Route, Transition};
+use crate::journal::Fact;
 
 /// Where a controller stands between joining and leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,7 +38,7 @@ pub(super) struct Ranges {
     /// The collections heard of: after which key, and by which controller.
     pub(super) heard: Vec<(Key, Key)>,
     /// What it restored from its disk, until it is in the ring.
-    pub(super) remembered: Vec<StateRecord>,
+    pub(super) remembered: Vec<Fact>,
 }
 
 /// The states and links of a range that changes its owner.
@@ -47,7 +46,8 @@ pub(super) struct Ranges {
 pub(super) struct Handover {
     /// Nothing is missing.
     pub(super) settled: bool,
-    pub(super) records: Vec<StateRecord>,
+    /// Facts about the states, state by state.
+    pub(super) facts: Vec<Fact>,
     /// States of which only the existence and a route are known.
     pub(super) awaited: Vec<(StateKey, Route)>,
     /// Plain links that were followed, and those granted to states.
@@ -56,10 +56,10 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match (peer.atlas.record(state), peer.atlas.route(state)) {
-            (Some(record), _) => self.records.push(record),
-            (None, Some(route)) => self.awaited.push((key, route.clone())),
-            (None, None) => self.settled = false,
+        match peer.known.graph().route(state) {
+            _ if peer.known.graph().is_full(key) => self.facts.extend(peer.known.facts(state)),
+            Some(route) => self.awaited.push((key, route.clone())),
+            None => self.settled = false,
         }
     }
 }
@@ -138,9 +138,9 @@ impl Peer {
         }
         let mut given =
             Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) && !self.owns(key) {
+            if self.known.ownership().is_own(state) && !self.owns(key) {
                 given.add(self, key, state);
             }
             self.own_or_not(key);
@@ -173,23 +173,24 @@ impl Peer {
     /// Marks a state as owned or not, by its key.
     pub(super) fn own_or_not(&mut self, key: StateKey) {
         let own = self.owns(key);
-        let was = self.atlas.find(key).is_some_and(|state| self.atlas.is_own(state));
-        self.atlas.own_it(key, own);
-        if own && !was && self.atlas.is_full(key) {
+        let was =
+            self.known.graph().find(key).is_some_and(|state| self.known.ownership().is_own(state));
+        self.known.set_owned(key, own);
+        if own && !was && self.known.graph().is_full(key) {
             self.came_to_own(key);
         }
     }
 
     /// Takes in what another controller knew of a state that this one owns, or will own.
-    pub(super) fn take_over(&mut self, record: &StateRecord, out: &mut Vec<PeerEffect>) {
-        out.push(PeerEffect::Keep(ReplicaPiece::State(record.clone())));
-        self.atlas.merge(record);
-        self.own_or_not(record.key);
+    pub(super) fn take_over(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        let Some(key) = facts.first().and_then(Fact::state) else { return };
+        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+        self.keep_copies(facts);
         // A destination may be an own state that was lost.
-        for &(action, to) in &record.executed {
-            if self.owns(to) && !self.atlas.is_full(to) {
-                let step = Transition { from: record.key, action, to };
-                let route: Route = record.route.iter().copied().chain([step]).collect();
+        for (action, to) in executed(facts) {
+            if self.owns(to) && !self.known.graph().is_full(to) {
+                let step = Transition { from: key, action, to };
+                let route: Route = route_of(facts).iter().copied().chain([step]).collect();
                 self.exists(to, &route);
             }
         }
@@ -200,7 +201,7 @@ impl Peer {
         &mut self,
         after: Key,
         settled: bool,
-        records: &[StateRecord],
+        facts: &[Fact],
         out: &mut Vec<PeerEffect>,
     ) {
         if self.ranges.awaits_hand_off() {
@@ -209,17 +210,18 @@ impl Peer {
             let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
             self.ring(|member, effects| member.handle(notify, effects), out);
         }
-        for record in records {
-            self.take_over(record, out);
+        for state in by_state(facts) {
+            self.take_over(state, out);
         }
         self.grant(Some(settled), out);
-        for record in records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(facts) {
+            self.assure_heard(state, out);
         }
         // When two rings merge, a member may give up states of several owners.
-        for record in records {
-            if !self.ranges.awaits_hand_off() && !self.owns(record.key) {
-                self.pass_on(record.clone(), out);
+        for state in by_state(facts) {
+            let key = state.first().and_then(Fact::state);
+            if !self.ranges.awaits_hand_off() && key.is_some_and(|key| !self.owns(key)) {
+                self.pass_on(state, out);
             }
         }
     }
@@ -235,7 +237,7 @@ impl Peer {
         if let Some(after) = incomplete {
             self.doubt(after, self.me);
         }
-        let states: Vec<StateKey> = self.atlas.all().map(|(key, _)| key).collect();
+        let states: Vec<StateKey> = self.known.graph().all().map(|(key, _)| key).collect();
         for key in states {
             self.own_or_not(key);
         }
@@ -250,15 +252,18 @@ impl Peer {
     /// been lost meanwhile, and no other member may know of them.
     fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
         let mut there = std::collections::BTreeMap::new();
-        for record in std::mem::take(&mut self.ranges.remembered) {
-            for &(action, to) in &record.executed {
-                let step = Transition { from: record.key, action, to };
-                there.entry(to).or_insert_with(|| {
-                    record.route.iter().copied().chain([step]).collect::<Route>()
-                });
+        let remembered = std::mem::take(&mut self.ranges.remembered);
+        for state in by_state(&remembered) {
+            let Some(key) = state.first().and_then(Fact::state) else { continue };
+            let route = route_of(state);
+            for (action, to) in executed(state) {
+                let step = Transition { from: key, action, to };
+                there
+                    .entry(to)
+                    .or_insert_with(|| route.iter().copied().chain([step]).collect::<Route>());
             }
-            if !self.owns(record.key) {
-                self.pass_on(record, out);
+            if !self.owns(key) {
+                self.pass_on(state, out);
             }
         }
         for (key, route) in there {
@@ -273,9 +278,9 @@ impl Peer {
     /// Marks the keys after one up to another as unreconciled. Assigning there before all members
     /// were asked would repeat work.
     fn doubt(&mut self, after: Key, upto: Key) {
-        let before = self.atlas.doubted().map_or(upto, |(_, before)| before);
+        let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
-        self.atlas.doubt(Some((after, upto)));
+        self.known.set_unreconciled(Some((after, upto)));
     }
 
     /// Reconciles the whole range: this controller paused, or a member did not know of it. Another
@@ -298,14 +303,11 @@ impl Peer {
     /// Sends the replicas to their owners. A lost predecessor may have served them for another lost
     /// member, whose new owner does not have them.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
-        let copies: Vec<StateRecord> = self
-            .atlas
-            .all()
-            .filter(|&(_, state)| !self.atlas.is_own(state))
-            .filter_map(|(_, state)| self.atlas.record(state))
-            .collect();
-        for record in copies {
-            self.pass_on(record, out);
+        let copies =
+            self.known.graph().all().filter(|&(_, state)| !self.known.ownership().is_own(state));
+        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.known.facts(state)).collect();
+        for facts in copies {
+            self.pass_on(&facts, out);
         }
     }
 
@@ -319,7 +321,7 @@ impl Peer {
             by: self.me,
             number,
             after,
-            records: Vec::new(),
+            facts: Vec::new(),
             seen: Vec::new(),
             links: Default::default(),
             gaps: false,
@@ -344,7 +346,7 @@ impl Peer {
             .heard
             .iter()
             .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != by);
-        let state = if moved { self.atlas.find(step.from) } else { None };
+        let state = if moved { self.known.graph().find(step.from) } else { None };
         if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
             self.owe_existence(step.to, route, out);
         }
@@ -357,24 +359,31 @@ impl Peer {
         route: &Route,
         out: &mut Vec<PeerEffect>,
     ) {
-        let known = !route.is_empty() || self.atlas.initial() == Some(state);
+        let known = !route.is_empty() || self.known.graph().initial() == Some(state);
         if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
         {
             self.owe_existence(state, route.clone(), out);
         }
     }
 
-    /// Tells owners of the destinations that are known here and missing from the record by which a
+    /// Tells owners of the destinations that are known here and missing from the facts by which a
     /// state became own. The controllers that kept them may be gone, or in another ring.
-    pub(super) fn assure_heard(
+    pub(super) fn assure_heard(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+        if let Some(key) = facts.first().and_then(Fact::state) {
+            self.assure_all_but(key, &executed(facts), out);
+        }
+    }
+
+    /// The same, with the transitions that are recorded.
+    pub(super) fn assure_all_but(
         &mut self,
         key: StateKey,
         recorded: &[(ActionSignature, StateKey)],
         out: &mut Vec<PeerEffect>,
     ) {
-        let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
+        let Some(state) = self.known.graph().find(key).filter(|_| self.owns(key)) else { return };
         let heard: Vec<_> =
-            self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
+            self.known.graph().leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
             if let Some(route) = self.route_over(state, Transition { from: key, action, to }) {
                 self.owe_existence(to, route, out);
@@ -384,7 +393,7 @@ impl Peer {
 
     /// Collects again if an awaited state has no route: another member may know one.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
+        if self.ranges.collecting.is_none() && !self.known.awaited_without_route().is_empty() {
             self.collect_own(out);
         }
     }
@@ -409,16 +418,21 @@ impl Peer {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
         let mut seen: std::collections::BTreeMap<StateKey, Route> =
             collect.seen.drain(..).collect();
-        let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
-        for (key, state) in self.atlas.all() {
+        let ways = if self.known.graph().initial().is_some() {
+            self.known.graph().ways()
+        } else {
+            Vec::new()
+        };
+        for (key, state) in self.known.graph().all() {
             if wanted(key) {
-                collect.records.extend(self.atlas.record(state));
+                collect.facts.extend(self.known.facts(state));
             }
-            let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
+            let leads: Vec<_> =
+                self.known.graph().leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
                 continue;
             }
-            let Some(route) = self.atlas.route_by(state, &ways) else { continue };
+            let Some(route) = self.known.graph().route_by(state, &ways) else { continue };
             for (action, to) in leads {
                 if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
                     let step = Transition { from: key, action, to };
@@ -456,12 +470,12 @@ impl Peer {
         } else {
             self.ranges.collecting = None;
         }
-        for record in &collect.records {
-            self.take_over(record, out);
+        for state in by_state(&collect.facts) {
+            self.take_over(state, out);
         }
         self.learn_links(collect.links, out);
-        for record in &collect.records {
-            self.assure_heard(record.key, &record.executed, out);
+        for state in by_state(&collect.facts) {
+            self.assure_heard(state, out);
         }
         for (key, route) in collect.seen {
             if self.owns(key) {
@@ -473,38 +487,38 @@ impl Peer {
         if collect.gaps {
             return;
         }
-        self.atlas.doubt(None);
+        self.known.set_unreconciled(None);
         self.try_held();
         // A state that no executed transition leads to is found again by further exploration.
-        for state in self.atlas.awaited_without_route() {
-            self.atlas.own_it(self.atlas.key(state), false);
+        for state in self.known.awaited_without_route() {
+            self.known.set_owned(self.known.graph().key(state), false);
         }
         // The initial state needs an owner even if nothing leads there.
-        if let Some(initial) = self.atlas.initial().filter(|&initial| self.owns(initial)) {
-            self.atlas.own_it(initial, true);
+        if let Some(initial) = self.known.graph().initial().filter(|&initial| self.owns(initial)) {
+            self.known.set_owned(initial, true);
         }
     }
 
     /// Takes in that an own state exists; it may have been lost.
     pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
-        self.atlas.begin(route.first().map_or(key, |step| step.from));
-        let state = self.atlas.own_it(key, self.owns(key));
-        self.atlas.learn_route(state, route);
+        self.known.begin(route.first().map_or(key, |step| step.from));
+        let state = self.known.set_owned(key, self.owns(key));
+        self.known.learn_route(state, route);
         for step in route.iter() {
-            self.atlas.hear(*step);
+            self.known.hear(*step);
         }
     }
 
     /// The route to the destination of a step.
     pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
-        let route = self.atlas.route(from)?;
+        let route = self.known.graph().route(from)?;
         Some(route.iter().copied().chain([step]).collect())
     }
 
     /// Takes in that a member failed.
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
-        self.atlas.forget_owner(member);
+        self.known.forget_owner(member);
         self.told_to.remove(&member);
         // Replicas are re-created by their owner; what a leaving controller owes goes to its next
         // successor.
@@ -539,13 +553,13 @@ impl Peer {
         let mut given = Handover::default();
         self.ranges.phase = Phase::Leaving;
         let after = self.ranges.after.take().unwrap_or(self.me);
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) {
+            if self.known.ownership().is_own(state) {
                 given.add(self, key, state);
-                self.atlas.own_it(key, false);
+                self.known.set_owned(key, false);
             } else {
-                given.records.extend(self.atlas.record(state));
+                given.facts.extend(self.known.facts(state));
             }
         }
         given.links = self.links_between(after, self.me);

@@ -6,10 +6,9 @@ use argiope_explore::id::{ActionSignature, StateKey};
 
 use super::division::DivisionPlan;
 use super::{ActionShare, Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
-use crate::job::{CrawlerId, Transition};
-use crate::outcome::JobFailure;
-use crate::peer::atlas::{ContentId, Remarks, Route, StateRecord};
-use crate::peer::message::ReplicaPiece;
+use crate::job::{CrawlerId, Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::{JobFailure, Note, Offered};
 
 /// An input of the coordinator.
 #[derive(Clone, Debug)]
@@ -37,7 +36,7 @@ pub enum CoordinatorTimer {
 #[derive(Clone, Debug)]
 pub enum CoordinatorEffect {
     /// Make this durable before any answer leaves.
-    Keep(ReplicaPiece),
+    Keep(Fact),
     /// Answer a node.
     Answer(CrawlerId, ToNode),
     /// Start a timer of this many microseconds.
@@ -103,7 +102,7 @@ pub struct Coordinator {
     states: Vec<FoundState>,
     places: BTreeMap<StateKey, usize>,
     executed: BTreeMap<Of, StateKey>,
-    notes: BTreeMap<Of, ContentId>,
+    notes: BTreeMap<Of, Vec<Note>>,
     strays: BTreeSet<(Of, StateKey)>,
     closed: BTreeMap<Of, JobFailure>,
     /// Actions that one node could not reach and another is to try.
@@ -147,19 +146,31 @@ impl Coordinator {
     pub fn restored<'a>(
         plan: DivisionPlan,
         times: CoordinatorTimeouts,
-        parts: impl IntoIterator<Item = &'a ReplicaPiece>,
+        facts: impl IntoIterator<Item = &'a Fact>,
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
         let mut kept = Vec::new();
-        for part in parts {
-            match part {
-                ReplicaPiece::State(record) => coordinator.learn_state(found(record), &mut kept),
-                &ReplicaPiece::Step(step, notes) => coordinator.learn_step(step, notes, &mut kept),
-                &ReplicaPiece::Closed(state, action, why) => {
-                    coordinator.learn_closed((state, action), why, None, &mut kept);
+        for fact in facts {
+            match fact {
+                Fact::State { key, offers, route, content } => {
+                    let by = route.as_ref().and_then(|route| route.last().copied());
+                    let found = FoundState::of(*key, offers, by, *content);
+                    coordinator.learn_state(found, &mut kept);
                 }
-                &ReplicaPiece::Strayed(step) => coordinator.learn_stray(step, &mut kept),
-                &ReplicaPiece::Plain(action) => coordinator.learn_plain(action, &mut kept),
+                Fact::Transition { from, action, to, notes } => {
+                    let step = Transition { from: *from, action: *action, to: *to };
+                    coordinator.learn_step(step, notes.clone(), &mut kept);
+                }
+                Fact::GivenUp { from, action, reason } => {
+                    coordinator.learn_closed((*from, *action), *reason, None, &mut kept);
+                }
+                Fact::Stray { from, action, to } => {
+                    let step = Transition { from: *from, action: *action, to: *to };
+                    coordinator.learn_stray(step, &mut kept);
+                }
+                Fact::PlainLink { action } => coordinator.learn_plain(*action, &mut kept),
+                // Shares decide who follows a link; the others are not a coordinator's.
+                Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
         }
         coordinator
@@ -295,8 +306,8 @@ impl Coordinator {
         self.offered += found.actions.iter().filter(counts).count();
         self.links.extend(&found.links);
         self.places.insert(found.key, self.states.len());
-        let record = Self::record(&found, self.route_by(found.by));
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::State(record)));
+        let fact = found.fact(self.route_by(found.by), &[]);
+        out.push(CoordinatorEffect::Keep(fact));
         self.states.push(found);
     }
 
@@ -312,19 +323,17 @@ impl Coordinator {
         place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
     }
 
-    fn learn_step(
-        &mut self,
-        step: Transition,
-        notes: Option<ContentId>,
-        out: &mut Vec<CoordinatorEffect>,
-    ) {
+    fn learn_step(&mut self, step: Transition, notes: Vec<Note>, out: &mut Vec<CoordinatorEffect>) {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
         {
             self.executed.insert(of, step.to);
             self.retries.remove(&of);
-            notes.map(|notes| self.notes.insert(of, notes));
-            out.push(CoordinatorEffect::Keep(ReplicaPiece::Step(step, notes)));
+            if !notes.is_empty() {
+                self.notes.insert(of, notes.clone());
+            }
+            let Transition { from, action, to } = step;
+            out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
         }
     }
 
@@ -332,7 +341,8 @@ impl Coordinator {
         let of = (step.from, step.action);
         let known = self.offers(of) && self.places.contains_key(&step.to);
         if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
-            out.push(CoordinatorEffect::Keep(ReplicaPiece::Strayed(step)));
+            let Transition { from, action, to } = step;
+            out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
         }
     }
 
@@ -350,7 +360,8 @@ impl Coordinator {
             return;
         }
         self.closed.insert(of, why);
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::Closed(of.0, of.1, why)));
+        let (from, action) = of;
+        out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
         // The node of a plain link tries other states itself.
         if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
@@ -385,7 +396,7 @@ impl Coordinator {
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
         self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
-        out.push(CoordinatorEffect::Keep(ReplicaPiece::Plain(action)));
+        out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
     }
 
     /// Frees the shares of silent nodes.
@@ -502,43 +513,30 @@ impl Coordinator {
         route.into()
     }
 
-    fn record(found: &FoundState, route: Route) -> StateRecord {
-        let remarks =
-            Remarks { links: found.links.iter().copied().collect(), ..Remarks::default() };
-        StateRecord {
-            key: found.key,
-            actions: found.actions.clone(),
-            route,
-            executed: Vec::new(),
-            remarks,
-            content: found.content,
-        }
-    }
-
-    /// The records of all states, each with a shortest known route.
-    pub fn records(&self) -> Vec<StateRecord> {
+    /// The facts about all states that a known path reaches.
+    pub fn facts(&self) -> Vec<Fact> {
         let routes = self.routes();
         let reached = self.states.iter().filter_map(|found| Some((found, routes.get(&found.key)?)));
-        let mut records: BTreeMap<StateKey, StateRecord> =
-            reached.map(|(found, route)| (found.key, Self::record(found, route.clone()))).collect();
-        for record in records.values_mut() {
-            let plain =
-                self.plain.iter().filter(|action| record.actions.binary_search(action).is_ok());
-            record.remarks.links.extend(plain);
-        }
-        for (&(from, action), &to) in &self.executed {
-            records.entry(from).and_modify(|record| record.executed.push((action, to)));
-        }
-        for (&(from, action), &notes) in &self.notes {
-            records.entry(from).and_modify(|record| _ = record.remarks.notes.insert(action, notes));
-        }
-        for &((from, action), to) in &self.strays {
-            records.entry(from).and_modify(|record| _ = record.remarks.strays.insert((action, to)));
-        }
-        for (&(from, action), &why) in &self.closed {
-            records.entry(from).and_modify(|record| _ = record.remarks.reasons.insert(action, why));
-        }
-        records.into_values().collect()
+        let mut facts: Vec<Fact> =
+            reached.map(|(found, route)| found.fact(route.clone(), &self.plain)).collect();
+        facts.extend(self.executed.iter().map(|(&(from, action), &to)| {
+            let notes = self.notes.get(&(from, action)).cloned().unwrap_or_default();
+            Fact::Transition { from, action, to, notes }
+        }));
+        let followed = self.executed.keys().filter(|of| self.is_plain(of));
+        facts.extend(followed.map(|&(state, link)| Fact::LinkFollower { link, state }));
+        let strays = self.strays.iter();
+        facts.extend(strays.map(|&((from, action), to)| Fact::Stray { from, action, to }));
+        let closed = self.closed.iter();
+        let closed =
+            closed.map(|(&(from, action), &reason)| Fact::GivenUp { from, action, reason });
+        facts.extend(closed);
+        facts.retain(|fact| fact.state().is_some_and(|state| routes.contains_key(&state)));
+        facts
+    }
+
+    fn is_plain(&self, &(state, action): &Of) -> bool {
+        self.is_link(state, action) || self.plain.contains(&action)
     }
 
     fn routes(&self) -> BTreeMap<StateKey, Route> {
@@ -565,13 +563,30 @@ impl Coordinator {
     }
 }
 
-/// A state from its durable record.
-fn found(record: &StateRecord) -> FoundState {
-    FoundState {
-        key: record.key,
-        actions: record.actions.clone(),
-        links: record.remarks.links.iter().copied().collect(),
-        by: record.route.last().copied(),
-        content: record.content,
+impl FoundState {
+    fn of(
+        key: StateKey,
+        offers: &[Offered],
+        by: Option<Transition>,
+        content: Option<ContentId>,
+    ) -> Self {
+        let links = offers.iter().filter(|offered| offered.once);
+        Self {
+            key,
+            actions: offers.iter().map(|offered| offered.action).collect(),
+            links: links.map(|offered| offered.action).collect(),
+            by,
+            content,
+        }
+    }
+
+    /// The fact that it exists, if these actions turned out to be plain links.
+    fn fact(&self, route: Route, plain: &[ActionSignature]) -> Fact {
+        let is_link = |action: &ActionSignature| {
+            self.links.binary_search(action).is_ok() || plain.contains(action)
+        };
+        let offered = |action: &ActionSignature| Offered { action: *action, once: is_link(action) };
+        let offers = self.actions.iter().map(offered).collect();
+        Fact::State { key: self.key, offers, route: Some(route), content: self.content }
     }
 }

@@ -11,8 +11,8 @@ use super::division::DivisionPlan;
 use super::links::LinkTable;
 use super::{Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Transition};
+use crate::journal::ContentId;
 use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
-use crate::peer::atlas::ContentId;
 use crate::spent::Spent;
 
 /// A node reports at the latest after this many transitions.
@@ -48,8 +48,6 @@ pub struct Performed {
     pub spent: Spent,
     /// The content of the page where the crawler stands.
     pub content: Option<ContentId>,
-    /// What happened while the candidate was executed.
-    pub notes: Option<ContentId>,
 }
 
 /// An effect that a node asks its driver for.
@@ -293,9 +291,9 @@ impl StarNode {
     fn performed(&mut self, performed: Performed) {
         self.busy = false;
         let (slot, job) = self.doing.take().expect("it was doing something");
-        let Performed { outcome, spent, content, notes } = performed;
+        let Performed { outcome, spent, content } = performed;
         match outcome {
-            Outcome::Done { at, once, .. } => {
+            Outcome::Done { at, once, notes } => {
                 let step = Transition { from: job.state, action: job.action, to: at.key };
                 let here = found(&at, Some(step), content);
                 let new = self.find(at.key).is_none();
@@ -327,7 +325,7 @@ impl StarNode {
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_about_nothing();
+                let about_the_way = on_the_way && !reason.is_environmental();
                 self.failed(
                     slot,
                     &job,
@@ -361,7 +359,7 @@ impl StarNode {
     /// Retries a candidate that was not executed, or gives it up after too many failures.
     fn failed(&mut self, slot: Slot, job: &Job, reason: JobFailure) {
         let against = self.against.entry(slot).or_default();
-        *against += reason.speaks_against();
+        *against += reason.weight();
         let enough = *against >= ENOUGH;
         if !self.is_open(slot) {
             return;

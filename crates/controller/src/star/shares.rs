@@ -178,7 +178,7 @@ impl StarNode {
         if given_up {
             self.unsaid.closed.push((state, action, JobFailure::Unreachable));
         } else if let Some(step) = executed {
-            self.unsaid.executed.push(Executed { step, once: false, notes: None });
+            self.unsaid.executed.push(Executed { step, once: false, notes: Vec::new() });
         }
     }
 

@@ -1,28 +1,28 @@
-//! Which node of one page is which node of another. Children are matched by what they are (id, class,
-//! role, tag), so that one that was put in between does not push all the others out of step.
+//! Aligns the nodes of two pages. Children are matched by id, class, role, tag and text, so that an
+//! inserted child does not shift all the others.
 
 use std::collections::BTreeMap;
 
 use super::digest::Encoder;
 use super::tree::{NodeIndex, PageTree};
 
-/// How many pairs of children are weighed against each other at most; longer lists are matched in one
-/// go from the first to the last.
+/// The maximum number of pairs of children for the best matching. Longer lists are matched in one
+/// pass.
 const MAX_WEIGHED_PAIRS: usize = 40_000;
 
-/// Two pages laid side by side.
+/// The alignment of two pages.
 #[derive(Default)]
 pub(crate) struct Alignment {
-    /// The nodes that are the same, in the order of the first page.
+    /// The matched nodes, in the order of the first page.
     pub(crate) pairs: Vec<(NodeIndex, NodeIndex)>,
-    /// Nodes that only the first has, without those inside of them.
+    /// The nodes that only the first page has, without their descendants.
     pub(crate) only_a: Vec<NodeIndex>,
-    /// Nodes that only the second has, without those inside of them.
+    /// The nodes that only the second page has, without their descendants.
     pub(crate) only_b: Vec<NodeIndex>,
 }
 
 impl Alignment {
-    /// The partner of each node of the second page that has one.
+    /// The partners of the nodes of the second page.
     pub(crate) fn partners_of_b(&self) -> BTreeMap<NodeIndex, NodeIndex> {
         self.pairs.iter().map(|(x, y)| (*y, *x)).collect()
     }
@@ -42,7 +42,7 @@ struct PagePair<'t, 'a, 'b> {
     b_texts: Vec<Option<u128>>,
 }
 
-/// Lays two pages side by side.
+/// Aligns two pages.
 pub(crate) fn align(a: &PageTree<'_>, b: &PageTree<'_>) -> Alignment {
     let pair = PagePair {
         a,
@@ -81,7 +81,7 @@ pub(crate) fn align(a: &PageTree<'_>, b: &PageTree<'_>) -> Alignment {
     alignment
 }
 
-/// A hash of each node with all that is in it.
+/// A hash of each node with its descendants.
 fn digests(tree: &PageTree<'_>) -> Vec<u128> {
     let mut digests = vec![0; tree.len()];
     for at in (0..tree.len()).rev() {
@@ -100,25 +100,25 @@ fn digests(tree: &PageTree<'_>) -> Vec<u128> {
     digests
 }
 
-/// A hash of what each element says, with all that is in it; none if it says nothing.
+/// A hash of the text of each node with its descendants, `None` without text.
 fn text_digests(tree: &PageTree<'_>) -> Vec<Option<u128>> {
-    let mut sayings = vec![None; tree.len()];
+    let mut digests = vec![None; tree.len()];
     for at in (0..tree.len()).rev() {
         let node = tree.node(at);
         let mut encoder = Encoder::tagged("saying");
-        let mut says = !node.text.trim().is_empty();
+        let mut has_text = !node.text.trim().is_empty();
         encoder.text(node.text.trim());
-        for saying in tree.children(Some(at)).filter_map(|child| sayings[child]) {
-            encoder.wide(saying);
-            says = true;
+        for digest in tree.children(Some(at)).filter_map(|child| digests[child]) {
+            encoder.wide(digest);
+            has_text = true;
         }
-        sayings[at] = says.then(|| encoder.wide_digest());
+        digests[at] = has_text.then(|| encoder.wide_digest());
     }
-    sayings
+    digests
 }
 
 impl PagePair<'_, '_, '_> {
-    /// Which children are the same, as ascending pairs of positions.
+    /// Matches two lists of children. Returns ascending pairs of positions.
     fn match_children(&self, xs: &[NodeIndex], ys: &[NodeIndex]) -> Vec<(usize, usize)> {
         let same = |(x, y): &(&NodeIndex, &NodeIndex)| self.a_digests[**x] == self.b_digests[**y];
         let prefix = xs.iter().zip(ys).take_while(same).count();
@@ -137,17 +137,18 @@ impl PagePair<'_, '_, '_> {
         matched
     }
 
-    /// The matching with the greatest sum of likenesses.
+    /// The matching with the greatest sum of similarities.
     fn match_by_weight(&self, xs: &[NodeIndex], ys: &[NodeIndex]) -> Vec<(usize, usize)> {
         let width = ys.len() + 1;
-        let mut likeness = vec![0_u32; xs.len() * ys.len()];
-        // The best sum of all that comes from here on.
+        let mut similarities = vec![0_u32; xs.len() * ys.len()];
+        // The best sum for the rest of both lists.
         let mut best = vec![0_u32; (xs.len() + 1) * width];
         for i in (0..xs.len()).rev() {
             for j in (0..ys.len()).rev() {
-                let like = self.similarity(xs[i], ys[j]);
-                likeness[i * ys.len() + j] = like;
-                let both = if like == 0 { 0 } else { like + best[(i + 1) * width + j + 1] };
+                let similarity = self.similarity(xs[i], ys[j]);
+                similarities[i * ys.len() + j] = similarity;
+                let both =
+                    if similarity == 0 { 0 } else { similarity + best[(i + 1) * width + j + 1] };
                 best[i * width + j] =
                     both.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
             }
@@ -155,9 +156,9 @@ impl PagePair<'_, '_, '_> {
         let mut matched = Vec::new();
         let (mut i, mut j) = (0, 0);
         while i < xs.len() && j < ys.len() {
-            let like = likeness[i * ys.len() + j];
+            let similarity = similarities[i * ys.len() + j];
             let here = best[i * width + j];
-            if like > 0 && here == like + best[(i + 1) * width + j + 1] {
+            if similarity > 0 && here == similarity + best[(i + 1) * width + j + 1] {
                 matched.push((i, j));
                 i += 1;
                 j += 1;
@@ -170,7 +171,7 @@ impl PagePair<'_, '_, '_> {
         matched
     }
 
-    /// For long lists: what is equal goes together, and what is left between is paired in order.
+    /// Matches long lists in one pass: equal nodes first, and the nodes between them in order.
     fn match_long_lists(&self, xs: &[NodeIndex], ys: &[NodeIndex]) -> Vec<(usize, usize)> {
         let mut equal: BTreeMap<u128, Vec<usize>> = BTreeMap::new();
         for (j, y) in ys.iter().enumerate() {
@@ -181,7 +182,7 @@ impl PagePair<'_, '_, '_> {
         for (i, x) in xs.iter().enumerate() {
             let Some(places) = equal.get(&self.a_digests[*x]) else { continue };
             let next = places.partition_point(|j| *j < from_y);
-            // One that has moved far away would leave all that is between unmatched.
+            // A node that moved far would leave all nodes between unmatched.
             let Some(j) = places.get(next).copied().filter(|j| *j <= from_y + (i - from_x) + 64)
             else {
                 continue;
@@ -215,7 +216,7 @@ impl PagePair<'_, '_, '_> {
         }
     }
 
-    /// How much two nodes look like the same one; nothing if they cannot be.
+    /// The similarity of two nodes. Zero if they cannot be the same node.
     fn similarity(&self, x: NodeIndex, y: NodeIndex) -> u32 {
         let (one, other) = (self.a.node(x), self.b.node(y));
         if one.tag != other.tag {
@@ -228,10 +229,10 @@ impl PagePair<'_, '_, '_> {
             return 2;
         }
         let equal = |name| one.attribute(name) == other.attribute(name);
-        // Where all else is made up anew on each load, the words are what lasts.
-        let says_the_same = self.a_texts[x].is_some() && self.a_texts[x] == self.b_texts[y];
-        let words = if says_the_same { 3 } else { 0 };
-        let looks = match (self.a.stable_id(x), self.b.stable_id(y)) {
+        // The text is stable where the page generates everything else on each load.
+        let same_text = self.a_texts[x].is_some() && self.a_texts[x] == self.b_texts[y];
+        let text = if same_text { 3 } else { 0 };
+        let attributes = match (self.a.stable_id(x), self.b.stable_id(y)) {
             (Some(id), Some(same)) if id == same => 6,
             (Some(_), _) | (_, Some(_)) => 1,
             (None, None) => {
@@ -240,6 +241,6 @@ impl PagePair<'_, '_, '_> {
                     + u32::from(equal("href"))
             }
         };
-        looks + words
+        attributes + text
     }
 }

@@ -1,5 +1,5 @@
-//! What makes two pages different, in words for people: every difference there is, and whether it
-//! counts, is masked, or does not matter to the identity.
+//! Explains the differences between two pages, and says of each whether it counts, is masked, or is
+//! ignored by the identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,54 +20,54 @@ use crate::quoted::{Escaped, Quoted};
 /// One difference between two pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What it does to the identity.
+    /// Whether it counts.
     pub verdict: Significance,
     /// What is different.
     pub change: Change,
-    /// Where, fit to print; empty if it is about the page as a whole.
+    /// The place, safe to print. Empty if it concerns the whole page.
     pub place: String,
 }
 
-/// What a difference does to the identity.
+/// Whether a difference counts for the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Significance {
-    /// It makes two states of the pages.
+    /// It makes the pages two states.
     Counts,
-    /// It would, but is known to be volatile.
+    /// It would count, but is masked.
     Masked,
-    /// The identity does not look at it.
+    /// The identity ignores it.
     DoesNotCount,
 }
 
-/// What is different. Texts are as they are on the pages: not fit to print.
+/// What is different. Texts are unescaped, so they are not safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Only the first page has this.
+    /// Only the first page has this node.
     OnlyInA,
-    /// Only the second page has this.
+    /// Only the second page has this node.
     OnlyInB,
-    /// Both have it, and only the first shows it.
+    /// Both have the node, and it is visible only in the first.
     ShownInA,
-    /// Both have it, and only the second shows it.
+    /// Both have the node, and it is visible only in the second.
     ShownInB,
-    /// A text.
+    /// A text, in both pages.
     Text(String, String),
-    /// An attribute or a live property: its name, its values.
+    /// An attribute or a live property: its name and both values.
     Attribute(String, Option<String>, Option<String>),
     /// The address.
     Address(String, String),
     /// The title.
     Title(String, String),
-    /// Only the first page offers this action, told in words that are fit to print.
+    /// Only the first page offers this action. The description is safe to print.
     ActionInA(String),
-    /// Only the second page offers this action, told in words that are fit to print.
+    /// Only the second page offers this action. The description is safe to print.
     ActionInB(String),
 }
 
-/// Every difference between two pages: first those that count, then those that are masked, then the
-/// others, each in the order of the document. If none counts, the pages are the same state.
+/// Lists every difference between two pages: those that count, then masked ones, then ignored ones,
+/// each in document order. If none counts, the pages are the same state.
 pub fn difference(identity: &NamedIdentity, masks: &Masks, a: &Page, b: &Page) -> Vec<Difference> {
     let (a, b) = (MaskedPage::new(masks, a), MaskedPage::new(masks, b));
     let mut found = Finder::new(identity, &a, &b);
@@ -93,7 +93,7 @@ struct Finder<'s, 'a> {
     differences: Vec<Difference>,
 }
 
-/// What nodes contribute to a view.
+/// The nodes and attributes that are in a view.
 struct Emitted<'a> {
     nodes: BTreeSet<NodeIndex>,
     attributes: BTreeMap<(NodeIndex, &'a str), Token<'a>>,
@@ -143,13 +143,13 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Nodes that only one page has or shows.
+    /// Compares nodes that only one page has or shows.
     fn compare_presence(&mut self, alignment: &Alignment) {
         let emits =
             |emitted: &Emitted<'_>, from, to| emitted.nodes.range(from..to).next().is_some();
-        // Of texts that stand side by side only the first is in the view.
-        let joins = |seen: &MaskedPage<'_>, at: NodeIndex| {
-            let node = seen.tree.node(at);
+        // The view contains only the first of adjacent texts.
+        let joins = |page: &MaskedPage<'_>, at: NodeIndex| {
+            let node = page.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
         for at in alignment.only_a.iter().copied() {
@@ -178,13 +178,14 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Texts and attributes of nodes that both have.
+    /// Compares texts and attributes of nodes that both pages have.
     fn compare_values(&mut self, alignment: &Alignment) {
         for (x, y) in alignment.pairs.iter().copied() {
             let (one, other) = (self.a.tree.node(x), self.b.tree.node(y));
-            for part in differing_aspects(one, other) {
-                let differ = self.views_differ && self.identity.identity.differ(one, other, &part);
-                match part {
+            for aspect in differing_aspects(one, other) {
+                let differ =
+                    self.views_differ && self.identity.identity.differ(one, other, &aspect);
+                match aspect {
                     MaskedAspect::Text => {
                         let masked = self.a.masked.text(x) || self.b.masked.text(y);
                         let parent = self.a.tree.parent(x);
@@ -216,8 +217,8 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Where only several differences together tell the pages apart (a text that joins another once
-    /// what stood between is gone), all of them count.
+    /// Makes all differences count if the views differ although no single difference counts.
+    /// Example: two texts join when the node between them disappears.
     fn count_joint_differences(&mut self) {
         if !self.views_differ
             || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)
@@ -233,23 +234,23 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     fn compare_actions(&mut self) {
-        let of = |seen: &MaskedPage<'a>| self.identity.identity.signatures(seen);
+        let of = |page: &MaskedPage<'a>| self.identity.identity.signatures(page);
         let (a, b) = (of(self.a), of(self.b));
         let known = |list: &[Option<_>]| list.iter().flatten().copied().collect::<BTreeSet<_>>();
         let (known_a, known_b) = (known(&a), known(&b));
         let sides = [(self.a, a, known_b), (self.b, b, known_a)];
-        for (side, (seen, actions, known)) in sides.into_iter().enumerate() {
-            let names = ElementNames::of(seen);
-            for (offer, signature) in seen.tree.page.offers.iter().zip(actions) {
+        for (side, (page, actions, known)) in sides.into_iter().enumerate() {
+            let names = ElementNames::of(page);
+            for (offer, signature) in page.tree.page.offers.iter().zip(actions) {
                 if signature.is_none_or(|signature| known.contains(&signature)) {
                     continue;
                 }
-                let words = describe_action(seen, &names, offer);
+                let words = describe_action(page, &names, offer);
                 let change =
                     if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
                 self.add(
                     change,
-                    describe_place(seen, offer.node as NodeIndex),
+                    describe_place(page, offer.node as NodeIndex),
                     false,
                     offer.kind != Kind::Link,
                 );

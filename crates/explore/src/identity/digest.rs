@@ -1,12 +1,12 @@
-//! The one encoding that everything is hashed in: lengths come before texts, so that no two different
-//! lists of texts give the same bytes.
+//! The encoding of everything that is hashed. Each text is preceded by its length, so different
+//! lists of texts give different bytes.
 
-/// Collects what is to be hashed.
+/// Collects the bytes to hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// Begins with what the hash is for, so that hashes of different things never meet.
+    /// Begins with the purpose of the hash, so that hashes for different purposes never collide.
     pub(crate) fn tagged(purpose: &str) -> Self {
         let mut encoder = Self::default();
         encoder.text(purpose);
@@ -43,7 +43,7 @@ impl Encoder {
 
     /// The first 64 bits of the hash.
     pub(crate) fn digest(&self) -> u64 {
-        // The low half is the first eight bytes.
+        // The low half holds the first eight bytes.
         self.wide_digest() as u64
     }
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::Encoder;
 
     #[test]
-    fn texts_cannot_run_into_each_other() {
+    fn different_lists_of_texts_give_different_digests() {
         let of = |texts: &[&str]| {
             let mut encoder = Encoder::tagged("test");
             for text in texts {

@@ -1,16 +1,16 @@
-//! What kinds of element there are to an identity: controls, items of lists, groups. A role that an
-//! author wrote goes before the tag.
+//! Classifies elements for the identities: controls, list items, groups. An explicit role takes
+//! precedence over the tag.
 
 use crate::page::PageNode;
 
-/// What an element is as a surrounding of others.
+/// The kinds of element that contain others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// One of several alike: known by what it says.
+    /// One of several similar elements, identified by its text.
     Item,
-    /// Holds things that belong together: known by its heading, and nothing if it has none.
+    /// A group, identified by its heading. It has no label without one.
     Group,
-    /// The same, and already its tag says something.
+    /// A group whose tag alone identifies it.
     Landmark,
 }
 
@@ -18,7 +18,7 @@ fn role(node: &PageNode) -> Option<&str> {
     node.attribute("role").and_then(|role| role.split_whitespace().next())
 }
 
-/// Which surrounding an element is, if one.
+/// The kind of container that an element is, if any.
 pub(crate) fn container(node: &PageNode) -> Option<Container> {
     use Container::{Group, Item, Landmark};
     let by_role = match role(node) {
@@ -43,8 +43,7 @@ pub(crate) fn container(node: &PageNode) -> Option<Container> {
     })
 }
 
-/// Whether its text belongs to itself and not to the element that it is in: what pops up over it, or
-/// asks something.
+/// Whether its text does not belong to the element around it, as in a popup or a form.
 pub(crate) fn has_own_text(node: &PageNode) -> bool {
     matches!(container(node), Some(Container::Item))
         || matches!(node.tag.as_str(), "dialog" | "form" | "fieldset")
@@ -63,13 +62,13 @@ pub(crate) fn has_own_text(node: &PageNode) -> bool {
         )
 }
 
-/// Whether it leads somewhere or opens something: its text is also what the item around it is about,
-/// if nothing else in that item says so.
+/// Whether it leads somewhere or opens something. Its text also labels the item around it, if
+/// nothing else in that item does.
 pub(crate) fn is_title_like(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "a" | "summary") || matches!(role(node), Some("link"))
 }
 
-/// Whether it is operated: its text says what it does, not what is around it.
+/// Whether it is a control. Its text says what it does, and does not describe its container.
 pub(crate) fn is_control(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
@@ -82,7 +81,7 @@ pub(crate) fn is_control(node: &PageNode) -> bool {
         )
 }
 
-/// Whether all the text in it is its name.
+/// Whether all its text is its name.
 pub(crate) fn is_named_by_its_text(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
@@ -119,7 +118,7 @@ fn is_label_like_role(node: &PageNode) -> bool {
     )
 }
 
-/// Whether its text is what a user typed or may choose, and so never its name.
+/// Whether its text is a typed or chosen value, and therefore never its name.
 pub(crate) fn is_field(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "input" | "select" | "textarea")
         || node.attribute("contenteditable").is_some_and(|value| value != "false")
@@ -129,12 +128,12 @@ pub(crate) fn is_field(node: &PageNode) -> bool {
         )
 }
 
-/// Whether it is the whole page, or the whole of a frame or shadow root.
+/// Whether it is a whole page, frame or shadow root.
 pub(crate) fn is_whole_page(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "html" | "body" | "#document" | "#shadow" | "main")
 }
 
-/// Whether it is a heading of the group around it.
+/// Whether it is the heading of the group around it.
 pub(crate) fn is_heading(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
@@ -142,7 +141,7 @@ pub(crate) fn is_heading(node: &PageNode) -> bool {
     ) || matches!(role(node), Some("heading"))
 }
 
-/// Whether nothing in it is ever shown.
+/// Whether a browser never shows its content.
 pub(crate) fn is_never_shown(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),

@@ -1,4 +1,4 @@
-//! Learns volatile parts by comparing two looks at what should be the same page.
+//! Learns masks by comparing two captures of what should be the same page.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use super::{Identity, NamedIdentity, text};
 use crate::id::StateKey;
 use crate::page::{Page, PageNode};
 
-/// How many parts are masked at most. A page that differs in more is another page.
+/// The maximum number of masks. A page that differs in more is another page.
 const MAX_MASKS: usize = 1_000;
 
-/// How many looks of children that come and go are considered.
+/// The maximum number of shapes of children that are considered for a mask.
 const MAX_SHAPES: usize = 200;
 
-/// How large a part of a page may be left out as coming and going: one in so many nodes.
+/// Masked children may cover at most one in this many nodes of a page.
 const MAX_SHARE: usize = 4;
 
-/// What may always be left out, in nodes.
+/// The number of nodes that may always be masked.
 const ALWAYS_SMALL: usize = 8;
 
-/// Masks for what differs between two loads of the first page: texts and attributes, and children that
-/// only one of them has, unless they are a large part of the page.
+/// Learns masks for the differences between two loads of the first page: texts, attributes, and
+/// children that only one load has. Large groups of children are not masked.
 pub fn learn_masks(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
     let (a, b) = (PageTree::of(a), PageTree::of(b));
     let alignment = align(&a, &b);
@@ -45,9 +45,12 @@ pub fn learn_masks(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
     masks
 }
 
-/// Masks for what differs between two looks at what should be one state, the first of which gave it its
-/// name; none if they differ in more than texts, attributes and values. Empty if nothing that counts
-/// differs. With these masks besides the `known` ones the two are the same state.
+/// Learns masks for the differences between two captures of what should be one state. The first
+/// capture gave the state its key.
+///
+/// Returns `None` if the captures differ in more than texts, attributes and live values. The masks
+/// are empty if no difference counts. Together with the `known` masks they make the two captures
+/// the same state.
 pub fn learn_value_masks(
     identity: &NamedIdentity,
     known: &Masks,
@@ -78,7 +81,7 @@ fn is_invisible(node: &PageNode) -> bool {
     !node.visible || (node.is_text() && text::is_blank(&node.text))
 }
 
-/// Masks for the values that differ between nodes that are the same.
+/// Masks for the texts and attributes that differ between aligned nodes.
 fn value_masks(
     identity: &dyn Identity,
     a: &PageTree<'_>,
@@ -98,15 +101,15 @@ fn value_masks(
             left_out = a.end(*x);
             continue;
         }
-        for part in differing_aspects(a.node(*x), b.node(*y)) {
-            let id = part == MaskedAspect::Attribute("id".to_owned());
+        for aspect in differing_aspects(a.node(*x), b.node(*y)) {
+            let id = aspect == MaskedAspect::Attribute("id".to_owned());
             if found.len() < MAX_MASKS
                 && !(id && known.made_up_ids)
-                && identity.differ(a.node(*x), b.node(*y), &part)
+                && identity.differ(a.node(*x), b.node(*y), &aspect)
             {
                 let trusted = |id: &str| b.by_id(id).is_some();
                 let place = NodePath::of(a, *x, trusted, |sibling| masked.whole(sibling));
-                found.extend(place.map(|place| Mask { place, part, learned }));
+                found.extend(place.map(|place| Mask { place, aspect, learned }));
             }
         }
     }
@@ -115,17 +118,17 @@ fn value_masks(
 
 /// The text and the attributes in which two nodes differ.
 pub(crate) fn differing_aspects(a: &PageNode, b: &PageNode) -> Vec<MaskedAspect> {
-    let mut parts = Vec::new();
+    let mut aspects = Vec::new();
     if a.text != b.text {
-        parts.push(MaskedAspect::Text);
+        aspects.push(MaskedAspect::Text);
     }
     if a.attributes != b.attributes {
         let names: BTreeSet<&str> =
             a.attributes.iter().chain(&b.attributes).map(|(name, _)| name.as_str()).collect();
         let differ = names.into_iter().filter(|name| a.attribute(name) != b.attribute(name));
-        parts.extend(differ.map(|name| MaskedAspect::Attribute(name.to_owned())));
+        aspects.extend(differ.map(|name| MaskedAspect::Attribute(name.to_owned())));
     }
-    parts
+    aspects
 }
 
 /// Masks for children that only one of the pages has or shows.
@@ -148,8 +151,8 @@ fn child_masks(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTr
         }
         let place = NodePath::of(a, parent.0, |id| b.by_id(id).is_some(), |_| false);
         let class = node.attribute("class").unwrap_or_default().chars().take(80).collect();
-        let part = MaskedAspect::Children { tag: node.tag.clone(), class, shape };
-        found.extend(place.map(|place| Mask { place, part, learned: Learned::FirstPage }));
+        let aspect = MaskedAspect::Children { tag: node.tag.clone(), class, shape };
+        found.extend(place.map(|place| Mask { place, aspect, learned: Learned::FirstPage }));
     };
     for at in &alignment.only_a {
         let parent = a.parent(*at);
@@ -159,7 +162,7 @@ fn child_masks(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTr
         let parent = b.parent(*at);
         add(b, *at, parent.and_then(|y| Some((*partners.get(&y)?, y))));
     }
-    // Shown in one and hidden in the other: only the outermost of them.
+    // Visible in one page only: take the outermost of such nodes.
     let mut inside = 0;
     for (x, y) in &alignment.pairs {
         if *x >= inside && a.node(*x).visible != b.node(*y).visible {
@@ -172,7 +175,7 @@ fn child_masks(a: &PageTree<'_>, b: &PageTree<'_>, alignment: &Alignment) -> BTr
     found
 }
 
-/// Whether the children of this look are together a small part of the page.
+/// Whether the children of this shape together are small compared with the page.
 fn is_small(tree: &PageTree<'_>, parent: NodeIndex, tag: &str, shape: u64) -> bool {
     let alike = tree
         .children(Some(parent))

@@ -1,5 +1,5 @@
-//! The volatile parts of pages: what differs from load to load and therefore does not count. Knows
-//! where they are and how to show them to people; how they are learned is the business of `learn`.
+//! Masks: content that changes from load to load and therefore does not count. Knows where masked
+//! content is and how to print it. [`learn`](super::learn) finds what to mask.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,43 +11,44 @@ use super::tree::{NodeIndex, PageTree};
 use crate::id::StateKey;
 use crate::quoted::{Escaped, Quoted};
 
-/// One volatile part.
+/// One mask: an aspect of a node that does not count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Mask {
-    /// Of which node.
+    /// The node.
     pub place: NodePath,
-    /// Which part of it.
-    pub part: MaskedAspect,
-    /// How it came to be known.
+    /// The aspect of the node.
+    #[serde(rename = "part")]
+    pub aspect: MaskedAspect,
+    /// How the mask was learned.
     pub learned: Learned,
 }
 
-/// What of a node is volatile.
+/// The aspect of a node that a mask covers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaskedAspect {
-    /// What a text says.
+    /// The content of a text.
     Text,
-    /// The value of an attribute, or of a live property.
+    /// The value of an attribute or of a live property.
     Attribute(String),
-    /// Children of one look that are sometimes there and sometimes not, with all that is in them.
+    /// Children of one shape that come and go, with their descendants.
     Children {
-        /// Their tag.
+        /// The tag.
         tag: String,
-        /// Their classes, to show.
+        /// The classes, for output only.
         class: String,
-        /// The fingerprint that they are known by.
+        /// The fingerprint that identifies the children.
         shape: u64,
     },
 }
 
-/// How a mask came to be known.
+/// How a mask was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learned {
     /// The first page was loaded twice.
     FirstPage,
-    /// This state was seen again and had changed only there.
+    /// A later capture of this state differed only there.
     State(StateKey),
 }
 
@@ -56,10 +57,10 @@ pub enum Learned {
 pub struct Masks {
     /// The masks, ordered by place.
     pub masks: BTreeSet<Mask>,
-    /// What a person said to ignore, as selectors. The looker leaves those parts out of the page; they
-    /// are here only to be shown.
+    /// Selectors that the user told the crawl to ignore. The page agent leaves their nodes out;
+    /// they are kept here for output only.
     pub ignored: BTreeSet<String>,
-    /// The page makes its ids up anew each time: no id counts anywhere.
+    /// The page generates new ids on every load, so no id counts.
     #[serde(default)]
     pub made_up_ids: bool,
 }
@@ -74,14 +75,14 @@ impl Masks {
         self.masks.is_empty() && !self.made_up_ids
     }
 
-    /// Takes in those of another set.
+    /// Adds the masks of another set.
     pub fn merge(&mut self, other: &Masks) {
         self.masks.extend(other.masks.iter().cloned());
         self.ignored.extend(other.ignored.iter().cloned());
         self.made_up_ids |= other.made_up_ids;
     }
 
-    /// Both sets.
+    /// Returns the union of two sets.
     pub fn and(&self, other: &Masks) -> Masks {
         let mut both = self.clone();
         both.merge(other);
@@ -89,10 +90,10 @@ impl Masks {
     }
 }
 
-/// Which nodes of a page are masked, and what of them.
+/// The masked nodes of one page.
 #[derive(Default)]
 pub(crate) struct Masked<'m> {
-    /// Nodes that are left out with all that is in them.
+    /// Nodes that are masked with their descendants.
     whole: BTreeSet<NodeIndex>,
     texts: BTreeSet<NodeIndex>,
     attributes: BTreeSet<(NodeIndex, &'m str)>,
@@ -100,14 +101,14 @@ pub(crate) struct Masked<'m> {
 }
 
 impl<'m> Masked<'m> {
-    /// Finds the masked parts of a page. Places that are not on it are passed over.
+    /// Finds the masked nodes of a page. Skips masks whose place is not on the page.
     pub(crate) fn of(tree: &PageTree<'_>, masks: &'m Masks) -> Self {
         let mut masked = Self { ids: masks.made_up_ids, ..Self::default() };
         if masks.is_empty() {
             return masked;
         }
-        // Masks are sorted by their places, so those that share the beginning of the way are neighbours:
-        // the children of each node on the way are looked at once.
+        // Masks are sorted by place, so those with a common prefix are neighbours. The children of
+        // each node on the path are indexed once.
         let sorted: Vec<&'m Mask> =
             masks.masks.iter().filter(|mask| !mask.place.steps.is_empty()).collect();
         let mut open: Vec<(Option<NodeIndex>, &[&'m Mask], usize)> = vec![(None, &sorted, 0)];
@@ -137,7 +138,7 @@ impl<'m> Masked<'m> {
     fn cover(&mut self, tree: &PageTree<'_>, at: NodeIndex, masks: &[&'m Mask]) {
         let mut looks = BTreeSet::new();
         for mask in masks {
-            match &mask.part {
+            match &mask.aspect {
                 MaskedAspect::Text => _ = self.texts.insert(at),
                 MaskedAspect::Attribute(name) => _ = self.attributes.insert((at, name)),
                 MaskedAspect::Children { tag, shape, .. } => {
@@ -153,12 +154,12 @@ impl<'m> Masked<'m> {
         }
     }
 
-    /// Whether a node is left out with all that is in it.
+    /// Whether a node is masked with its descendants. Does not look at its ancestors.
     pub(crate) fn whole(&self, at: NodeIndex) -> bool {
         !self.whole.is_empty() && self.whole.contains(&at)
     }
 
-    /// Whether what a text says is masked.
+    /// Whether the content of a text is masked.
     pub(crate) fn text(&self, at: NodeIndex) -> bool {
         !self.texts.is_empty() && self.texts.contains(&at)
     }
@@ -199,7 +200,7 @@ impl fmt::Display for Learned {
 
 impl fmt::Display for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} (learned from {})", self.part, self.place, self.learned)
+        write!(f, "{} of {} (learned from {})", self.aspect, self.place, self.learned)
     }
 }
 
@@ -209,10 +210,10 @@ impl fmt::Display for Masks {
             writeln!(f, "{mask}")?;
         }
         if self.made_up_ids {
-            writeln!(f, "every id: the page makes them up anew each time")?;
+            writeln!(f, "every id: the page generates new ones on each load")?;
         }
         for selector in &self.ignored {
-            writeln!(f, "everything that matches {} (as asked)", Quoted(selector))?;
+            writeln!(f, "everything that matches {} (set by the user)", Quoted(selector))?;
         }
         Ok(())
     }

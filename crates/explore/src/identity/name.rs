@@ -1,5 +1,5 @@
-//! What an element is called and what stands around it, in words: accessible names, texts of items,
-//! headings of groups. Reads only what is visible and not masked.
+//! Names of elements and of their containers: accessible names, texts of items, headings of groups.
+//! Reads only content that is visible and not masked.
 
 use std::collections::BTreeMap;
 
@@ -11,46 +11,46 @@ use super::tree::NodeIndex;
 use super::view::MaskedPage;
 use crate::page::{Kind, PageNode};
 
-/// How many nodes are read for one name. A page of buttons inside buttons would otherwise be read once
-/// for each of them.
+/// The maximum number of nodes that are read for one name. Nested buttons would otherwise cost the
+/// square of the page size.
 const MAX_NODES_READ: usize = 4096;
 
-/// Stands for a text that is masked.
+/// The placeholder for a masked text.
 const MASKED: char = '\u{fffc}';
 
-/// Attributes by which an author says which element it is.
+/// Attributes by which authors identify elements for tests.
 pub(crate) const STABLE: &[&str] =
     &["data-testid", "data-test-id", "data-test", "data-cy", "data-qa"];
 
-/// Which of the text inside an element is read.
+/// The text inside an element that is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextScope {
-    /// All of it.
+    /// All text.
     All,
-    /// What is not inside of a control or of an element that stands apart.
+    /// The text outside controls and outside elements with their own text.
     Own,
-    /// The same, with links and summaries.
+    /// Like `Own`, with links and summaries.
     OwnAndTitles,
-    /// As `Own`, without what is inside of anything that is operated.
+    /// Like `Own`, without text inside elements that offer an action.
     Idle,
 }
 
-/// Names and surroundings of the elements of one page.
+/// The names and containers of the elements of one page.
 pub(crate) struct ElementNames<'s, 'a> {
-    seen: &'s MaskedPage<'a>,
+    page: &'s MaskedPage<'a>,
     has_offer: Vec<bool>,
-    /// The nearest surrounding of each node, itself included.
+    /// The nearest container of each node, possibly the node itself.
     containers: Vec<Option<u32>>,
     /// The nearest label around each node.
     labels: Vec<Option<u32>>,
-    /// The labels that say which field they are for.
+    /// The labels of fields, by the id of the field.
     fields: BTreeMap<&'a str, NodeIndex>,
     contexts: BTreeMap<NodeIndex, u64>,
 }
 
 impl<'s, 'a> ElementNames<'s, 'a> {
-    pub(crate) fn of(seen: &'s MaskedPage<'a>) -> Self {
-        let tree = &seen.tree;
+    pub(crate) fn of(page: &'s MaskedPage<'a>) -> Self {
+        let tree = &page.tree;
         let mut operated = vec![false; tree.len()];
         for offer in tree.page.offers.iter().filter(|offer| offer.kind != Kind::Link) {
             if let Some(operated) = operated.get_mut(offer.node as usize) {
@@ -58,7 +58,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             }
         }
         let mut names = Self {
-            seen,
+            page,
             has_offer: operated,
             containers: Vec::with_capacity(tree.len()),
             labels: Vec::with_capacity(tree.len()),
@@ -81,13 +81,13 @@ impl<'s, 'a> ElementNames<'s, 'a> {
     }
 
     pub(crate) fn node(&self, at: NodeIndex) -> &'a PageNode {
-        self.seen.tree.node(at)
+        self.page.tree.node(at)
     }
 
-    /// An attribute that is not masked.
+    /// The value of an attribute that is not masked.
     pub(crate) fn attribute(&self, at: NodeIndex, name: &str) -> Option<&'a str> {
-        let value = self.seen.tree.node(at).attribute(name)?;
-        (!self.seen.masked.attribute(at, name)).then_some(value)
+        let value = self.page.tree.node(at).attribute(name)?;
+        (!self.page.masked.attribute(at, name)).then_some(value)
     }
 
     fn attribute_text(&self, at: NodeIndex, name: &str) -> Option<String> {
@@ -95,9 +95,9 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         (!value.is_empty()).then(|| value.into_owned())
     }
 
-    /// What an element is called, for the sake of doing something to it.
+    /// The name of an element, as the target of an action of this kind.
     pub(crate) fn name(&self, at: NodeIndex, kind: Kind) -> String {
-        let node = self.seen.tree.node(at);
+        let node = self.page.tree.node(at);
         self.aria_name(at)
             .or_else(|| self.label_text(at))
             .or_else(|| self.attribute_text(at, "alt"))
@@ -115,13 +115,13 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             .unwrap_or_default()
     }
 
-    /// What its author wrote for those who cannot see it.
+    /// The name that the author wrote for assistive technology.
     fn aria_name(&self, at: NodeIndex) -> Option<String> {
         let labelled_by = |ids: &str| {
             let texts: Vec<String> = ids
                 .split_whitespace()
                 .take(8)
-                .filter_map(|id| self.seen.tree.by_id(id))
+                .filter_map(|id| self.page.tree.by_id(id))
                 .map(|at| self.read(at, TextScope::All))
                 .filter(|text| !text.is_empty())
                 .collect();
@@ -134,7 +134,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
 
     /// The text of its label, if it is a field.
     fn label_text(&self, at: NodeIndex) -> Option<String> {
-        let node = self.seen.tree.node(at);
+        let node = self.page.tree.node(at);
         if !elements::is_field(node) {
             return None;
         }
@@ -144,7 +144,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The text inside, where it can be a name: neither what a user typed nor all that a container holds.
+    /// The text inside, if it can be a name: neither a typed value nor the content of a container.
     fn text(&self, at: NodeIndex, node: &PageNode, kind: Kind) -> Option<String> {
         let holds = matches!(kind, Kind::Scroll | Kind::Submit | Kind::Input | Kind::Choose);
         if holds || elements::is_field(node) || elements::is_whole_page(node) {
@@ -164,14 +164,14 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         self.id(at).is_some() || STABLE.iter().any(|name| self.attribute(at, name).is_some())
     }
 
-    /// The id, if it does not look generated. Whether another element has the same does not matter:
-    /// that one may come and go.
+    /// The id, if it does not look generated. It need not be unique, because another element with
+    /// the same id may come and go.
     pub(crate) fn id(&self, at: NodeIndex) -> Option<&'a str> {
         self.attribute(at, "id").filter(|id| !looks_generated(id))
     }
 
-    fn read(&self, at: NodeIndex, reading: TextScope) -> String {
-        let tree = &self.seen.tree;
+    fn read(&self, at: NodeIndex, scope: TextScope) -> String {
+        let tree = &self.page.tree;
         let mut out = String::new();
         let (mut next, end) = (at + 1, tree.end(at));
         for _ in 0..MAX_NODES_READ {
@@ -181,16 +181,16 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             let (here, node) = (next, tree.node(next));
             next += 1;
             if node.is_text() {
-                if node.visible && self.seen.masked.text(here) {
+                if node.visible && self.page.masked.text(here) {
                     out.push(MASKED);
                 } else if node.visible {
                     text::push_normalised(&mut out, &node.text);
                 }
                 continue;
             }
-            // Elements part words, as the cells of a row do.
+            // Elements separate words, as the cells of a row do.
             text::push_normalised(&mut out, " ");
-            if self.is_skipped(here, node, reading) {
+            if self.is_skipped(here, node, scope) {
                 next = tree.end(here);
             } else if node.visible
                 && let Some(said) = self
@@ -205,12 +205,12 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         out
     }
 
-    fn is_skipped(&self, at: NodeIndex, node: &PageNode, reading: TextScope) -> bool {
-        if self.seen.masked.whole(at) || elements::is_never_shown(node) {
+    fn is_skipped(&self, at: NodeIndex, node: &PageNode, scope: TextScope) -> bool {
+        if self.page.masked.whole(at) || elements::is_never_shown(node) {
             return true;
         }
         let control = elements::is_control(node) || elements::is_field(node);
-        match reading {
+        match scope {
             TextScope::All => false,
             TextScope::Own => elements::has_own_text(node) || control,
             TextScope::OwnAndTitles => {
@@ -220,8 +220,8 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         }
     }
 
-    /// A hash of what stands around a node: the items and groups that it is in, from the outermost to the
-    /// nearest, each by its own words. What is elsewhere on the page has no part in it.
+    /// A hash of the containers of a node, from the outermost to the nearest, each by its label.
+    /// The rest of the page does not count.
     pub(crate) fn context(&mut self, at: NodeIndex) -> u64 {
         let mut unknown = Vec::new();
         let mut nearest = self.containers[at].map(|at| at as NodeIndex);
@@ -232,13 +232,13 @@ impl<'s, 'a> ElementNames<'s, 'a> {
                 break;
             }
             unknown.push(at);
-            let above = self.seen.tree.parent(at);
+            let above = self.page.tree.parent(at);
             nearest = above.and_then(|above| self.containers[above]).map(|at| at as NodeIndex);
         }
         for at in unknown.into_iter().rev() {
             if let Some(label) = self.container_label(at) {
                 let mut encoder = Encoder::tagged("context");
-                encoder.number(digest).text(&self.seen.tree.node(at).tag).text(&label);
+                encoder.number(digest).text(&self.page.tree.node(at).tag).text(&label);
                 digest = encoder.digest();
             }
             self.contexts.insert(at, digest);
@@ -246,15 +246,15 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         digest
     }
 
-    /// The words that a surrounding is known by.
+    /// The label of a container.
     pub(crate) fn container_label(&self, at: NodeIndex) -> Option<String> {
-        let node = self.seen.tree.node(at);
+        let node = self.page.tree.node(at);
         let kind = elements::container(node)?;
         let text = match kind {
             Container::Item => self.aria_name(at).or_else(|| {
                 [TextScope::Own, TextScope::OwnAndTitles]
                     .into_iter()
-                    .map(|reading| self.read(at, reading))
+                    .map(|scope| self.read(at, scope))
                     .find(|text| !text.is_empty())
             }),
             Container::Group | Container::Landmark => {
@@ -269,7 +269,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
 
     /// The first heading that belongs to a group itself.
     fn heading(&self, group: NodeIndex) -> Option<String> {
-        let tree = &self.seen.tree;
+        let tree = &self.page.tree;
         let (mut next, end) = (group + 1, tree.end(group));
         for _ in 0..MAX_NODES_READ {
             if next >= end {
@@ -277,7 +277,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             }
             let (here, node) = (next, tree.node(next));
             next += 1;
-            if self.seen.masked.whole(here) || elements::container(node).is_some() {
+            if self.page.masked.whole(here) || elements::container(node).is_some() {
                 next = tree.end(here);
             } else if node.visible && elements::is_heading(node) {
                 let text = self.read(here, TextScope::All);

@@ -1,6 +1,6 @@
-//! Where on a page something is, so that it is found again on another look at the page, or on another
-//! page of the same application: by ids where people wrote some, else by a node's shape and its number
-//! among siblings of that shape.
+//! The path to a node, which finds it again in another capture, or on another page of the same
+//! application. It uses ids that people wrote, and otherwise a node's shape and its number among
+//! the siblings of that shape.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,38 +12,38 @@ use super::tree::{NodeIndex, PageTree};
 use crate::page::PageNode;
 use crate::quoted::Escaped;
 
-/// How many steps a place has at most; what lies deeper has no place.
+/// The maximum number of steps. Deeper nodes have no path.
 const MAX_STEPS: usize = 200;
 
-/// The way to a node.
+/// The path to a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodePath {
     /// From the root, or from the nearest node that has a stable id.
     pub steps: Vec<NodePathStep>,
 }
 
-/// One node on the way.
+/// One node on the path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodePathStep {
-    /// Its tag.
+    /// The tag.
     pub tag: String,
-    /// Its id, if it has one that can be relied on; the rest is then not asked for.
+    /// A reliable id, if there is one. Shape and number are then zero.
     pub id: Option<String>,
-    /// A fingerprint of what does not change: tag, role, type and the names of its attributes.
+    /// A fingerprint of what does not change: tag, role, type and the names of attributes.
     pub shape: u64,
-    /// How many siblings of this tag and shape are before it.
+    /// The number of earlier siblings of this tag and shape.
     pub nth: u32,
 }
 
-/// The children of one node, by the steps that lead to them.
+/// The children of one node, by the steps of a path.
 pub(super) struct ChildIndex<'a> {
     ids: BTreeMap<&'a str, NodeIndex>,
     places: BTreeMap<(&'a str, u64, u32), NodeIndex>,
 }
 
 impl NodePath {
-    /// The place of a node. An id is relied on only if `trusted` says so as well, and siblings that are
-    /// `left_out` are not counted.
+    /// The path to a node. Uses an id only if it is `trusted`, and does not count siblings that are
+    /// `left_out`.
     pub fn of(
         tree: &PageTree<'_>,
         at: NodeIndex,
@@ -75,7 +75,7 @@ impl NodePath {
 }
 
 impl<'a> ChildIndex<'a> {
-    /// Those of a node, or the roots, but for those that are left out.
+    /// Indexes the children of a node, or the roots, without those that are left out.
     pub(super) fn of(
         tree: &PageTree<'a>,
         parent: Option<NodeIndex>,
@@ -96,7 +96,7 @@ impl<'a> ChildIndex<'a> {
         branches
     }
 
-    /// Where a step leads.
+    /// The child that a step leads to.
     pub(super) fn follow(&self, tree: &PageTree<'a>, step: &NodePathStep) -> Option<NodeIndex> {
         match &step.id {
             Some(id) => {
@@ -107,8 +107,8 @@ impl<'a> ChildIndex<'a> {
     }
 }
 
-/// What of a node is the same whatever state it is in. Computed for many siblings at a time, and a page
-/// that makes two of them alike gains nothing: so a quick hash will do.
+/// A fingerprint of what is the same in every state of a node. It is computed for many siblings,
+/// and a page gains nothing from a collision, so a fast hash is enough.
 pub(super) fn shape(node: &PageNode) -> u64 {
     if node.is_text() {
         return 0;
@@ -130,7 +130,7 @@ pub(super) fn shape(node: &PageNode) -> u64 {
         .wrapping_add(names)
 }
 
-/// The same with what its author calls it: its classes and its id.
+/// The shape of a node, with its classes and its stable id.
 pub(super) fn exact_shape(tree: &PageTree<'_>, at: NodeIndex) -> u64 {
     let node = tree.node(at);
     let mut encoder = Encoder::tagged("exact shape");
@@ -142,16 +142,16 @@ pub(super) fn exact_shape(tree: &PageTree<'_>, at: NodeIndex) -> u64 {
     encoder.digest()
 }
 
-/// Whether an attribute is not one that scripts set and remove as the state changes.
+/// Whether scripts do not set or remove this attribute when the state changes.
 fn is_stable_attribute(name: &str) -> bool {
-    const PASSING: &[&str] = &[
+    const VOLATILE: &[&str] = &[
         "class", "style", "id", "hidden", "inert", "disabled", "readonly", "checked", "selected",
         "open", "value", "tabindex", "title",
     ];
     !name.starts_with('.')
         && !name.starts_with("aria-")
         && !name.starts_with("data-")
-        && !PASSING.contains(&name)
+        && !VOLATILE.contains(&name)
 }
 
 impl fmt::Display for NodePathStep {

@@ -1,4 +1,4 @@
-//! Nodes and actions of a page in words that are fit to print.
+//! Descriptions of nodes and actions that are safe to print.
 
 use std::fmt::Write;
 
@@ -10,23 +10,24 @@ use super::view::MaskedPage;
 use crate::page::Offer;
 use crate::quoted::{Escaped, Quoted};
 
-/// How many steps of a long way are shown, at its beginning and at its end.
+/// The number of steps that are shown at the beginning and at the end of a long path.
 const FIRST: usize = 2;
 const LAST: usize = 6;
 
-/// How many siblings and how many nodes are looked at to tell where something is.
-const LOOKED_AT: usize = 2_000;
+/// The maximum number of siblings, and of nodes, that are read for one description.
+const MAX_READ: usize = 2_000;
 
-/// Where a node is, as in `html > body > main#list > li[2] "Buy milk"`. Empty if there is no such node.
-pub(crate) fn describe_place(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
-    if at >= seen.tree.len() {
+/// Describes the place of a node, as in `html > body > main#list > li[2] "Buy milk"`. Empty if the
+/// node does not exist.
+pub(crate) fn describe_place(page: &MaskedPage<'_>, at: NodeIndex) -> String {
+    if at >= page.tree.len() {
         return String::new();
     }
-    let mut way: Vec<NodeIndex> = seen.tree.ancestors(at).collect();
-    way.reverse();
+    let mut path: Vec<NodeIndex> = page.tree.ancestors(at).collect();
+    path.reverse();
     let mut out = String::new();
-    for (index, step) in way.iter().enumerate() {
-        let left_out = way.len() > FIRST + LAST && (FIRST..way.len() - LAST).contains(&index);
+    for (index, step) in path.iter().enumerate() {
+        let left_out = path.len() > FIRST + LAST && (FIRST..path.len() - LAST).contains(&index);
         if left_out && index > FIRST {
             continue;
         }
@@ -36,26 +37,26 @@ pub(crate) fn describe_place(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
         if left_out {
             out.push('…');
         } else {
-            push_step(&mut out, seen, *step);
+            push_step(&mut out, page, *step);
         }
     }
-    let says = text_of(seen, at);
-    if !says.is_empty() {
-        _ = write!(out, " {}", Quoted(&says));
+    let text = text_of(page, at);
+    if !text.is_empty() {
+        _ = write!(out, " {}", Quoted(&text));
     }
     out
 }
 
-fn push_step(out: &mut String, seen: &MaskedPage<'_>, at: NodeIndex) {
-    let node = seen.tree.node(at);
+fn push_step(out: &mut String, page: &MaskedPage<'_>, at: NodeIndex) {
+    let node = page.tree.node(at);
     _ = write!(out, "{}", Escaped(&node.tag, 30));
     if let Some(id) = node.attribute("id").filter(|id| !looks_generated(id)) {
         _ = write!(out, "#{}", Escaped(id, 40));
         return;
     }
-    let siblings = seen.tree.children(seen.tree.parent(at)).take(LOOKED_AT);
+    let siblings = page.tree.children(page.tree.parent(at)).take(MAX_READ);
     let alike: Vec<NodeIndex> =
-        siblings.filter(|sibling| seen.tree.node(*sibling).tag == node.tag).collect();
+        siblings.filter(|sibling| page.tree.node(*sibling).tag == node.tag).collect();
     if alike.len() > 1 {
         match alike.iter().position(|sibling| *sibling == at) {
             Some(position) => _ = write!(out, "[{}]", position + 1),
@@ -64,11 +65,11 @@ fn push_step(out: &mut String, seen: &MaskedPage<'_>, at: NodeIndex) {
     }
 }
 
-/// The beginning of what a node says.
-fn text_of(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
+/// The beginning of the text of a node.
+fn text_of(page: &MaskedPage<'_>, at: NodeIndex) -> String {
     let mut out = String::new();
-    for at in (at..seen.tree.end(at)).take(LOOKED_AT) {
-        let node = seen.tree.node(at);
+    for at in (at..page.tree.end(at)).take(MAX_READ) {
+        let node = page.tree.node(at);
         if node.is_text() {
             let start: String = node.text.chars().take(200).collect();
             text::push_normalised(&mut out, &start);
@@ -83,9 +84,9 @@ fn text_of(seen: &MaskedPage<'_>, at: NodeIndex) -> String {
     out
 }
 
-/// What an action is, as in `click button "Delete" in "Buy milk"`.
+/// Describes an action, as in `click button "Delete" in "Buy milk"`.
 pub(crate) fn describe_action(
-    seen: &MaskedPage<'_>,
+    page: &MaskedPage<'_>,
     names: &ElementNames<'_, '_>,
     offer: &Offer,
 ) -> String {
@@ -94,11 +95,11 @@ pub(crate) fn describe_action(
     if !offer.argument.is_empty() {
         _ = write!(out, " {}", Quoted(&offer.argument));
     }
-    if at >= seen.tree.len() {
+    if at >= page.tree.len() {
         return out;
     }
     let mut describe = |at: NodeIndex| {
-        _ = write!(out, " {}", Escaped(&seen.tree.node(at).tag, 30));
+        _ = write!(out, " {}", Escaped(&page.tree.node(at).tag, 30));
         let name = names.name(at, offer.kind);
         if !name.is_empty() {
             _ = write!(out, " {}", Quoted(&name));
@@ -106,11 +107,11 @@ pub(crate) fn describe_action(
     };
     describe(at);
     if let Some(onto) =
-        offer.onto.map(|onto| onto as NodeIndex).filter(|onto| *onto < seen.tree.len())
+        offer.onto.map(|onto| onto as NodeIndex).filter(|onto| *onto < page.tree.len())
     {
         describe(onto);
     }
-    let around = seen.tree.parent(at).into_iter().flat_map(|parent| seen.tree.ancestors(parent));
+    let around = page.tree.parent(at).into_iter().flat_map(|parent| page.tree.ancestors(parent));
     let label = around.filter_map(|at| names.container_label(at)).find(|label| !label.is_empty());
     if let Some(label) = label {
         _ = write!(out, " in {}", Quoted(&label));

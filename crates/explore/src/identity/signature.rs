@@ -1,5 +1,5 @@
-//! Lasting names of actions: what is done, to what (as it is called, not where it is), in which
-//! surroundings. The order on the page counts only among actions that share all of that.
+//! Signatures of actions: the kind of action, the name of the element (not its place), and its
+//! containers. The order on the page counts only among actions that are equal in all of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use super::view::MaskedPage;
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer};
 
-/// One signature per offer; none for an offer that is the same action as an earlier one, that points
-/// nowhere or that is in a masked part.
-pub(crate) fn by_content<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
-    let mut names = ElementNames::of(seen);
-    let hidden = inside_masked_nodes(seen);
+/// One signature per offer. `None` for an offer that repeats an earlier action, that refers to no
+/// node, or that is inside a masked node.
+pub(crate) fn by_content<'a>(page: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
+    let mut names = ElementNames::of(page);
+    let hidden = inside_masked_nodes(page);
     let mut tally = SignatureTally::default();
-    let mut bases: BTreeMap<NodeIndex, u64> = BTreeMap::new();
-    let offers = &seen.tree.page.offers;
+    let mut targets: BTreeMap<NodeIndex, u64> = BTreeMap::new();
+    let offers = &page.tree.page.offers;
     let signature = |offer: &'a Offer| {
-        let (node, onto) = offer_nodes(seen, offer)?;
+        let (node, onto) = offer_nodes(page, offer)?;
         if hidden(node) || onto.is_some_and(&hidden) || !tally.is_new(offer) {
             return None;
         }
@@ -33,8 +33,8 @@ pub(crate) fn by_content<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignatur
         }
         describe(&mut encoder, &mut names, node, offer.kind);
         if let Some(onto) = onto {
-            // Many things can be dragged to the same place.
-            let target = *bases.entry(onto).or_insert_with(|| {
+            // Many elements can be dragged to the same target.
+            let target = *targets.entry(onto).or_insert_with(|| {
                 let mut encoder = Encoder::tagged("target");
                 describe(&mut encoder, &mut names, onto, Kind::Drag);
                 encoder.digest()
@@ -46,12 +46,12 @@ pub(crate) fn by_content<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignatur
     offers.iter().map(signature).collect()
 }
 
-/// The nodes of an offer, if it points to nodes.
+/// The node of an offer and the target of a drag, if they exist.
 pub(crate) fn offer_nodes(
-    seen: &MaskedPage<'_>,
+    page: &MaskedPage<'_>,
     offer: &Offer,
 ) -> Option<(NodeIndex, Option<NodeIndex>)> {
-    let exists = |node: u32| ((node as usize) < seen.tree.len()).then_some(node as NodeIndex);
+    let exists = |node: u32| ((node as usize) < page.tree.len()).then_some(node as NodeIndex);
     let node = exists(offer.node)?;
     match offer.onto {
         None => Some((node, None)),
@@ -59,35 +59,35 @@ pub(crate) fn offer_nodes(
     }
 }
 
-/// Tells whether a node is inside of a part that is left out as a whole.
-pub(crate) fn inside_masked_nodes(seen: &MaskedPage<'_>) -> impl Fn(NodeIndex) -> bool + use<> {
-    let tree = &seen.tree;
-    let mut parts: Vec<(NodeIndex, NodeIndex)> = Vec::new();
+/// Returns a test of whether a node is inside a masked node.
+pub(crate) fn inside_masked_nodes(page: &MaskedPage<'_>) -> impl Fn(NodeIndex) -> bool + use<> {
+    let tree = &page.tree;
+    let mut ranges: Vec<(NodeIndex, NodeIndex)> = Vec::new();
     let mut at = 0;
     while at < tree.len() {
-        if seen.masked.whole(at) {
-            parts.push((at, tree.end(at)));
+        if page.masked.whole(at) {
+            ranges.push((at, tree.end(at)));
             at = tree.end(at);
         } else {
             at += 1;
         }
     }
     move |node| {
-        let before = parts.partition_point(|(start, _)| *start <= node);
-        before > 0 && node < parts[before - 1].1
+        let before = ranges.partition_point(|(start, _)| *start <= node);
+        before > 0 && node < ranges[before - 1].1
     }
 }
 
-/// Hashes what an element is, but not where it is.
+/// Encodes what identifies an element, without its place.
 fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: NodeIndex, kind: Kind) {
     let node = names.node(at);
     encoder.text(&node.tag);
-    let stands_for = match (node.tag.as_str(), node.attribute("type")) {
+    let value_attribute = match (node.tag.as_str(), node.attribute("type")) {
         ("input", Some("radio" | "checkbox")) => "value",
         ("form", _) => "action",
         _ => "href",
     };
-    for name in ["role", "type", stands_for] {
+    for name in ["role", "type", value_attribute] {
         encoder.text(
             names
                 .attribute(at, name)
@@ -108,7 +108,7 @@ fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: NodeInd
     encoder.number(names.context(at));
 }
 
-/// Keeps signatures apart within one page.
+/// Makes the signatures of one page different.
 #[derive(Default)]
 pub(crate) struct SignatureTally<'a> {
     known: BTreeSet<(Kind, u32, Option<u32>, &'a str)>,
@@ -117,19 +117,19 @@ pub(crate) struct SignatureTally<'a> {
 }
 
 impl<'a> SignatureTally<'a> {
-    /// Whether the same was not offered before.
+    /// Whether no earlier offer is the same.
     pub(crate) fn is_new(&mut self, offer: &'a Offer) -> bool {
         self.known.insert((offer.kind, offer.node, offer.onto, &offer.argument))
     }
 
-    /// A plain link is its URL, wherever it stands and whatever it is called.
+    /// The signature of a plain link, which is its URL alone. `None` if the page offered it before.
     pub(crate) fn link(&mut self, offer: &Offer) -> Option<ActionSignature> {
         let url = offer.argument.split('#').next().unwrap_or_default();
         let digest = Encoder::tagged("link").text(url).digest();
         self.links.insert(digest).then_some(ActionSignature(digest))
     }
 
-    /// Numbers those that share everything, in the order of the document.
+    /// Numbers the actions that are equal in everything, in document order.
     pub(crate) fn number(&mut self, base: u64) -> ActionSignature {
         let count = self.counts.entry(base).or_default();
         *count += 1;

@@ -1,5 +1,6 @@
-//! The tree of what is visible, with identical neighbours collapsed into one: what `structure` compares.
-//! Knows which node stands for which, so that actions can be matched as well.
+//! The skeleton of a page: its visible tree, with identical neighbours collapsed into one. The
+//! identity `structure` compares it. Each node knows its representative, so that actions can be
+//! matched too.
 
 use super::digest::Encoder;
 use super::elements;
@@ -8,36 +9,37 @@ use super::tree::NodeIndex;
 use super::view::MaskedPage;
 use crate::page::PageNode;
 
-/// A visible element, or the place of a text.
+/// A visible element or text.
 pub(crate) struct SkeletonNode {
-    /// The node; of several texts that nothing stands between, the first.
+    /// The node in the page. Of several adjacent texts, the first.
     pub(crate) node: NodeIndex,
     pub(crate) parent: Option<usize>,
-    /// Those that are kept, in order.
+    /// The children that are kept, in order.
     pub(crate) kept: Vec<usize>,
-    /// The one that it stands in for it: itself, or the like in the first of identical neighbours.
-    pub(crate) stand_in: usize,
+    /// The node that represents it: itself, or its counterpart in the first of identical
+    /// neighbours.
+    pub(crate) representative: usize,
 }
 
-/// The bones of a page in the order of the document.
+/// The skeleton of a page, in document order.
 pub(crate) struct Skeleton {
     pub(crate) nodes: Vec<SkeletonNode>,
     pub(crate) roots: Vec<usize>,
-    /// The bone of each node; of an invisible one, that of the element around it.
+    /// The skeleton node of each page node. An invisible node has that of the element around it.
     by_node: Vec<Option<u32>>,
 }
 
 impl Skeleton {
-    pub(crate) fn of(seen: &MaskedPage<'_>) -> Self {
-        let (mut bones, children, by_node) = visible_nodes(seen);
+    pub(crate) fn of(page: &MaskedPage<'_>) -> Self {
+        let (mut nodes, children, by_node) = visible_nodes(page);
         // From the last to the first, so that children come before their parents.
-        let mut digests = vec![0; bones.len()];
-        let mut order = vec![0_usize; bones.len()];
-        for index in (0..bones.len()).rev() {
+        let mut digests = vec![0; nodes.len()];
+        let mut order = vec![0_usize; nodes.len()];
+        for index in (0..nodes.len()).rev() {
             let kept = collapsed(&children[index], &digests);
-            let node = seen.tree.node(bones[index].node);
+            let node = page.tree.node(nodes[index].node);
             let mut encoder = Encoder::tagged("bone");
-            encode(&mut encoder, seen, bones[index].node, node);
+            encode(&mut encoder, page, nodes[index].node, node);
             for child in &kept {
                 encoder.wide(digests[*child]);
             }
@@ -45,32 +47,32 @@ impl Skeleton {
             for (position, run) in runs(&children[index], &digests).enumerate() {
                 run.iter().for_each(|child| order[*child] = position);
             }
-            bones[index].kept = kept;
+            nodes[index].kept = kept;
         }
         let top: Vec<usize> =
-            (0..bones.len()).filter(|index| bones[*index].parent.is_none()).collect();
+            (0..nodes.len()).filter(|index| nodes[*index].parent.is_none()).collect();
         for (position, run) in runs(&top, &digests).enumerate() {
             run.iter().for_each(|child| order[*child] = position);
         }
         let roots = collapsed(&top, &digests);
-        for index in 0..bones.len() {
-            // Identical parents have kept as many children.
-            let siblings = match bones[index].parent {
-                Some(parent) => &bones[bones[parent].stand_in].kept,
+        for index in 0..nodes.len() {
+            // Identical parents keep the same number of children.
+            let siblings = match nodes[index].parent {
+                Some(parent) => &nodes[nodes[parent].representative].kept,
                 None => &roots,
             };
-            bones[index].stand_in = siblings[order[index]];
+            nodes[index].representative = siblings[order[index]];
         }
-        Self { nodes: bones, roots, by_node }
+        Self { nodes, roots, by_node }
     }
 
-    /// The bone that stands for a node: its own, or that of the nearest visible element around it.
+    /// The representative of a page node, or of the nearest visible element around it.
     pub(crate) fn representative(&self, at: NodeIndex) -> Option<usize> {
-        Some(self.nodes[self.by_node[at]? as usize].stand_in)
+        Some(self.nodes[self.by_node[at]? as usize].representative)
     }
 }
 
-/// Identical neighbours, run by run.
+/// The runs of identical neighbours.
 fn runs<'b>(children: &'b [usize], digests: &'b [u128]) -> impl Iterator<Item = &'b [usize]> {
     children.chunk_by(|a, b| digests[*a] == digests[*b])
 }
@@ -82,9 +84,9 @@ fn collapsed(children: &[usize], digests: &[u128]) -> Vec<usize> {
 type Visible = (Vec<SkeletonNode>, Vec<Vec<usize>>, Vec<Option<u32>>);
 
 /// The visible elements and texts, and the children of each.
-fn visible_nodes(seen: &MaskedPage<'_>) -> Visible {
-    let tree = &seen.tree;
-    let mut bones: Vec<SkeletonNode> = Vec::new();
+fn visible_nodes(page: &MaskedPage<'_>) -> Visible {
+    let tree = &page.tree;
+    let mut nodes: Vec<SkeletonNode> = Vec::new();
     let mut children: Vec<Vec<usize>> = Vec::new();
     let mut by_node = vec![None; tree.len()];
     let mut open: Vec<(usize, NodeIndex)> = Vec::new();
@@ -92,18 +94,18 @@ fn visible_nodes(seen: &MaskedPage<'_>) -> Visible {
     while at < tree.len() {
         while open.pop_if(|(_, end)| *end <= at).is_some() {}
         let node = tree.node(at);
-        if seen.masked.whole(at) || elements::is_never_shown(node) {
+        if page.masked.whole(at) || elements::is_never_shown(node) {
             at = tree.end(at);
             continue;
         }
-        let parent = open.last().map(|(bone, _)| *bone);
+        let parent = open.last().map(|(index, _)| *index);
         let before = parent.and_then(|parent| children[parent].last()).copied();
         let joins =
-            node.is_text() && before.is_some_and(|before| tree.node(bones[before].node).is_text());
-        let says_nothing = node.is_text() && text::is_blank(&node.text) && !seen.masked.text(at);
+            node.is_text() && before.is_some_and(|before| tree.node(nodes[before].node).is_text());
+        let says_nothing = node.is_text() && text::is_blank(&node.text) && !page.masked.text(at);
         if node.visible && !says_nothing && !joins {
-            let index = bones.len();
-            bones.push(SkeletonNode { node: at, parent, kept: Vec::new(), stand_in: index });
+            let index = nodes.len();
+            nodes.push(SkeletonNode { node: at, parent, kept: Vec::new(), representative: index });
             children.push(Vec::new());
             if let Some(parent) = parent {
                 children[parent].push(index);
@@ -117,16 +119,16 @@ fn visible_nodes(seen: &MaskedPage<'_>) -> Visible {
         }
         at += 1;
     }
-    (bones, children, by_node)
+    (nodes, children, by_node)
 }
 
-/// What of an element is structure and not content.
+/// The attributes of an element that are structure, not content.
 pub(crate) fn attributes<'a>(
-    seen: &MaskedPage<'a>,
+    page: &MaskedPage<'a>,
     at: NodeIndex,
     node: &'a PageNode,
 ) -> Vec<(&'static str, &'a str)> {
-    let value = |name: &str| node.attribute(name).filter(|_| !seen.masked.attribute(at, name));
+    let value = |name: &str| node.attribute(name).filter(|_| !page.masked.attribute(at, name));
     let mut attributes = Vec::new();
     for name in ["role", "type"] {
         attributes.extend(value(name).map(|value| (name, value)));
@@ -142,10 +144,10 @@ pub(crate) fn attributes<'a>(
     attributes
 }
 
-fn encode(encoder: &mut Encoder, seen: &MaskedPage<'_>, at: NodeIndex, node: &PageNode) {
+fn encode(encoder: &mut Encoder, page: &MaskedPage<'_>, at: NodeIndex, node: &PageNode) {
     encoder.text(&node.tag);
     if !node.is_text() {
-        let attributes = attributes(seen, at, node);
+        let attributes = attributes(page, at, node);
         encoder.number(attributes.len() as u64);
         for (name, value) in attributes {
             encoder.text(name).text(value);

@@ -1,5 +1,5 @@
-//! Masks that were learned for one state after it had got its name. They never change a name: a page
-//! that looks new is compared with the states that have masks, through these.
+//! Masks that were learned for one state after it had its key. They never change a key. A page
+//! whose key is unknown is compared through them with the states that have masks.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use super::{NamedIdentity, Recognised, text};
 use crate::id::{ActionSignature, StateKey};
 use crate::page::{Kind, Page};
 
-/// The states that have masks of their own.
+/// The masks of single states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<Entry>", into = "Vec<Entry>")]
 pub struct StateMasks {
     by_frame: BTreeMap<u128, Vec<Entry>>,
 }
 
-/// A state that has masks of its own.
+/// A state with its own masks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    /// The hash of what masks of values leave as it is.
+    /// The hash of the visible tree without values.
     frame: u128,
     state: StateKey,
     masks: Masks,
-    /// What the state would be called with these masks.
+    /// The key of the state's page under these masks.
     masked: StateKey,
-    /// What its actions would be called, and what they are called.
+    /// The signatures of its actions: under these masks, and without them.
     actions: Vec<(ActionSignature, ActionSignature)>,
 }
 
 impl StateMasks {
-    /// Takes in masks for a state, given the page that gave it its name.
+    /// Adds masks for a state. `page` is the page that gave the state its key.
     pub fn learn(
         &mut self,
         identity: &NamedIdentity,
@@ -58,9 +58,9 @@ impl StateMasks {
         }
     }
 
-    /// The state that a page is but for its masked parts, and its actions by their names in that state.
-    /// To be asked only about a page whose own key is not known. If several fit, the one that got masks
-    /// first.
+    /// Finds the state that a page is equal to under that state's masks, with the state's own
+    /// signatures. Call it only for a page whose key is unknown. If several states fit, it takes
+    /// the first in its list.
     pub fn resolve(
         &self,
         identity: &NamedIdentity,
@@ -70,18 +70,18 @@ impl StateMasks {
         if self.by_frame.is_empty() {
             return None;
         }
-        // States that are alike have learned the same masks: the page is named once for all of them.
+        // Similar states have the same masks, so the page is recognised once for all of them.
         let mut tried: Vec<(Vec<&Mask>, Recognised)> = Vec::new();
         for entry in self.by_frame.get(&frame_digest(page, known))? {
-            let parts: Vec<&Mask> = entry.masks.masks.iter().collect();
+            let masks: Vec<&Mask> = entry.masks.masks.iter().collect();
             let same = |(other, _): &&(Vec<&Mask>, Recognised)| {
-                let parts = parts.iter().map(|mask| (&mask.place, &mask.part));
-                parts.eq(other.iter().map(|mask| (&mask.place, &mask.part)))
+                let masks = masks.iter().map(|mask| (&mask.place, &mask.aspect));
+                masks.eq(other.iter().map(|mask| (&mask.place, &mask.aspect)))
             };
             let recognised = match tried.iter().find(same) {
                 Some((_, recognised)) => recognised,
                 None => {
-                    tried.push((parts, identity.recognise(page, &known.and(&entry.masks))));
+                    tried.push((masks, identity.recognise(page, &known.and(&entry.masks))));
                     &tried[tried.len() - 1].1
                 }
             };
@@ -92,8 +92,8 @@ impl StateMasks {
         None
     }
 
-    /// Takes in what somebody else has learned. Of two that say something of the same state, the one who has learned
-    /// more of it is believed; whatever the order, the outcome is the same.
+    /// Merges the masks that another controller learned. Of two entries for one state, it keeps the
+    /// one with more masks. The result does not depend on the order of merges.
     pub fn merge(&mut self, other: Self) {
         for entry in other.by_frame.into_values().flatten() {
             let entries = self.by_frame.entry(entry.frame).or_default();
@@ -110,7 +110,7 @@ impl StateMasks {
         }
     }
 
-    /// The masks of each state that has some.
+    /// The states that have masks, with their masks.
     pub fn iter(&self) -> impl Iterator<Item = (StateKey, &Masks)> {
         self.by_frame.values().flatten().map(|entry| (entry.state, &entry.masks))
     }
@@ -133,7 +133,7 @@ impl Entry {
         let both = page.offers.iter().zip(&recognised.actions);
         let actions = both
             .map(|(offer, action)| match offer.kind {
-                // A link has the same name everywhere.
+                // A link has the same signature in every state.
                 Kind::Link => *action,
                 _ => action.and_then(|action| names.get(&action).copied()),
             })
@@ -142,8 +142,8 @@ impl Entry {
     }
 }
 
-/// A hash of the visible elements and texts without their values: equal for two pages that differ only
-/// in values.
+/// A hash of the visible elements and texts without their values. It is equal for two pages that
+/// differ only in values.
 fn frame_digest(page: &Page, known: &Masks) -> u128 {
     let seen = MaskedPage::new(known, page);
     let mut encoder = Encoder::tagged("frame");

@@ -1,4 +1,4 @@
-//! The identity `strict`: everything on the page, visible or not, to the last space.
+//! The identity `strict`: everything on the page, visible or not, including white space.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::{Identity, NamedIdentity};
 use crate::id::ActionSignature;
 use crate::page::PageNode;
 
-/// How people choose it.
+/// The entry in the list of identities.
 pub const IDENTITY: NamedIdentity = NamedIdentity {
     name: "strict",
-    summary: "everything: all elements, attributes and text, hidden ones too, and the address",
-    help: "Two pages are the same state only if they are equal to the last attribute and space, hidden \
-           parts and the address included, but for what is masked. Tells the most states apart. The right \
-           choice for a small application in which every difference matters.",
+    summary: "compare everything: all elements, attributes and text, also hidden ones, and the address",
+    help: "Two pages are the same state only if they are equal in every attribute and space, including \
+           hidden elements and the address. Only masked content does not count. It distinguishes the \
+           most states. Choose it for a small application in which every difference matters.",
     identity: &StrictIdentity,
 };
 
@@ -23,8 +23,8 @@ pub const IDENTITY: NamedIdentity = NamedIdentity {
 pub struct StrictIdentity;
 
 impl Identity for StrictIdentity {
-    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a> {
-        let tree = &seen.tree;
+    fn view<'a>(&self, page: &MaskedPage<'a>) -> View<'a> {
+        let tree = &page.tree;
         let mut view = Builder::default();
         view.push(0, Token::Attribute("url", Cow::Borrowed(&tree.page.url)));
         view.push(0, Token::Attribute("title", Cow::Borrowed(&tree.page.title)));
@@ -32,7 +32,7 @@ impl Identity for StrictIdentity {
         while at < tree.len() {
             view.close_before(at);
             let node = tree.node(at);
-            if seen.masked.whole(at) {
+            if page.masked.whole(at) {
                 at = tree.end(at);
                 continue;
             }
@@ -40,13 +40,13 @@ impl Identity for StrictIdentity {
             if !node.visible {
                 view.push(at, Token::AnyValue("invisible"));
             }
-            // What is masked is left out: it may be missing on the next look.
+            // A masked attribute is left out, because it may be missing in the next capture.
             for (name, value) in
-                node.attributes.iter().filter(|(name, _)| !seen.masked.attribute(at, name))
+                node.attributes.iter().filter(|(name, _)| !page.masked.attribute(at, name))
             {
                 view.push(at, Token::Attribute(name, Cow::Borrowed(value)));
             }
-            match seen.masked.text(at) {
+            match page.masked.text(at) {
                 true => view.push(at, Token::AnyText),
                 false => view.push(at, Token::Text(Cow::Borrowed(&node.text))),
             }
@@ -55,12 +55,12 @@ impl Identity for StrictIdentity {
         view.finish()
     }
 
-    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
-        signature::by_content(seen)
+    fn signatures(&self, page: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
+        signature::by_content(page)
     }
 
-    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
-        match part {
+    fn differ(&self, a: &PageNode, b: &PageNode, aspect: &MaskedAspect) -> bool {
+        match aspect {
             MaskedAspect::Text => a.text != b.text,
             MaskedAspect::Attribute(name) => a.attribute(name) != b.attribute(name),
             MaskedAspect::Children { .. } => true,

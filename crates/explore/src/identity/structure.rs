@@ -1,5 +1,5 @@
-//! The identity `structure`: what kinds of thing are on the page, not what they say nor how many are in
-//! a row. The plain hash that served best on a labelled set of pages of PetClinic.
+//! The identity `structure`: the kinds of elements on the page, without their text, and with equal
+//! neighbours counted once. Of several hashes it was the best on a labelled set of PetClinic pages.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,14 +13,14 @@ use super::{Identity, NamedIdentity, text};
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer, PageNode};
 
-/// How people choose it.
+/// The entry in the list of identities.
 pub const IDENTITY: NamedIdentity = NamedIdentity {
     name: "structure",
-    summary: "what kinds of thing are on the page, not what they say nor how many are alike in a row",
-    help: "Two pages are the same state if the same kinds of visible element stand in the same places: \
-           text counts only as being there, neighbours that are alike count as one, and so do their \
-           actions. A list with three rows is the list with thirty; a form that shows an error is another \
-           state. Finds fewer states. The right choice for models of security and of tests.",
+    summary: "compare the kinds of elements, without their text and with equal neighbours as one",
+    help: "Two pages are the same state if they have the same kinds of visible elements in the same \
+           places. What a text says does not count. Equal neighbours count as one, and so do their \
+           actions: a list with three rows is the same state as a list with thirty, and a form that shows \
+           an error is another state. It finds fewer states. Choose it for models for security and tests.",
     identity: &StructureIdentity,
 };
 
@@ -28,37 +28,37 @@ pub const IDENTITY: NamedIdentity = NamedIdentity {
 pub struct StructureIdentity;
 
 impl Identity for StructureIdentity {
-    fn view<'a>(&self, seen: &MaskedPage<'a>) -> View<'a> {
-        let skeleton = Skeleton::of(seen);
+    fn view<'a>(&self, page: &MaskedPage<'a>) -> View<'a> {
+        let skeleton = Skeleton::of(page);
         let mut tokens = Vec::new();
-        // What is still to come, the next at the end; none closes an element.
+        // A stack of nodes to emit, and whether to close them.
         let mut open: Vec<(usize, bool)> =
-            skeleton.roots.iter().rev().map(|bone| (*bone, false)).collect();
+            skeleton.roots.iter().rev().map(|entry| (*entry, false)).collect();
         while let Some((index, close)) = open.pop() {
-            let bone = &skeleton.nodes[index];
-            let node = seen.tree.node(bone.node);
+            let entry = &skeleton.nodes[index];
+            let node = page.tree.node(entry.node);
             if close {
-                tokens.push((bone.node, Token::Close));
+                tokens.push((entry.node, Token::Close));
             } else if node.is_text() {
-                tokens.push((bone.node, Token::AnyText));
+                tokens.push((entry.node, Token::AnyText));
             } else {
-                tokens.push((bone.node, Token::Open(&node.tag)));
-                for (name, value) in skeleton::attributes(seen, bone.node, node) {
-                    tokens.push((bone.node, Token::Attribute(name, Cow::Borrowed(value))));
+                tokens.push((entry.node, Token::Open(&node.tag)));
+                for (name, value) in skeleton::attributes(page, entry.node, node) {
+                    tokens.push((entry.node, Token::Attribute(name, Cow::Borrowed(value))));
                 }
                 open.push((index, true));
-                open.extend(bone.kept.iter().rev().map(|child| (*child, false)));
+                open.extend(entry.kept.iter().rev().map(|child| (*child, false)));
             }
         }
         View { tokens }
     }
 
-    fn signatures(&self, seen: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
-        signatures(seen)
+    fn signatures(&self, page: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
+        signatures(page)
     }
 
-    fn differ(&self, a: &PageNode, b: &PageNode, part: &MaskedAspect) -> bool {
-        match part {
+    fn differ(&self, a: &PageNode, b: &PageNode, aspect: &MaskedAspect) -> bool {
+        match aspect {
             MaskedAspect::Text => text::is_blank(&a.text) != text::is_blank(&b.text),
             MaskedAspect::Attribute(name) => {
                 let kept = ["role", "type", "disabled", "open", ".open", "checked", ".checked"];
@@ -69,58 +69,63 @@ impl Identity for StructureIdentity {
     }
 }
 
-/// Where an action happens in the skeleton, and what it is.
+/// The node of an action in the skeleton, the target of a drag, and the action.
 type ActionPlace<'a> = (usize, Option<usize>, Kind, &'a str);
 
-fn signatures<'a>(seen: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
-    let skeleton = Skeleton::of(seen);
-    let paths = paths(seen, &skeleton);
-    let hidden = signature::inside_masked_nodes(seen);
-    let spot = |offer: &'a Offer| -> Option<ActionPlace<'a>> {
-        let (node, onto) = signature::offer_nodes(seen, offer)?;
+fn signatures<'a>(page: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
+    let skeleton = Skeleton::of(page);
+    let paths = paths(page, &skeleton);
+    let hidden = signature::inside_masked_nodes(page);
+    let place = |offer: &'a Offer| -> Option<ActionPlace<'a>> {
+        let (node, onto) = signature::offer_nodes(page, offer)?;
         if hidden(node) || onto.is_some_and(&hidden) {
             return None;
         }
-        let place = |at| skeleton.representative(at);
+        let representative = |at| skeleton.representative(at);
         let argument = if offer.kind == Kind::Key { offer.argument.as_str() } else { "" };
-        // What is nowhere visible, such as an empty page, is taken for the root.
-        Some((place(node).unwrap_or(0), onto.and_then(place), offer.kind, argument))
+        // An action without a visible node, as on an empty page, counts at the root.
+        Some((
+            representative(node).unwrap_or(0),
+            onto.and_then(representative),
+            offer.kind,
+            argument,
+        ))
     };
-    let offers = &seen.tree.page.offers;
-    let spots: Vec<Option<ActionPlace<'a>>> = offers.iter().map(spot).collect();
-    // Numbered by place in the skeleton: which of several alike offers it does not matter.
-    let others = spots.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
+    let offers = &page.tree.page.offers;
+    let places: Vec<Option<ActionPlace<'a>>> = offers.iter().map(place).collect();
+    // Numbered by position in the skeleton, because equal neighbours are one.
+    let others = places.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
     let ordered: BTreeSet<ActionPlace<'a>> = others.copied().collect();
     let mut tally = SignatureTally::default();
     let mut named: BTreeMap<ActionPlace<'a>, ActionSignature> = BTreeMap::new();
-    for spot @ (bone, onto, kind, argument) in ordered {
+    for place @ (entry, onto, kind, argument) in ordered {
         let mut encoder = Encoder::tagged("structural action");
         encoder
             .text(kind.name())
             .text(argument)
-            .number(paths.get(bone).copied().unwrap_or_default());
+            .number(paths.get(entry).copied().unwrap_or_default());
         encoder.number(onto.map_or(0, |onto| paths[onto]));
-        named.insert(spot, tally.number(encoder.digest()));
+        named.insert(place, tally.number(encoder.digest()));
     }
-    let both = offers.iter().zip(spots);
-    both.map(|(offer, spot)| match offer.kind {
-        Kind::Link => spot.and_then(|_| tally.link(offer)),
-        // Taken out: those that come later are the same action.
-        _ => named.remove(&spot?),
+    let both = offers.iter().zip(places);
+    both.map(|(offer, place)| match offer.kind {
+        Kind::Link => place.and_then(|_| tally.link(offer)),
+        // Removed, because later offers at this place are the same action.
+        _ => named.remove(&place?),
     })
     .collect()
 }
 
-/// A hash of each bone's way from the root: tags, roles and types, without numbers.
-fn paths(seen: &MaskedPage<'_>, skeleton: &Skeleton) -> Vec<u64> {
+/// A hash of the path from the root to each node of the skeleton: tags, roles and types.
+fn paths(page: &MaskedPage<'_>, skeleton: &Skeleton) -> Vec<u64> {
     let mut paths: Vec<u64> = Vec::with_capacity(skeleton.nodes.len());
-    for bone in &skeleton.nodes {
-        let node = seen.tree.node(bone.node);
+    for entry in &skeleton.nodes {
+        let node = page.tree.node(entry.node);
         let mut encoder = Encoder::tagged("path");
-        encoder.number(bone.parent.map_or(0, |parent| paths[parent]));
+        encoder.number(entry.parent.map_or(0, |parent| paths[parent]));
         encoder.text(&node.tag);
         for name in ["role", "type"] {
-            let value = node.attribute(name).filter(|_| !seen.masked.attribute(bone.node, name));
+            let value = node.attribute(name).filter(|_| !page.masked.attribute(entry.node, name));
             encoder.text(value.unwrap_or_default());
         }
         paths.push(encoder.digest());

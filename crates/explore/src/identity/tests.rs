@@ -1,4 +1,4 @@
-//! What identities promise, as tables on tiny pages and as properties of random ones.
+//! Tests of the identities: tables of small pages, and properties of random pages.
 
 mod arbitrary;
 mod differences;

@@ -1,13 +1,13 @@
-//! Text as a reader perceives it: how much white space there is does not matter.
+//! Normalises text: the amount of white space does not count.
 
 use std::borrow::Cow;
 
-/// Characters that take no room: they mark where a line may break and the order of bytes.
+/// Whether a character has no width: a zero-width space or a byte order mark.
 fn is_zero_width(character: char) -> bool {
     matches!(character, '\u{200b}' | '\u{feff}')
 }
 
-/// The text with every run of white space as one space, and none at the ends.
+/// Replaces every run of white space by one space, and removes it at both ends.
 pub fn normalise(text: &str) -> Cow<'_, str> {
     if is_normalised(text) {
         return Cow::Borrowed(text);
@@ -20,8 +20,8 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text to one that is being put together. The result may end with one space, which a text
-/// that follows would need.
+/// Appends a text and normalises it. The result may end with a space, which separates the next
+/// text.
 pub(crate) fn push_normalised(out: &mut String, text: &str) {
     for character in text.chars() {
         if character.is_whitespace() {
@@ -34,7 +34,7 @@ pub(crate) fn push_normalised(out: &mut String, text: &str) {
     }
 }
 
-/// Whether nothing of it can be seen.
+/// Whether the text is invisible.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|character| character.is_whitespace() || is_zero_width(character))
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::{is_blank, normalise};
 
     #[test]
-    fn white_space_is_one_space() {
+    fn a_run_of_white_space_becomes_one_space() {
         assert_eq!(normalise(" a\u{a0}\n b\u{3000}"), "a b");
         assert_eq!(normalise("a\u{200b}b\u{feff}"), "ab");
         assert_eq!(normalise(" \t\u{200b} "), "");
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normal_text_stays_as_it_is(text in "[ a\u{a0}\u{200b}\n]{0,12}") {
+        fn normalised_text_does_not_change(text in "[ a\u{a0}\u{200b}\n]{0,12}") {
             let once = normalise(&text).into_owned();
             prop_assert_eq!(normalise(&once).into_owned(), once.clone());
             prop_assert_eq!(once.is_empty(), is_blank(&text));

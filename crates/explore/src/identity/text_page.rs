@@ -7,16 +7,17 @@
 //!     input type=checkbox .checked=true @check
 //! ```
 //!
-//! `'...'` is a text inside (or, at the beginning of a line, a text of its own), `@kind` an offer,
-//! `@kind=argument` one with an argument, `@drag=#id` one onto the element with that id, `!` makes the
-//! element and all in it invisible.
+//! - `'...'` is a text inside the element, or a text node at the beginning of a line.
+//! - `@kind` is an offer, `@kind=argument` an offer with an argument, and `@drag=#id` a drag onto
+//!   the element with that id.
+//! - `!` makes the element and its descendants invisible.
 
 use crate::page::{Kind, Offer, Page, PageNode};
 
-/// The page that a text describes.
+/// Parses a page.
 pub(crate) fn page(text: &str) -> Page {
     let mut page = Page { url: "http://app.test/".into(), ..Page::default() };
-    // The indentation of the open elements, and whether they are visible.
+    // The indentation and visibility of the open elements.
     let mut open: Vec<(usize, bool)> = Vec::new();
     let mut drags: Vec<(usize, String)> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

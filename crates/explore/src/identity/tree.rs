@@ -1,26 +1,26 @@
-//! A page with its family relations worked out: who is whose parent, where a subtree ends. Stands any
-//! page, also one whose depths jump, and never recurses: a page may be as deep as it likes.
+//! The tree of a page: parents, children and ends of subtrees. Accepts any page, also one with gaps
+//! between depths, and never recurses, because a page may be very deep.
 
 use std::collections::BTreeMap;
 
 use super::generated::looks_generated;
 use crate::page::{Page, PageNode};
 
-/// A node of a tree, as an index into the page's nodes.
+/// The index of a node in [`Page::nodes`].
 pub type NodeIndex = usize;
 
-/// A page that can be walked.
+/// A page with the relations between its nodes.
 pub struct PageTree<'a> {
-    /// The page itself.
+    /// The page.
     pub page: &'a Page,
     parents: Vec<Option<u32>>,
     ends: Vec<u32>,
-    /// The node of each id, or none if several have it.
+    /// The node of each id, `None` if several nodes have it.
     ids: BTreeMap<&'a str, Option<u32>>,
 }
 
 impl<'a> PageTree<'a> {
-    /// Works out the relations. A node's parent is the last one before it that is less deep and no text.
+    /// Computes the relations. The parent of a node is the last earlier element that is less deep.
     pub fn of(page: &'a Page) -> Self {
         let nodes = &page.nodes;
         let mut parents = Vec::with_capacity(nodes.len());
@@ -42,12 +42,12 @@ impl<'a> PageTree<'a> {
         Self { page, parents, ends, ids }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.page.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the page has no nodes.
     pub fn is_empty(&self) -> bool {
         self.page.nodes.is_empty()
     }
@@ -57,17 +57,17 @@ impl<'a> PageTree<'a> {
         &self.page.nodes[at]
     }
 
-    /// The parent, unless it is a root.
+    /// The parent of a node, `None` for a root.
     pub fn parent(&self, at: NodeIndex) -> Option<NodeIndex> {
         self.parents[at].map(|parent| parent as NodeIndex)
     }
 
-    /// The first node after it that is not below it.
+    /// The first node after the subtree of a node.
     pub fn end(&self, at: NodeIndex) -> NodeIndex {
         self.ends[at] as NodeIndex
     }
 
-    /// The children of a node in order; those of `None` are the roots.
+    /// The children of a node, in order. The children of `None` are the roots.
     pub fn children(&self, of: Option<NodeIndex>) -> impl Iterator<Item = NodeIndex> {
         let (mut next, end) = of.map_or((0, self.len()), |at| (at + 1, self.end(at)));
         std::iter::from_fn(move || {
@@ -77,17 +77,17 @@ impl<'a> PageTree<'a> {
         })
     }
 
-    /// The node itself, its parent and so on to the root.
+    /// The node, its parent, and so on up to the root.
     pub fn ancestors(&self, from: NodeIndex) -> impl Iterator<Item = NodeIndex> {
         std::iter::successors(Some(from), |at| self.parent(*at))
     }
 
-    /// The only node that has this id.
+    /// The node with this id, if exactly one has it.
     pub fn by_id(&self, id: &str) -> Option<NodeIndex> {
         self.ids.get(id).copied().flatten().map(|at| at as NodeIndex)
     }
 
-    /// The id of a node, if it tells what the node is: not made up, and nobody else's.
+    /// The id of a node, if it is unique and does not look generated.
     pub fn stable_id(&self, at: NodeIndex) -> Option<&'a str> {
         let id = self.node(at).attribute("id")?;
         (self.by_id(id) == Some(at) && !looks_generated(id)).then_some(id)
@@ -100,7 +100,7 @@ mod tests {
     use crate::identity::text_page::page;
 
     #[test]
-    fn relations_are_those_of_the_document() {
+    fn relations_follow_the_document() {
         let page = page("html\n  body\n    p 'a'\n    p\n  div id=x\n    b id=y\n    i id=y");
         let tree = PageTree::of(&page);
         let tags = |of| tree.children(of).map(|at| tree.node(at).tag.as_str()).collect::<Vec<_>>();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn depths_that_jump_still_make_a_tree() {
+    fn a_page_with_gaps_between_depths_still_gives_a_tree() {
         let mut page = page("a\n  b\n  c\n  d");
         for (node, depth) in page.nodes.iter_mut().zip([7, 60000, 9, 0]) {
             node.depth = depth;

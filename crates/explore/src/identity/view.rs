@@ -1,5 +1,5 @@
-//! The canonical form of a page: a list of tokens, each with the node that it comes from. Two pages
-//! are the same to an identity if their tokens are equal and they offer the same actions.
+//! The canonical form of a page: a list of tokens, each with its node. Two pages are the same state
+//! if their tokens and their actions are equal.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use super::text;
 use super::tree::{NodeIndex, PageTree};
 use crate::page::Page;
 
-/// A page as it is looked at through masks.
+/// A page together with its masked nodes.
 pub struct MaskedPage<'a> {
-    /// The page.
+    /// The tree of the page.
     pub tree: PageTree<'a>,
     pub(crate) masked: Masked<'a>,
 }
 
 impl<'a> MaskedPage<'a> {
-    /// Looks at a page through masks.
+    /// Finds the masked nodes of a page.
     pub fn new(masks: &'a Masks, page: &'a Page) -> Self {
         let tree = PageTree::of(page);
         let masked = Masked::of(&tree, masks);
@@ -25,7 +25,7 @@ impl<'a> MaskedPage<'a> {
     }
 }
 
-/// A piece of the canonical form.
+/// A token of the canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Token<'a> {
     /// An element begins.
@@ -34,11 +34,11 @@ pub enum Token<'a> {
     Close,
     /// An attribute of the element that has just begun.
     Attribute(&'a str, Cow<'a, str>),
-    /// The same, and whatever its value is does not count.
+    /// An attribute whose value does not count.
     AnyValue(&'a str),
     /// A text.
     Text(Cow<'a, str>),
-    /// Some text; what it says does not count.
+    /// A text whose content does not count.
     AnyText,
 }
 
@@ -65,17 +65,17 @@ impl View<'_> {
     }
 }
 
-/// Puts a view together. Texts that nothing stands between become one, and blank ones are dropped.
+/// Builds a view. Joins adjacent texts and drops blank ones.
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
     view: View<'a>,
-    /// Where each open element ends.
+    /// The open elements, with the end of each.
     open: Vec<(NodeIndex, NodeIndex)>,
     pending: Option<(NodeIndex, Cow<'a, str>)>,
 }
 
 impl<'a> Builder<'a> {
-    /// Closes the elements that end before this node. Called for each node in turn.
+    /// Closes the elements that end before this node. Call it for each node in turn.
     pub(crate) fn close_before(&mut self, at: NodeIndex) {
         while let Some((element, _)) = self.open.pop_if(|(_, end)| *end <= at) {
             self.flush();
@@ -89,13 +89,13 @@ impl<'a> Builder<'a> {
         self.open.push((at, end));
     }
 
-    /// A token that stands by itself.
+    /// Adds a token.
     pub(crate) fn push(&mut self, at: NodeIndex, token: Token<'a>) {
         self.flush();
         self.view.tokens.push((at, token));
     }
 
-    /// A text, to be joined with those beside it.
+    /// Adds a text, which is joined with adjacent texts.
     pub(crate) fn text(&mut self, at: NodeIndex, more: &'a str) {
         match &mut self.pending {
             Some((_, text)) => text.to_mut().push_str(more),

@@ -1,5 +1,5 @@
-//! Reads the interchange file of a model. The file may come from anyone: whatever is wrong with it
-//! gives one line that names the place, and memory stays a small multiple of the file's size.
+//! Reads the interchange file of a model. The file is untrusted: every fault gives one line that
+//! names the place, and memory stays a small multiple of the file's size.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,31 +12,31 @@ use super::{FORMAT, Model};
 use crate::quoted::{Escaped, Quoted};
 use crate::strategy::RESET_COSTS;
 
-/// The most actions that a file may name. A name takes three bytes in a file but many times that in
-/// memory, so it is counted while reading. (Signatures of real applications go into the thousands.)
-const MOST_ACTIONS: usize = 1_000_000;
+/// The maximum number of action names. A name takes three bytes in a file but many times that in
+/// memory, so names are counted while options. Real applications have thousands of actions.
+const MAX_ACTIONS: usize = 1_000_000;
 
-/// How a model file is read.
+/// Options for reading a model file.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelReadOptions {
-    /// The largest file that is looked at, in bytes. A transition takes at least six bytes in a file
-    /// and at most 24 while it is read, so this also limits the memory.
+    /// The maximum size of the file, in bytes. A transition takes at least six bytes in a file and
+    /// at most 24 while it is read, so this also limits the memory.
     pub limit: usize,
-    /// Accept states that no walk from the initial state leads to; `Model::unreachable` lists them.
+    /// Accept unreachable states. [`Model::unreachable`] lists them.
     pub allow_unreachable: bool,
 }
 
 impl Default for ModelReadOptions {
-    /// One gibibyte, which is room for fifty million transitions, and no unreachable states.
+    /// One gibibyte, enough for fifty million transitions, and no unreachable states.
     fn default() -> Self {
         Self { limit: 1 << 30, allow_unreachable: false }
     }
 }
 
-/// Why a model file cannot be used. Each prints as one line.
+/// Why a model file is refused. Each error prints as one line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// The file is larger than the reader allows.
+    /// The file is larger than the limit.
     #[error("the file has {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// The size of the file.
@@ -44,7 +44,7 @@ pub enum ModelError {
         /// The limit.
         limit: usize,
     },
-    /// The file is no JSON, or not of the right shape.
+    /// The file is not JSON, or has a wrong structure.
     #[error("line {line}, column {column}: {message}")]
     Shape {
         /// The line, from 1.
@@ -54,96 +54,96 @@ pub enum ModelError {
         /// What is wrong, escaped.
         message: String,
     },
-    /// A field that every model has is not there.
+    /// A required field is missing.
     #[error("{field} is missing; expected {expected}")]
     Missing {
         /// The name of the field.
         field: &'static str,
-        /// What should be there.
+        /// What the field holds.
         expected: &'static str,
     },
-    /// There are no states.
+    /// The model has no states.
     #[error("states is empty; a model has at least one state")]
     NoStates,
-    /// The initial state is none of the states.
+    /// The initial state does not exist.
     #[error("initial: state {initial} does not exist; the model has {states} states")]
     Initial {
         /// The index in the file.
         initial: u32,
-        /// How many states there are.
+        /// The number of states.
         states: usize,
     },
-    /// A reset that costs nothing, or more than anything can.
+    /// The reset cost is out of range.
     #[error("reset_cost: {0} is not a number from {low} to {high}", low = RESET_COSTS.start(), high = RESET_COSTS.end())]
     ResetCost(f64),
-    /// Two actions of the same name could not be told apart.
+    /// Two actions have the same name.
     #[error("actions[{second}]: {name} is already the name of actions[{first}]")]
     SameName {
         /// The name, quoted and escaped.
         name: String,
-        /// The first of that name.
+        /// The index of the first action.
         first: usize,
-        /// The second of that name.
+        /// The index of the second action.
         second: usize,
     },
-    /// A transition whose action is none of the actions.
+    /// A transition refers to an action that does not exist.
     #[error(
         "states[{state}].actions[{at}]: action {action} does not exist; the model has {actions} actions"
     )]
     NoSuchAction {
         /// The state.
         state: usize,
-        /// The place in the state's list.
+        /// The position in the state's list.
         at: usize,
         /// The index in the file.
         action: u32,
-        /// How many actions there are.
+        /// The number of actions.
         actions: usize,
     },
-    /// A transition whose destination is none of the states.
+    /// A transition refers to a state that does not exist.
     #[error(
         "states[{state}].actions[{at}]: destination {to} does not exist; the model has {states} states"
     )]
     NoSuchState {
         /// The state.
         state: usize,
-        /// The place in the state's list.
+        /// The position in the state's list.
         at: usize,
         /// The index in the file.
         to: u32,
-        /// How many states there are.
+        /// The number of states.
         states: usize,
     },
-    /// A state that lists an action twice.
+    /// A state lists an action twice.
     #[error("states[{state}].actions[{at}]: the state lists action {action} twice")]
     ActionTwice {
         /// The state.
         state: usize,
-        /// The second place in the state's list.
+        /// The position of the second entry in the state's list.
         at: usize,
         /// The index of the action.
         action: u32,
     },
-    /// States that a crawl could never find.
+    /// A crawl cannot reach some states.
     #[error(
         "states[{first}]: no walk from the initial state leads here ({count} unreachable in all)"
     )]
     Unreachable {
-        /// The first such state.
+        /// The first unreachable state.
         first: u32,
-        /// How many there are.
+        /// The number of unreachable states.
         count: usize,
     },
 }
 
 impl Model {
     /// Reads the interchange file.
-    pub fn from_json(text: &[u8], reading: ModelReadOptions) -> Result<Self, ModelError> {
-        if text.len() > reading.limit {
-            return Err(ModelError::TooLarge { bytes: text.len(), limit: reading.limit });
+    pub fn from_json(text: &[u8], options: ModelReadOptions) -> Result<Self, ModelError> {
+        if text.len() > options.limit {
+            return Err(ModelError::TooLarge { bytes: text.len(), limit: options.limit });
         }
         let missing = |field, expected| ModelError::Missing { field, expected };
-        // The derived reader would also take the bare values of the fields in a list.
+        // The derived reader would also accept a list of the field values.
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(missing("format", "\"argiope-model/1\""));
         }
@@ -159,7 +159,7 @@ impl Model {
             transitions: states.transitions,
         };
         check(&model)?;
-        if !reading.allow_unreachable {
+        if !options.allow_unreachable {
             let unreachable = model.unreachable();
             if let Some(&first) = unreachable.first() {
                 let count = unreachable.len();
@@ -170,7 +170,7 @@ impl Model {
     }
 }
 
-/// Checks what the shape of the file does not say: that every index has something behind it.
+/// Checks that every index refers to something.
 fn check(model: &Model) -> Result<(), ModelError> {
     let (states, actions) = (model.states(), model.actions.len());
     if states == 0 {
@@ -191,7 +191,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
         }
     }
     drop(names);
-    // The last state that listed each action, so that one vector serves all states.
+    // The last state that listed each action: one vector serves all states.
     let mut listed_by = vec![usize::MAX; actions];
     for state in 0..states {
         for (at, &(action, to)) in model.transitions_from(state as u32).iter().enumerate() {
@@ -210,7 +210,7 @@ fn check(model: &Model) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// The parser's complaint with its place in front; it may repeat text of the file.
+/// Moves the place in front of the parser's message, and escapes text of the file.
 fn shape_error(error: &serde_json::Error) -> ModelError {
     let (line, column) = (error.line(), error.column());
     let text = error.to_string();
@@ -219,8 +219,8 @@ fn shape_error(error: &serde_json::Error) -> ModelError {
     ModelError::Shape { line, column, message: Escaped(message, 200).to_string() }
 }
 
-/// The file as written. Nothing is required here, so that the check can say what is missing in its
-/// own order: the format first.
+/// The file as written. Every field is optional here, so that the check reports a missing format
+/// first.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 struct File {
@@ -232,7 +232,7 @@ struct File {
     states: Option<TransitionTable>,
 }
 
-/// Refused while reading, not afterwards: a file of another format should not be called wrong for a
+/// The format, checked while options. Otherwise a file of another format would be refused for a
 /// field that this format does not know.
 struct Format;
 
@@ -247,7 +247,7 @@ impl<'de> Deserialize<'de> for Format {
     }
 }
 
-/// The names of the actions, no more than allowed.
+/// The names of the actions, at most [`MAX_ACTIONS`].
 struct ActionNames(Vec<String>);
 
 impl<'de> Deserialize<'de> for ActionNames {
@@ -268,8 +268,8 @@ impl<'de> Visitor<'de> for ActionNamesVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ActionNames, A::Error> {
         let mut names = Vec::new();
         while let Some(name) = list.next_element()? {
-            if names.len() == MOST_ACTIONS {
-                return Err(A::Error::custom(format_args!("more than {MOST_ACTIONS} actions")));
+            if names.len() == MAX_ACTIONS {
+                return Err(A::Error::custom(format_args!("more than {MAX_ACTIONS} actions")));
             }
             names.push(name);
         }
@@ -281,7 +281,7 @@ impl<'de> Visitor<'de> for ActionNamesVisitor {
 mod tests {
     use super::{Model, ModelReadOptions};
 
-    /// A good file of three states in a row, with one piece replaced.
+    /// A valid file of three states in a row, with one piece replaced.
     fn file(replaced: &str, by: &str) -> String {
         let good = r#"{"format":"argiope-model/1","name":"row","initial":0,"reset_cost":2.5,
 "actions":["next","back"],
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_json_is_placed() {
+    fn broken_json_is_reported_with_its_place() {
         check("", "line 1, column 0: EOF while parsing a value");
         check("{\n  \"format\" 1}", "line 2, column 12: expected `:`");
         check(&file("[1,1]]}]}", "[1,1]]}"), "line 3, column 75: EOF while parsing a list");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_refused_before_anything_else() {
+    fn another_format_is_reported_before_any_other_fault() {
         let expected =
             "line 1, column 27: format is \"argiope-model/2\"; expected \"argiope-model/1\"";
         check(&file("model/1\"", "model/2\",\"new\":1"), expected);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_unknown_fields_are_named() {
+    fn missing_and_unknown_fields_are_reported_by_name() {
         check(&file("\"name\":\"row\",", ""), "name is missing; expected a text");
         check(&file("\"initial\":0,", ""), "initial is missing; expected the index of a state");
         check(&file(",\"reset_cost\":2.5", ""), "reset_cost is missing; expected a number above 0");
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_are_placed() {
+    fn wrong_numbers_are_reported_with_their_place() {
         check(&file(":0,", ":3,"), "initial: state 3 does not exist; the model has 3 states");
         check(&file(":0,", ":-1,"), "line 1, column 53: invalid value: integer `-1`, expected u32");
         check(&file("2.5", "0"), "reset_cost: 0 is not a number from 0.001 to 1000000");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_with_nothing_behind_them_are_placed() {
+    fn indexes_out_of_range_are_reported_with_their_place() {
         check(
             &file("[1,0]", "[1,99]"),
             "states[1].actions[1]: destination 99 does not exist; the model has 3 states",
@@ -409,20 +409,20 @@ mod tests {
     fn unreachable_states_are_refused_unless_allowed() {
         let text = file("[0,2]", "[0,1]");
         check(&text, "states[2]: no walk from the initial state leads here (1 unreachable in all)");
-        let reading = ModelReadOptions { allow_unreachable: true, ..ModelReadOptions::default() };
-        let model = Model::from_json(text.as_bytes(), reading).unwrap();
+        let options = ModelReadOptions { allow_unreachable: true, ..ModelReadOptions::default() };
+        let model = Model::from_json(text.as_bytes(), options).unwrap();
         assert_eq!(model.unreachable(), [2]);
     }
 
     #[test]
-    fn a_file_above_the_limit_is_not_looked_at() {
-        let reading = ModelReadOptions { limit: 10, ..ModelReadOptions::default() };
-        let error = Model::from_json(&[b'['; 11], reading).unwrap_err();
+    fn a_file_above_the_limit_is_not_parsed() {
+        let options = ModelReadOptions { limit: 10, ..ModelReadOptions::default() };
+        let error = Model::from_json(&[b'['; 11], options).unwrap_err();
         assert_eq!(error.to_string(), "the file has 11 bytes; the limit is 10");
     }
 
     #[test]
-    fn more_names_than_allowed_are_not_kept() {
+    fn too_many_names_are_refused_while_reading() {
         let names = "\"\",".repeat(1_000_001);
         let error =
             Model::from_json(file("\"next\",", &names).as_bytes(), ModelReadOptions::default())

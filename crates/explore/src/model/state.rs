@@ -1,5 +1,5 @@
-//! Reads the list of states of a model file straight into flat vectors: a state costs four bytes and
-//! a transition eight, however the file spreads them.
+//! Reads the list of states of a model file directly into flat vectors. A state takes four bytes
+//! and a transition eight, whatever the layout of the file.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 
 use crate::quoted::Quoted;
 
-/// All transitions in one vector, and where each state's begin in it.
+/// All transitions in one vector, and the start of each state's transitions.
 pub(super) struct TransitionTable {
     pub(super) starts: Vec<u32>,
     pub(super) transitions: Vec<(u32, u32)>,
@@ -44,7 +44,7 @@ impl<'de> Visitor<'de> for StatesVisitor {
     }
 }
 
-/// One state: an object whose only field is its list of actions.
+/// Reads one state: an object whose only field is its list of actions.
 struct StateReader<'a>(&'a mut Vec<(u32, u32)>);
 
 impl<'de> DeserializeSeed<'de> for StateReader<'_> {
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for StateReader<'_> {
     }
 }
 
-/// The list of a state's actions, appended to the transitions of the states before it.
+/// Reads the actions of one state and appends them to the transitions.
 struct ActionsReader<'a>(&'a mut Vec<(u32, u32)>);
 
 impl<'de> DeserializeSeed<'de> for ActionsReader<'_> {
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for ActionsReader<'_> {
     }
 }
 
-/// A pair of indexes. (A derived tuple would call a third number "trailing characters".)
+/// A pair of indexes. A derived tuple would report a third number as "trailing characters".
 struct Transition(u32, u32);
 
 impl<'de> Deserialize<'de> for Transition {

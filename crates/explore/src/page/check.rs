@@ -1,5 +1,5 @@
-//! A page as it came from outside, made fit to be read: too much of anything is refused, small faults
-//! are mended. The identities stand any page; this is for whoever stores and shows them.
+//! Checks a page that came from outside: refuses a page that is too large, and repairs small
+//! faults. Identities accept any page; the store and the user interface rely on this check.
 
 use std::collections::BTreeSet;
 
@@ -7,33 +7,35 @@ use thiserror::Error;
 
 use super::{Page, PageNode};
 
-/// How many nodes a page may have.
+/// The maximum number of nodes.
 pub const MAX_NODES: usize = 200_000;
-/// How many actions a page may offer.
+/// The maximum number of offers.
 pub const MAX_OFFERS: usize = 20_000;
-/// How many bytes all its texts, attributes and arguments may have together.
+/// The maximum size of all texts, attributes and arguments together, in bytes.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// Why a page is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
-    /// There is nothing in it.
+    /// The page has no nodes.
     #[error("the page has no nodes")]
     Empty,
-    /// There are more nodes than are read.
-    #[error("the page has {0} nodes, more than the {MAX_NODES} that are read")]
+    /// The page has too many nodes.
+    #[error("the page has {0} nodes; the limit is {MAX_NODES}")]
     Nodes(usize),
-    /// There are more actions than are read.
-    #[error("the page offers {0} actions, more than the {MAX_OFFERS} that are read")]
+    /// The page has too many offers.
+    #[error("the page offers {0} actions; the limit is {MAX_OFFERS}")]
     Offers(usize),
-    /// There is more text than is read.
-    #[error("the page holds {0} bytes of text, more than the {MAX_TEXT} that are read")]
+    /// The page has too much text.
+    #[error("the page has {0} bytes of text; the limit is {MAX_TEXT}")]
     Text(usize),
 }
 
 impl Page {
-    /// The page, mended: depths that jump are closed up, so that every node but the first has a parent;
-    /// tags are in lower case; offers that point nowhere or repeat an earlier one are gone.
+    /// Checks and repairs the page:
+    /// - every node but the first gets a parent, by closing gaps between depths;
+    /// - tags become lower case;
+    /// - offers without a node, and repeated offers, are dropped.
     pub fn checked(mut self) -> Result<Page, PageError> {
         if self.nodes.is_empty() {
             return Err(PageError::Empty);
@@ -78,10 +80,10 @@ impl Page {
     }
 }
 
-/// A node is at most one deeper than the one before it, nothing is below a text, and only the first is
-/// a root.
+/// Closes gaps between depths. Afterwards a node is at most one deeper than its predecessor, texts
+/// have no children, and only the first node is a root.
 fn repair_depths(nodes: &mut [PageNode]) {
-    // The depths of those that the next node can be below, as they were and as they are now.
+    // The open ancestors of the next node: depth before and after the repair.
     let mut open: Vec<(u16, u16)> = Vec::new();
     for (index, node) in nodes.iter_mut().enumerate() {
         while open.len() > 1 && open.last().is_some_and(|(was, _)| *was >= node.depth) {
@@ -90,7 +92,7 @@ fn repair_depths(nodes: &mut [PageNode]) {
         let was = node.depth;
         node.depth =
             if index == 0 { 0 } else { open.last().map_or(0, |(_, now)| now.saturating_add(1)) };
-        // The root stays open whatever its depth was, and a root that claims to be a text as well.
+        // The root stays open, whatever its depth was, and even if it is a text.
         if index == 0 || !node.is_text() {
             open.push((was, node.depth));
         }
@@ -123,20 +125,20 @@ mod tests {
     }
 
     #[test]
-    fn depths_that_jump_are_closed_up() {
+    fn gaps_between_depths_are_closed() {
         assert_eq!(depths(&[0, 1, 2, 1]), [0, 1, 2, 1]);
         assert_eq!(depths(&[5, 9, 9, 7, 60000, 0, 3]), [0, 1, 1, 1, 2, 1, 2]);
         assert_eq!(depths(&[0, 0, 0]), [0, 1, 1]);
     }
 
     #[test]
-    fn the_deepest_page_there_can_be_is_mended() {
+    fn a_page_of_maximal_depth_is_repaired() {
         let before: Vec<u16> = (0..=u16::MAX).chain([u16::MAX; 3]).collect();
         assert_eq!(depths(&before), before);
     }
 
     #[test]
-    fn nothing_hangs_below_a_text() {
+    fn a_text_has_no_children() {
         let nodes = vec![node(0, "P"), node(1, PageNode::TEXT), node(2, "b")];
         let page = Page { nodes, ..Page::default() }.checked().unwrap();
         assert_eq!(page.nodes[0].tag, "p");
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn offers_that_point_nowhere_or_repeat_are_dropped() {
+    fn offers_without_a_node_and_repeated_offers_are_dropped() {
         let offers = vec![
             offer(0, None),
             offer(9, None),
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused() {
+    fn an_empty_or_too_large_page_is_refused() {
         assert_eq!(Page::default().checked(), Err(PageError::Empty));
         let nodes = vec![node(0, "br"); MAX_NODES + 1];
         assert_eq!(

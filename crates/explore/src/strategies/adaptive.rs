@@ -1,15 +1,15 @@
-//! The adaptive strategy: argiope's own, and the default. It does not choose one metamodel, but keeps
-//! score of several small ones and uses whichever has proved right in this crawl:
+//! The adaptive strategy: argiope's own, and the default. It scores several small metamodels and
+//! uses the one that has proved right in this crawl. The first rule that applies decides:
 //!
-//! 1. while nothing contradicts a hypercube, it is crawled as one (`hypercube`);
-//! 2. otherwise, if anything repeats itself in this application, the candidates that are likely to
-//!    find new states come first (`prospects`);
-//! 3. when none is left, what remains is toured in the cheapest order, if its results can be foreseen
-//!    (`forecast`, `touring`);
-//! 4. and if they cannot, the nearest state with the most candidates is next, and there the action
-//!    that was executed least often.
+//! 1. While the application looks like a hypercube, crawl it as one (`hypercube`).
+//! 2. If actions behave alike in different states, execute the candidates that are likely to find
+//!    new states (`prospects`).
+//! 3. If the results of the remaining candidates can be predicted, execute them in the order of the
+//!    cheapest tour (`forecast`, `touring`).
+//! 4. Otherwise go to the nearest state with the most candidates, and execute there the action that
+//!    was executed least often.
 //!
-//! A new state brings promising candidates, and with them the second step, back.
+//! A new state adds promising candidates, so the second rule may apply again.
 
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
@@ -28,25 +28,25 @@ use forecast::Forecast;
 use prospects::Prospects;
 use touring::Touring;
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "adaptive",
-    summary: "learns what kind of application this is and plans accordingly (the default)",
-    help: "Learns while it crawls: which kinds of action find new states here, and what the others do \
-           (always the same, nothing, the same as in a state that agrees with this one, back to where it \
-           came from, the same in any order). Candidates that are likely to find something come first; \
-           what is left is planned as a postman tour over known and predicted transitions, by min-cost \
-           flow, as soon as its results can be foreseen. A hypercube is recognised and crawled as one.",
+    summary: "learn how the application behaves and plan accordingly (the default)",
+    help: "Learns during the crawl which kinds of action find new states, and predicts what the others \
+           do: lead to the same state, change nothing, behave as in a similar state, lead back, or \
+           commute with another action. Candidates that are likely to find new states come first. As \
+           soon as the results of the rest can be predicted, it plans them as a postman tour over known \
+           and predicted transitions, by min-cost flow. It recognises a hypercube and crawls it as one.",
     make: |settings| Box::new(Adaptive::new(settings)),
 };
 
 #[derive(Clone)]
 struct Adaptive {
-    /// As long as nothing contradicts it.
+    /// `None` after the first contradiction.
     hypercube: Option<Hypercube>,
     prospects: Prospects,
     forecast: Forecast,
-    foresight: CertainForecast,
+    certain: CertainForecast,
     touring: Touring,
     nearest: Nearest,
 }
@@ -57,7 +57,7 @@ impl Adaptive {
             hypercube: Some(Hypercube::new(settings)),
             prospects: Prospects::new(settings.reset_cost),
             forecast: Forecast::new(settings.seed),
-            foresight: CertainForecast::default(),
+            certain: CertainForecast::default(),
             touring: Touring::new(settings),
             nearest: Nearest::new(settings),
         }
@@ -82,7 +82,7 @@ impl Strategy for Adaptive {
             }
         }
         self.touring.on_executed(slot, destination);
-        self.foresight.on_executed(graph, &self.forecast, slot, destination);
+        self.certain.on_executed(graph, &self.forecast, slot, destination);
         self.forecast.on_executed(graph, slot, destination, new);
         self.prospects.on_executed(graph, slot, destination, new);
         self.nearest.on_executed(graph, slot);
@@ -106,7 +106,7 @@ impl Strategy for Adaptive {
     }
 
     fn predict(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
-        self.foresight.predict(graph, &self.forecast, slot)
+        self.certain.predict(graph, &self.forecast, slot)
     }
 
     fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
@@ -127,7 +127,7 @@ impl Strategy for Adaptive {
     }
 
     fn on_closed(&mut self, graph: &Graph, slot: Slot) {
-        // A candidate that cannot be executed is no edge of a hypercube.
+        // A hypercube has no action that cannot be executed.
         self.hypercube = None;
         self.touring.on_released(slot);
         self.prospects.on_closed(graph, slot);

@@ -1,4 +1,4 @@
-//! Breadth-first: the state that was found first is finished first.
+//! Breadth-first: finishes the oldest state first.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,14 @@ use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
 use crate::transfer::TransferSearch;
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "breadth-first",
     summary: "finish the oldest state first",
-    help: "Executes every action of the state that was found first before it turns to the next one, by \
-           the shortest known transfer (the papers' optimised breadth-first). The classic baseline: it \
-           returns to the same state after every action, which costs many transfers and resets.",
+    help: "Executes every action of the oldest state before it starts the next one, and reaches states \
+           by the shortest known transfer (the papers' optimised breadth-first). This is the classic \
+           baseline. It returns to the same state after every action, which costs many transfers and \
+           resets.",
     make: |settings| {
         Box::new(BreadthFirst { transfer: TransferSearch::new(settings), open: BTreeSet::new() })
     },
@@ -23,7 +24,7 @@ pub const STRATEGY: NamedStrategy = NamedStrategy {
 #[derive(Clone)]
 struct BreadthFirst {
     transfer: TransferSearch,
-    /// The states that may have a free candidate; their indexes are in the order of discovery.
+    /// The states that may have a free candidate. Their indexes are in the order of discovery.
     open: BTreeSet<StateIndex>,
 }
 
@@ -41,7 +42,7 @@ impl Strategy for BreadthFirst {
         while graph.unexplored_in(*self.open.first()?) == 0 {
             self.open.pop_first();
         }
-        // Only a state that was met by accident may be out of reach.
+        // Only a state that no candidate led to can be out of reach.
         self.open.iter().find_map(|&state| self.transfer.plan(graph, at, state))
     }
 

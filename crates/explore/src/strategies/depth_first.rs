@@ -1,4 +1,4 @@
-//! Depth-first: the state that was found last is finished first.
+//! Depth-first: finishes the newest state first.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
 use crate::transfer::TransferSearch;
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "depth-first",
     summary: "finish the newest state first",
-    help: "Executes every action of the state that was found last before it returns to the one before, by \
-           the shortest known transfer (the papers' optimised depth-first). Few resets, but very long \
-           walks: in most applications the costliest strategy of all.",
+    help: "Executes every action of the newest state before it returns to an older one, and reaches \
+           states by the shortest known transfer (the papers' optimised depth-first). It needs few \
+           resets but very long walks. In most applications it is the most expensive strategy.",
     make: |settings| {
         Box::new(DepthFirst { transfer: TransferSearch::new(settings), open: BTreeSet::new() })
     },
@@ -23,7 +23,7 @@ pub const STRATEGY: NamedStrategy = NamedStrategy {
 #[derive(Clone)]
 struct DepthFirst {
     transfer: TransferSearch,
-    /// The states that may have a free candidate; their indexes are in the order of discovery.
+    /// The states that may have a free candidate. Their indexes are in the order of discovery.
     open: BTreeSet<StateIndex>,
 }
 
@@ -41,7 +41,7 @@ impl Strategy for DepthFirst {
         while graph.unexplored_in(*self.open.last()?) == 0 {
             self.open.pop_last();
         }
-        // Only a state that was met by accident may be out of reach.
+        // Only a state that no candidate led to can be out of reach.
         self.open.iter().rev().find_map(|&state| self.transfer.plan(graph, at, state))
     }
 

@@ -1,4 +1,4 @@
-//! The greedy strategy: whatever is nearest.
+//! The greedy strategy: the nearest candidate first.
 
 use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
@@ -6,13 +6,13 @@ use crate::id::StateIndex;
 use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "greedy",
-    summary: "the nearest unexplored action first",
-    help: "Executes an unexplored action of the present state if there is one, otherwise goes to the \
-           nearest state that has one, walking or by a reset, whichever costs less (Peng et al. 2012). \
-           Wastes little on transfers, but does not care whether an action is likely to find anything.",
+    summary: "execute the nearest unexplored action first",
+    help: "Executes an unexplored action of the present state if there is one. Otherwise it goes to the \
+           nearest state that has one, by a walk or a reset, whichever costs less (Peng et al. 2012). It \
+           spends little on transfers, but ignores whether an action is likely to find a new state.",
     make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
 };
 
@@ -51,7 +51,8 @@ impl Strategy for Greedy {
     }
 }
 
-/// The nearest unexplored action, by the shortest known transfer. Other strategies fall back on it.
+/// Finds the nearest free candidate by the cheapest known transfer. Other strategies fall back on
+/// it.
 #[derive(Clone)]
 pub struct Nearest {
     distances: Distances,
@@ -59,12 +60,12 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// With no states yet.
+    /// Creates a finder that knows no states.
     pub fn new(settings: StrategySettings) -> Self {
         Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
     }
 
-    /// A state was seen for the first time.
+    /// Notes a new state.
     pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.distances.add_state();
         if graph.unexplored_in(state) > 0 {
@@ -72,37 +73,37 @@ impl Nearest {
         }
     }
 
-    /// A state has one more candidate.
+    /// Notes one more candidate of a known state.
     pub fn on_extended(&mut self, graph: &Graph, slot: Slot) {
         if graph.is_free(slot) {
             self.distances.set_goal(0, graph, slot.state);
         }
     }
 
-    /// A candidate was executed.
+    /// Notes that a candidate was executed.
     pub fn on_executed(&mut self, graph: &Graph, slot: Slot) {
         self.distances.connect(graph, slot);
         self.on_claimed(graph, slot);
     }
 
-    /// A candidate is free no more.
+    /// Notes that a candidate is no longer free.
     pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         if graph.unexplored_in(slot.state) == 0 {
             self.distances.clear_goal(0, slot.state);
         }
     }
 
-    /// A candidate is free again.
+    /// Notes that a candidate is free again.
     pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
         self.distances.set_goal(0, graph, slot.state);
     }
 
-    /// What a reset costs was measured anew.
+    /// Sets the cost of a reset.
     pub fn set_reset_cost(&mut self, cost: f64) {
         self.reset_cost = cost;
     }
 
-    /// The walk to the nearest candidate and the candidate.
+    /// Plans a job for the nearest candidate.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let reset = self.choose_transfer(graph, at)?.reset;
         let mut walk = Vec::new();
@@ -111,8 +112,9 @@ impl Nearest {
         Some(PlannedJob { reset, walk, candidate })
     }
 
-    /// The same, but of several states that are equally near the one with the most candidates: so all
-    /// states run out of them late, and a crawler is seldom left in one that has none.
+    /// Plans a job for the nearest candidate. Of several states at the same distance it takes the
+    /// one with the most candidates. All states then run out of candidates late, and a crawler
+    /// seldom ends in a state that has none.
     pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let reset = self.choose_transfer(graph, at)?.reset;
         let mut walk = Vec::new();

@@ -1,6 +1,7 @@
-//! The hypercube strategy (paper 001, sections 5 and 6): expects that actions are independent and
-//! that each can be executed once, so that a state with n actions is the bottom of an n-dimensional
-//! hypercube. Follows the chains of a minimal chain decomposition, which it never builds.
+//! The hypercube strategy (paper 001, sections 5 and 6). It expects that actions are independent
+//! and that each can be executed once. A state with n actions is then the bottom of an
+//! n-dimensional hypercube. The strategy follows the chains of a minimal chain decomposition
+//! without building it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,30 +11,31 @@ use crate::id::{ActionIndex, StateIndex};
 use crate::job::PlannedJob;
 use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "hypercube",
-    summary: "expects independent actions; optimal where that holds",
-    help: "Expects the actions of a state to be independent of each other and to be usable once each: a \
-           hypercube. Where that holds it is proved optimal, in resets for all states and in everything \
-           for the complete crawl (Dincturk et al. 2014). Each unexpected state becomes the bottom of a \
-           new hypercube, so elsewhere it behaves like greedy, with ties going to the state that has \
-           more actions.",
+    summary: "expect independent actions; optimal where that holds",
+    help: "Expects that the actions of a state are independent and that each can be executed once: a \
+           hypercube. Where that holds, it is proved optimal: in resets until all states are found, and \
+           in total cost for the complete crawl (Dincturk et al. 2014). Each unexpected state becomes \
+           the bottom of a new hypercube. Elsewhere it therefore behaves like greedy, and prefers states \
+           with more actions on a tie.",
     make: |settings| Box::new(Hypercube::new(settings)),
 };
 
-/// Where a state stands in a hypercube: its bottom, and the positions (in the bottom's order of
-/// actions) that were executed to get there. The papers' bit string, kept as the sorted ones.
+/// The position of a state in a hypercube: the bottom, and the executed actions as sorted positions
+/// in the bottom's list of actions. These are the ones of the papers' bit string.
 type Vertex = (StateIndex, Vec<u32>);
 
-/// Whether every one of the bit string is matched by a zero on its left (section 6.1.1): then a
-/// chain of the decomposition starts here. With 0-based positions p_1 < p_2 < ... this says that
+/// Whether a chain of the decomposition starts at this vertex (section 6.1.1). That is so if every
+/// one of the bit string is matched by a zero on its left: with 0-based positions p_1 < p_2 < ...,
 /// p_j is at least 2j - 1.
 fn starts_a_chain(ones: impl Iterator<Item = u32>) -> bool {
     ones.zip(0..).all(|(position, before)| position > 2 * before)
 }
 
-/// The leftmost zero that no one on its right matches: the action that follows in the chain.
+/// The next action of the chain: the position of the leftmost zero that no one on its right
+/// matches.
 fn chain_successor(ones: &[u32], dimension: u32) -> Option<u32> {
     let mut unmatched = Vec::new();
     for position in 0..dimension {
@@ -59,32 +61,32 @@ fn without(ones: &[u32], at: usize) -> Vec<u32> {
     ones
 }
 
-/// The two fields of distances: to a chain starter that was not tried, and to any candidate.
+/// The two fields of distances: to an untried chain starter, and to any candidate.
 const TO_STARTER: usize = 0;
 const TO_CANDIDATE: usize = 1;
 
-/// The strategy; `adaptive` uses it as long as nothing contradicts a hypercube.
+/// The strategy. `adaptive` uses it as long as the application looks like a hypercube.
 #[derive(Clone)]
 pub struct Hypercube {
     reset_cost: f64,
     vertices: Vec<Vertex>,
     states: BTreeMap<Vertex, StateIndex>,
     attempted: BTreeSet<Vertex>,
-    /// How many candidates of each state lead to a chain starter that was not tried.
+    /// The number of candidates of each state that lead to an untried chain starter.
     starters: Vec<u32>,
     distances: Distances,
-    /// The ways to chain starters that crawlers are on, by the candidate that each is executing: the rest
-    /// of the way, all of it unexplored, the next step last.
+    /// The remaining steps of each path to a chain starter, by the candidate that its crawler
+    /// executes now. All of them are unexplored, and the next step is last.
     plans: BTreeMap<Slot, Vec<Slot>>,
-    /// The ways whose crawler has arrived where the next step begins.
+    /// The remaining steps of paths whose crawler has arrived at the next step.
     arrived: BTreeMap<StateIndex, Vec<Slot>>,
-    /// The states in which a chain is to be followed on.
+    /// The states in which a chain continues.
     chains: BTreeSet<StateIndex>,
     violations: usize,
 }
 
 impl Hypercube {
-    /// With no states yet.
+    /// Creates the strategy without states.
     pub fn new(settings: StrategySettings) -> Self {
         Self {
             reset_cost: settings.reset_cost,
@@ -100,7 +102,7 @@ impl Hypercube {
         }
     }
 
-    /// How often the application was not the hypercube that was expected.
+    /// The number of transitions that contradicted the expected hypercube.
     pub fn violations(&self) -> usize {
         self.violations
     }
@@ -120,7 +122,7 @@ impl Hypercube {
         starts_a_chain(vertex.1.iter().copied()) && !self.attempted.contains(&vertex)
     }
 
-    /// Whether the new state offers what is expected: the source's actions but the executed one.
+    /// Whether the new state offers the actions of the source without the executed one.
     fn keeps_the_other_actions(graph: &Graph, slot: Slot, state: StateIndex) -> bool {
         let executed = graph.action_of(slot);
         let sorted = |state| {
@@ -142,7 +144,7 @@ impl Hypercube {
         }
     }
 
-    /// A chain starter was tried: it is no goal any more for any state below it.
+    /// Marks a chain starter as tried: it is no longer a goal of the states below it.
     fn attempt(&mut self, vertex: Vertex) {
         if !starts_a_chain(vertex.1.iter().copied()) || self.attempted.contains(&vertex) {
             return;
@@ -162,7 +164,7 @@ impl Hypercube {
         Some(PlannedJob { reset: false, walk: Vec::new(), candidate })
     }
 
-    /// Goes on with a chain, then over any unexplored action (section 6.1.2: chains are extended).
+    /// Continues a chain, then extends it over any unexplored action (section 6.1.2).
     fn follow_chain(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let (bottom, ones) = &self.vertices[at.at()];
         let dimension = graph.actions(*bottom).len() as u32;
@@ -189,8 +191,8 @@ impl Hypercube {
         Some(job)
     }
 
-    /// Rebuilds a way up from the initial state so that it ends in as many unexplored steps as
-    /// possible; otherwise they would cost a reset of their own later (section 6.1.2).
+    /// Rebuilds a path from the initial state so that it ends in as many unexplored steps as
+    /// possible. Otherwise each would cost a reset of its own later (section 6.1.2).
     fn prefer_unexplored(&mut self, graph: &Graph, job: &mut PlannedJob) {
         let mut plan = vec![job.candidate];
         let mut state = job.candidate.state;
@@ -210,7 +212,7 @@ impl Hypercube {
         self.plans.insert(job.candidate, plan);
     }
 
-    /// A slot of a known state that leads, as expected, to the vertex of this state.
+    /// Finds a slot of a known state that is expected to lead to the vertex of this state.
     fn step_below(
         &self,
         graph: &Graph,
@@ -225,7 +227,7 @@ impl Hypercube {
         })
     }
 
-    /// The next step of a way whose crawler stands here.
+    /// Takes the next step of a path whose crawler stands here.
     fn follow_plan(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut plan = self.arrived.remove(&at)?;
         let slot = plan.pop().filter(|&slot| slot.state == at && graph.is_free(slot))?;
@@ -233,7 +235,8 @@ impl Hypercube {
         self.here(slot)
     }
 
-    /// To the nearest goal; ties go to the state with more actions, which promises more states.
+    /// Plans a job for the nearest goal. On a tie it takes the state with more actions, which is
+    /// likely to find more states.
     fn go(
         &mut self,
         graph: &Graph,
@@ -249,9 +252,9 @@ impl Hypercube {
         Some((PlannedJob { reset, walk, candidate }, goal))
     }
 
-    /// The transition exploration phase (section 6.2). While the application is a hypercube a crawler
-    /// that stands in a finished state goes back to the bottom: to walk on over known transitions
-    /// would use up a candidate that a later chain needs to stay unexplored all the way.
+    /// The transition exploration phase (section 6.2). While the application is a hypercube, a
+    /// crawler in a finished state resets. A walk over known transitions would end in a candidate
+    /// that a later chain needs unexplored.
     fn transition_phase(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         if self.violations == 0
             && graph.unexplored_in(at) == 0
@@ -306,7 +309,7 @@ impl Strategy for Hypercube {
         if let Some(job) = self.follow_plan(graph, at) {
             return Some(job);
         }
-        // The very first chain starts at the initial state itself.
+        // The first chain starts at the initial state.
         if (chain || graph.transitions() == 0)
             && let Some(job) = self.follow_chain(graph, at)
         {
@@ -315,8 +318,8 @@ impl Strategy for Hypercube {
         self.seek_starter(graph, at).or_else(|| self.transition_phase(graph, at))
     }
 
-    /// What the candidate is expected to lead to counts as tried from now on, so that no other crawler
-    /// sets out for the same chain. (If it is released it is still a candidate, only not sought first.)
+    /// Marks the expected destination as tried, so that no other crawler starts the same chain. A
+    /// released candidate stays a candidate, but is no longer preferred.
     fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         self.attempt(self.expected(graph, slot));
         if graph.unexplored_in(slot.state) == 0 {
@@ -339,8 +342,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_section_6_1_1() {
-        // 1100110001: the leftmost unmatched zero is the seventh bit, and the first two ones are unmatched.
+    fn the_example_of_section_6_1_1_holds() {
+        // 1100110001: the leftmost unmatched zero is the seventh bit. The first two ones are
+        // unmatched.
         let ones = [0, 1, 4, 5, 9];
         assert_eq!(chain_successor(&ones, 10), Some(6));
         assert!(!starts_a_chain(ones.into_iter()));

@@ -1,5 +1,5 @@
-//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013): most actions either always
-//! lead to the same state or always do nothing, and two executions show which.
+//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013). Most actions either always
+//! lead to the same state or never change the state. Two executions show which.
 
 use crate::anticipated::{AnticipatedModel, Behaviour, Classification};
 use crate::graph::{Graph, Slot};
@@ -8,54 +8,57 @@ use crate::job::PlannedJob;
 use crate::strategies::greedy::Nearest;
 use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "menu",
-    summary: "tells menu items and idle actions from the rest, and tries the rest first",
-    help: "Sorts actions into menu items (always the same destination), idle ones (always back where they \
-           were) and others, after two executions from two different states. Actions never executed come \
-           first, then those executed once, then the others; menu items and idle actions last, since they \
-           find nothing new. Transfers also use what is predicted (Choudhary et al. 2013).",
+    summary: "recognise menu items and idle actions, and try the others first",
+    help: "Classifies actions after two executions from two different states: menu items always lead to \
+           the same state, idle actions never change the state, and the others do either. Actions never \
+           executed come first, then those executed once, then the others. Menu items and idle actions \
+           come last, because they find nothing new. Transfers also use predicted transitions \
+           (Choudhary et al. 2013).",
     make: |settings| Box::new(Menu::new(settings)),
 };
 
-/// What is thought of an action.
+/// The class of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Never,
-    /// Executed once; predicted to do the same again, or to idle if that is what it did.
+    /// Executed once, and predicted to behave the same again.
     Once(Behaviour),
-    Settled(Behaviour),
+    Classified(Behaviour),
     Other,
 }
 
-/// The classes of the state exploration phase, each exhausted before the next.
+/// The number of groups in the state exploration phase. Each is exhausted before the next.
 const RANKS: usize = 3;
 
 impl Class {
     fn classification(self) -> Classification {
-        let (group, habit) = match self {
+        let (group, behaviour) = match self {
             Self::Never => (Some(0), None),
-            Self::Once(habit) => (Some(1), Some(habit)),
+            Self::Once(behaviour) => (Some(1), Some(behaviour)),
             Self::Other => (Some(2), None),
-            Self::Settled(habit) => (None, Some(habit)),
+            Self::Classified(behaviour) => (None, Some(behaviour)),
         };
-        Classification { group, behaviour: habit }
+        Classification { group, behaviour }
     }
 
-    /// What is thought after one more execution, from a state where it had not been executed.
+    /// The class after one more execution, in a state where the action had not been executed.
     fn after(self, source: StateIndex, destination: StateIndex) -> Self {
-        let idled = source == destination;
+        let is_idle = source == destination;
         match self {
-            Self::Never if idled => Self::Once(Behaviour::Idles),
+            Self::Never if is_idle => Self::Once(Behaviour::Idles),
             Self::Never => Self::Once(Behaviour::LeadsTo(destination)),
-            // It idled where it leads to: a menu item after all.
+            // Executed in its own destination: still a menu item, although it changed nothing.
             Self::Once(Behaviour::LeadsTo(state)) if state == destination => {
-                Self::Settled(Behaviour::LeadsTo(state))
+                Self::Classified(Behaviour::LeadsTo(state))
             }
-            Self::Once(Behaviour::Idles) if idled => Self::Settled(Behaviour::Idles),
-            Self::Settled(habit) if habit.destination_from(source) == destination => self,
-            Self::Once(_) | Self::Settled(_) | Self::Other => Self::Other,
+            Self::Once(Behaviour::Idles) if is_idle => Self::Classified(Behaviour::Idles),
+            Self::Classified(behaviour) if behaviour.destination_from(source) == destination => {
+                self
+            }
+            Self::Once(_) | Self::Classified(_) | Self::Other => Self::Other,
         }
     }
 }
@@ -100,8 +103,8 @@ impl Strategy for Menu {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        // The state exploration phase, then the transition exploration phase. A new state brings
-        // candidates of the first ranks and with them the first phase back.
+        // The state exploration phase, then the transition exploration phase. A new state adds
+        // candidates of the first ranks, which restarts the first phase.
         (0..RANKS)
             .find_map(|rank| self.anticipated.seek(graph, at, rank))
             .or_else(|| self.nearest.choose(graph, at))
@@ -109,7 +112,7 @@ impl Strategy for Menu {
 
     fn predict(&self, graph: &Graph, slot: Slot) -> Option<StateIndex> {
         match self.classes[graph.action_of(slot).at()] {
-            Class::Settled(habit) => Some(habit.destination_from(slot.state)),
+            Class::Classified(behaviour) => Some(behaviour.destination_from(slot.state)),
             Class::Never | Class::Once(_) | Class::Other => None,
         }
     }
@@ -146,18 +149,18 @@ mod tests {
     }
 
     #[test]
-    fn two_executions_settle_an_action() {
+    fn two_executions_classify_an_action() {
         let leads_to_7 = Behaviour::LeadsTo(StateIndex(7));
         assert_eq!(class_after(&[(1, 7)]), Class::Once(leads_to_7));
-        assert_eq!(class_after(&[(1, 7), (2, 7)]), Class::Settled(leads_to_7));
-        assert_eq!(class_after(&[(1, 7), (7, 7)]), Class::Settled(leads_to_7));
-        assert_eq!(class_after(&[(1, 1), (2, 2)]), Class::Settled(Behaviour::Idles));
+        assert_eq!(class_after(&[(1, 7), (2, 7)]), Class::Classified(leads_to_7));
+        assert_eq!(class_after(&[(1, 7), (7, 7)]), Class::Classified(leads_to_7));
+        assert_eq!(class_after(&[(1, 1), (2, 2)]), Class::Classified(Behaviour::Idles));
         assert_eq!(class_after(&[(1, 7), (2, 8)]), Class::Other);
         assert_eq!(class_after(&[(1, 1), (2, 3)]), Class::Other);
     }
 
     #[test]
-    fn one_wrong_prediction_makes_an_action_other_for_good() {
+    fn one_wrong_prediction_classifies_an_action_as_other_for_good() {
         assert_eq!(class_after(&[(1, 7), (2, 7), (3, 8), (4, 7), (5, 7)]), Class::Other);
     }
 }

@@ -1,5 +1,5 @@
-//! The probability strategy (paper 001, section 5.5; Dincturk et al. 2012): an action that found new
-//! states before is likely to find one again.
+//! The probability strategy (paper 001, section 5.5; Dincturk et al. 2012): an action that found
+//! new states is likely to find another one.
 
 use std::collections::VecDeque;
 
@@ -9,31 +9,32 @@ use crate::id::StateIndex;
 use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "probability",
-    summary: "the action most likely to find a new state first, weighed against the way there",
-    help: "Keeps for every action how often it found a new state, and from that the probability that it \
-           does again (1/2 for an action never executed). A near state beats a far one unless what the \
-           crawler would meet on the extra way is less promising than what waits at its end (Dincturk et \
-           al. 2012).",
+    summary: "weigh how likely an action finds a new state against the way to it",
+    help: "Estimates for every action the probability that it finds a new state, from how often it did \
+           so before (1/2 for an action never executed). A far candidate wins over a near one only if \
+           it is more promising than the actions that the crawler could execute instead of the extra \
+           walk (Dincturk et al. 2012).",
     make: |settings| Box::new(Probability::new(settings)),
 };
 
-/// P(a) = (S + 1) / (N + 2): one half for an action never executed.
+/// P(a) = (S + 1) / (N + 2), which is one half for an action never executed.
 const PRIOR_SUCCESSES: f64 = 1.0;
 const PRIOR_TRIALS: f64 = 2.0;
-/// Over how many executions the average probability is taken; about 500 reproduces the published
+/// The number of latest executions in the average probability. About 500 reproduces the published
 /// figures.
 const WINDOW: usize = 500;
-/// Below this average the crawler would cross the whole graph for the slightest promise; far above it,
-/// useless candidates nearby win over good ones five steps away (on `bebop-like` all states are found
-/// at 10,800 with 0.1 and at 590,000 with 0.25, elsewhere it makes no difference).
+/// The lower limit of the average. Below it, the crawler would cross the whole graph for a minimal
+/// gain. Far above it, useless candidates nearby win over good ones five steps away. On
+/// `bebop-like` all states are found at 10,800 with 0.1 and at 590,000 with 0.25. Elsewhere it
+/// makes no difference.
 const LEAST_AVERAGE: f64 = 0.1;
 const MARGIN: f64 = 1e-6;
 
-/// Probabilities are told apart in this many steps, and the nearest candidate of each step is known
-/// at any time. The steps are finest near zero, where most actions end up.
+/// The number of steps that probabilities are rounded to. The nearest candidate of each step is
+/// known at any time. The steps are finest near zero, where most actions end up.
 const STEPS: usize = 24;
 
 fn step(probability: f64) -> usize {
@@ -58,7 +59,7 @@ impl Record {
         estimate.clamp(MARGIN, 1.0 - MARGIN)
     }
 
-    /// No destination is predicted: transfers take known transitions only.
+    /// Predicts no destination, so transfers take known transitions only.
     fn classification(self) -> Classification {
         Classification { group: Some(step(self.probability())), behaviour: None }
     }
@@ -114,15 +115,15 @@ impl Strategy for Probability {
         self.candidates.classify(graph, action, record.classification());
     }
 
-    /// Looks for the state s that minimises ln(1 - P(s)) - d(s) ln(1 - P_avg), which is the papers'
-    /// comparison of a near with a far state written as one key.
+    /// Finds the state s that minimises ln(1 - P(s)) - d(s) ln(1 - P_avg). This is the papers'
+    /// comparison of a near with a far state, written as one key.
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let per_action = -(1.0 - self.average()).ln();
         let mut best: Option<(f64, usize)> = None;
         for step in (0..STEPS).rev() {
             let here = (1.0 - probability_of(step)).ln();
             if best.is_some_and(|(key, _)| key <= here) {
-                break; // Not even without a way could this step or a lower one be better.
+                break; // This step and the lower ones could not win even at distance zero.
             }
             if let Some(TransferChoice { cost, .. }) = self.candidates.choose_transfer(at, step) {
                 let key = here + cost * per_action;
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_probability_has_a_step_and_is_near_its_middle() {
+    fn every_probability_is_near_the_middle_of_its_step() {
         for trials in 0..2000 {
             for successes in [0, trials / 3, trials] {
                 let probability = Record { trials, successes }.probability();

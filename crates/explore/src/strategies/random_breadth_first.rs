@@ -1,4 +1,4 @@
-//! Randomised breadth-first: level by level, and within a level by chance.
+//! Randomised breadth-first: level by level, in random order within a level.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::job::PlannedJob;
 use crate::strategy::{NamedStrategy, Strategy};
 use crate::transfer::TransferSearch;
 
-/// How people choose it.
+/// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
     name: "random-breadth-first",
-    summary: "level by level, in random order within a level",
-    help: "Like breadth-first, but among the states that were found equally far from the initial one the \
-           next to finish is drawn by chance. A plain baseline that comparisons of crawlers on real sites \
-           found hard to beat, so it stands in every comparison here.",
+    summary: "finish states level by level, in random order within a level",
+    help: "Like breadth-first, but draws the next state at random from those that were found equally far \
+           from the initial state. Comparisons of crawlers on real sites found this plain baseline hard \
+           to beat, so every comparison here includes it.",
     make: |settings| {
         Box::new(RandomBreadthFirst {
             transfer: TransferSearch::new(settings),
             chance: Chance::new(&[settings.seed, 0xB4EAD]),
             depth: Vec::new(),
             levels: BTreeMap::new(),
-            present: None,
+            current: None,
         })
     },
 };
@@ -31,10 +31,12 @@ pub const STRATEGY: NamedStrategy = NamedStrategy {
 struct RandomBreadthFirst {
     transfer: TransferSearch,
     chance: Chance,
-    /// On how deep a level each state was found.
+    /// The level on which each state was found.
     depth: Vec<u32>,
+    /// The states of each level that were not drawn yet.
     levels: BTreeMap<u32, Vec<StateIndex>>,
-    present: Option<StateIndex>,
+    /// The state to finish now.
+    current: Option<StateIndex>,
 }
 
 impl Strategy for RandomBreadthFirst {
@@ -53,9 +55,9 @@ impl Strategy for RandomBreadthFirst {
         let mut out_of_reach = Vec::new();
         let job = loop {
             let Some(state) =
-                self.present.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
-                    self.present = self.draw();
-                    self.present
+                self.current.filter(|&state| graph.unexplored_in(state) > 0).or_else(|| {
+                    self.current = self.draw();
+                    self.current
                 })
             else {
                 break None;
@@ -66,16 +68,16 @@ impl Strategy for RandomBreadthFirst {
             if let Some(job) = self.transfer.plan(graph, at, state) {
                 break Some(job);
             }
-            // Only a state that was met by accident may be out of reach.
+            // Only a state that no candidate led to can be out of reach.
             out_of_reach.push(state);
-            self.present = None;
+            self.current = None;
         };
         out_of_reach.into_iter().for_each(|state| self.put_back(state));
         job
     }
 
     fn on_released(&mut self, _: &Graph, slot: Slot) {
-        if self.present != Some(slot.state) {
+        if self.current != Some(slot.state) {
             self.put_back(slot.state);
         }
     }

@@ -1,10 +1,16 @@
-//! `argiope bench browser`: how much of the browser's speed a crawl reaches. In one run, on one machine, in
-//! turns: a bare loop over the same protocol connection (no strategy, no store), two of them at once that have nothing in
-//! common, the crawler with one tab and with two, and the usual way (an event, 200 ms of sleep, a reload to go back). Only
-//! ratios mean anything.
+//! `argiope bench browser`: how much of the browser's speed a crawl reaches. One run measures, in
+//! turns:
+//! - a bare loop over the same protocol connection, without a strategy and a store;
+//! - two independent bare loops at once;
+//! - the crawler with one tab and with two;
+//! - the usual way: an event, 200 ms of sleep, and a reload to go back.
+//!
+//! Only ratios are comparable between machines.
+
+mod baseline;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,35 +30,48 @@ use argiope::failure::CommandFailure;
 use argiope::progress::WorkProgress;
 use argiope::{browser, output, threads};
 
+use crate::baseline::PairedSpeeds;
 use crate::machine;
 
-/// The usual way's sleep after each event.
-const NAP: Duration = Duration::from_millis(200);
-/// Events of the usual way that are timed: it takes as long for each.
-const NAPS: usize = 5;
-/// How many actions a measurement takes.
+/// The sleep of the usual way after each event.
+const SLEEP: Duration = Duration::from_millis(200);
+/// The candidates that the usual way executes; each takes equally long.
+const USUAL_CANDIDATES: usize = 5;
+/// The actions of one measurement by default.
 const ACTIONS: u64 = 1500;
-/// What is crawled.
+
+/// An application to crawl.
 struct Site {
-    /// In the figures.
+    /// Its name in the figures.
     name: &'static str,
     fixture: &'static str,
     query: &'static str,
-    /// Whether the usual way is timed too.
+    /// Whether the usual way is measured too.
     usual: bool,
-    /// Crawled as a whole if nobody says otherwise: what a tab is told beforehand depends on what is known.
+    /// Whether it is crawled completely by default: predictions depend on what is known.
     whole: bool,
+    /// Whether a crawl takes less than a second, of which the start of a browser is a large share.
+    is_short: bool,
 }
 
-/// Six switches take half a second, of which a second tab spends a part on its first load; with ten it does not matter.
+/// Six switches take half a second, of which the second tab spends a share on its first load. With
+/// ten switches that share is negligible.
 const SITES: [Site; 3] = [
-    Site { name: "toggles", fixture: "toggles", query: "", usual: true, whole: true },
+    Site {
+        name: "toggles",
+        fixture: "toggles",
+        query: "",
+        usual: true,
+        whole: true,
+        is_short: true,
+    },
     Site {
         name: "toggles, ten switches",
         fixture: "toggles",
         query: "?switches=10",
         usual: false,
         whole: true,
+        is_short: false,
     },
     Site {
         name: "filetree-cassandra",
@@ -60,25 +79,37 @@ const SITES: [Site; 3] = [
         query: "",
         usual: false,
         whole: false,
+        is_short: false,
     },
 ];
 
-/// As typed.
+const AFTER_HELP: &str = "\
+Examples:
+  argiope bench browser --rounds 1 --actions 100 --out bench-browser.json
+  argiope bench browser --rounds 1 --actions 100 --baseline ../before/argiope
+
+With --baseline the bench compares this program with another one, such as an earlier build. Both \
+run `PROGRAM crawl URL --json` in turns, with one tab and with two, on the larger sites. The table \
+has the actions per second that they print, the start of the browser included. The ratio \
+this/baseline is the median over the rounds, followed by the lowest and the highest one.";
+
+/// The arguments as typed.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples:\n  argiope bench browser --rounds 1 --actions 100 --out bench-browser.json"
-)]
+#[command(after_help = AFTER_HELP)]
 pub struct BrowserBenchArgs {
-    /// How often each is measured, in turns; the median counts
+    /// Measure everything N times, in turns; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// About how many actions each measurement takes [default: 1500, and the toggles as a whole]
+    /// Execute about N actions for each measurement [default: 1500, and the toggles completely]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(50..=100_000))]
     actions: Option<u64>,
-    /// The browser's program [default: as `argiope crawl` finds it]
+    /// Run this browser [default: the one that `argiope crawl` finds]
     #[arg(long, value_name = "PATH")]
     browser: Option<PathBuf>,
-    /// Where the figures are written
+    /// Compare with this executable of argiope instead
+    #[arg(long, value_name = "PROGRAM")]
+    baseline: Option<PathBuf>,
+    /// Write the figures to FILE, as JSON
     #[arg(long, value_name = "FILE", default_value = "out/bench-browser.json")]
     out: PathBuf,
 }
@@ -91,11 +122,12 @@ struct Measured {
     two_bare: Vec<f64>,
     one_tab: Vec<f64>,
     two_tabs: Vec<f64>,
-    /// Cores that were busy meanwhile, on the whole machine: no number of tabs gets more than all of them.
+    /// The busy cores of the whole machine, which bound what more tabs can gain.
     one_tab_cores: Vec<f64>,
     two_tabs_cores: Vec<f64>,
-    /// Transitions per second of the crawler with one tab and of the usual way.
+    /// Transitions per second of the crawler with one tab.
     transitions: Vec<f64>,
+    /// Transitions per second of the usual way.
     usual: Option<f64>,
 }
 
@@ -105,16 +137,24 @@ struct Ratios {
     two_bare_to_one: f64,
     two_tabs_to_one: f64,
     two_tabs_to_bare: f64,
-    /// What two tabs could be if they kept every core busy and a step took no more work than it does alone.
+    /// The bound for two tabs: all cores busy, and no more work per action than one tab has.
     two_tabs_at_most: f64,
     one_tab_to_usual: Option<f64>,
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct Figures<'a> {
     machine: Machine,
     rounds: u32,
     sites: Vec<(&'a Measured, Ratios)>,
+}
+
+#[derive(Serialize)]
+struct BaselineFigures<'a> {
+    machine: Machine,
+    rounds: u32,
+    baseline: &'a Path,
+    speeds: &'a [PairedSpeeds],
 }
 
 #[derive(Serialize)]
@@ -129,10 +169,17 @@ struct Machine {
 
 pub fn run(args: &BrowserBenchArgs) -> Result<(), CommandFailure> {
     let executable = browser::find(args.browser.as_deref())?;
+    let machine = machine(executable.version.clone());
+    if let Some(program) = &args.baseline {
+        let speeds = baseline::measure(args, program)?;
+        let figures =
+            BaselineFigures { machine, rounds: args.rounds, baseline: program, speeds: &speeds };
+        write(&args.out, &figures)?;
+        return output::print(&crate::baseline::table("actions/s", &speeds));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| CommandFailure::Failed(format!("cannot run tasks: {error}")))?;
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
     let mut all = Vec::new();
     let progress = WorkProgress::new(u64::from(args.rounds) * SITES.len() as u64);
     for site in &SITES {
@@ -143,20 +190,18 @@ pub fn run(args: &BrowserBenchArgs) -> Result<(), CommandFailure> {
         let set = tokio::task::LocalSet::new();
         all.push(runtime.block_on(set.run_until(bench.measure()))?);
     }
-    let browser = executable.version.clone();
-    let written = Written {
-        machine: machine(load, browser),
-        rounds: args.rounds,
-        sites: all.iter().map(|measured| (measured, measured.ratios())).collect(),
-    };
-    let json = serde_json::to_string_pretty(&written).expect("plain figures are JSON") + "\n";
-    if let Some(parent) = args.out.parent() {
-        std::fs::create_dir_all(parent)
-            .map_err(|error| CommandFailure::Failed(format!("{}: {error}", parent.display())))?;
-    }
-    std::fs::write(&args.out, json)
-        .map_err(|error| CommandFailure::Failed(format!("{}: {error}", args.out.display())))?;
+    let sites = all.iter().map(|measured| (measured, measured.ratios())).collect();
+    write(&args.out, &Figures { machine, rounds: args.rounds, sites })?;
     output::print(&table(&all, args))
+}
+
+/// Writes figures as JSON, in a directory that is made if it is missing.
+fn write(path: &Path, figures: &impl Serialize) -> Result<(), CommandFailure> {
+    let json = serde_json::to_string_pretty(figures).expect("plain figures are JSON") + "\n";
+    if let Some(parent) = path.parent() {
+        output::directory(parent)?;
+    }
+    output::file(path, json)
 }
 
 struct Bench<'a> {
@@ -170,7 +215,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     async fn measure(&self) -> Result<Measured, CommandFailure> {
         let mut measured = Measured { site: self.site.name, ..Measured::default() };
-        self.progress.doing(self.site.name);
+        self.progress.set_step(self.site.name);
         for _ in 0..self.args.rounds {
             let one = self.crawl(1).await?;
             measured.bare.push(self.bare(1, one.actions_each)?);
@@ -202,20 +247,21 @@ impl Bench<'_> {
         Ok(Arc::new(browser.map_err(|error| CommandFailure::Failed(error.to_string()))?))
     }
 
-    /// A tab with the first page in it, and what can be done there.
+    /// Opens a tab with the first page, and lists the actions there.
     async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<PathStep>), CommandFailure> {
         let scope = Scope::of(&self.url).map_err(CommandFailure::Failed)?;
         let frames = !browser.can_do_without_frames();
         let agent =
             AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
-        let mut tab = Tab::open(browser.clone(), agent).await.map_err(|error| broken(&error))?;
+        let mut tab =
+            Tab::open(browser.clone(), agent).await.map_err(|error| tab_failure(&error))?;
         let steps = first_steps(&mut tab, &self.url).await?;
         Ok((tab, steps))
     }
 
-    /// What can be done on the first page, in turn, one round trip each: as fast as the connection and the page
-    /// allow. Several at a time have nothing in common but the machine. Browsers get faster as they go on: one gets as
-    /// many actions as it does in a crawl.
+    /// Executes the actions of the first page in turn, one round trip each: the most that the
+    /// connection and the page allow. Loops that run at once share nothing but the machine. A
+    /// browser gets faster with time, so it executes as many actions as in one crawl (`each`).
     fn bare(&self, loops: u64, each: u64) -> Result<f64, CommandFailure> {
         let (mut actions, mut time) = (0, Duration::ZERO);
         let share = each.div_ceil(loops);
@@ -238,7 +284,7 @@ impl Bench<'_> {
         Ok(actions as f64 / time.as_secs_f64())
     }
 
-    /// From when to when it took.
+    /// Runs one loop; returns its start and its end.
     async fn bare_loop(
         &self,
         actions: u64,
@@ -252,12 +298,12 @@ impl Bench<'_> {
         let (mut tab, steps) = prepared?;
         let begun = Instant::now();
         for step in steps.iter().cycle().take(actions as usize) {
-            tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
+            tab.run(std::slice::from_ref(step)).await.map_err(|error| tab_failure(&error))?;
         }
         Ok((begun, Instant::now()))
     }
 
-    /// Whole crawls, until enough actions were executed.
+    /// Crawls until enough actions are executed.
     async fn crawl(&self, tabs: u32) -> Result<Speed, CommandFailure> {
         let (mut actions, mut transitions, mut time, mut busy) = (0, 0, Duration::ZERO, 0.0);
         let mut actions_each = 0;
@@ -276,7 +322,7 @@ impl Bench<'_> {
         Ok(Speed { actions_each, actions, transitions, cores: busy / time })
     }
 
-    /// One crawl, and the seconds that cores were busy between its first step and its last.
+    /// Crawls once; also returns the busy seconds of all cores from the first action to the last.
     async fn crawl_once(
         &self,
         tabs: u32,
@@ -309,42 +355,43 @@ impl Bench<'_> {
         Ok((summary, last - first.unwrap_or(last)))
     }
 
-    /// Transitions per second of a loop that sleeps after each event and reloads to go back: each candidate
-    /// costs a load and a path of average length.
+    /// Transitions per second of a loop that sleeps after each event and reloads to go back. Each
+    /// candidate costs a load and a path of average length.
     async fn usual_way(&self) -> Result<f64, CommandFailure> {
         let (mut tab, steps) = self.tab(&self.browser().await?).await?;
         let started = Instant::now();
-        for first in 0..NAPS {
-            tab.load(&self.url).await.map_err(|error| broken(&error))?;
-            tokio::time::sleep(NAP).await;
-            // Half of the switches on the way, on average, and the candidate.
+        for first in 0..USUAL_CANDIDATES {
+            tab.load(&self.url).await.map_err(|error| tab_failure(&error))?;
+            tokio::time::sleep(SLEEP).await;
+            // The path has half of the switches on average; then comes the candidate.
             for step in steps.iter().cycle().skip(first).take(steps.len() / 2 + 1) {
-                tab.run(std::slice::from_ref(step)).await.map_err(|error| broken(&error))?;
-                tokio::time::sleep(NAP).await;
+                tab.run(std::slice::from_ref(step)).await.map_err(|error| tab_failure(&error))?;
+                tokio::time::sleep(SLEEP).await;
             }
         }
-        Ok(NAPS as f64 / started.elapsed().as_secs_f64())
+        Ok(USUAL_CANDIDATES as f64 / started.elapsed().as_secs_f64())
     }
 }
 
-/// Of crawls.
+/// The speed of several crawls.
 struct Speed {
-    /// In the last of them.
+    /// The actions of the last crawl.
     actions_each: u64,
-    /// Per second.
+    /// Actions per second.
     actions: f64,
+    /// Transitions per second.
     transitions: f64,
-    /// That were busy.
+    /// The busy cores on average.
     cores: f64,
 }
 
-fn broken(error: &TabError) -> CommandFailure {
+fn tab_failure(error: &TabError) -> CommandFailure {
     CommandFailure::Failed(format!("the browser failed: {error}"))
 }
 
 async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<PathStep>, CommandFailure> {
-    tab.load(url).await.map_err(|error| broken(&error))?;
-    let page = tab.look().await.map_err(|error| broken(&error))?.page;
+    tab.load(url).await.map_err(|error| tab_failure(&error))?;
+    let page = tab.look().await.map_err(|error| tab_failure(&error))?.page;
     let step = |offer: argiope_explore::page::Offer| PathStep {
         kind: offer.kind,
         place: offer.place,
@@ -358,7 +405,7 @@ async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<PathStep>, CommandF
 
 impl Measured {
     fn ratios(&self) -> Ratios {
-        // Neighbours in time are compared with each other: the machine's load changes from round to round.
+        // Neighbours in time are compared, since the load changes from round to round.
         let pairs = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
         Ratios {
             one_tab_to_bare: pairs(&self.one_tab, &self.bare),
@@ -377,17 +424,18 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-fn machine(load: String, browser: String) -> Machine {
-    let words = |file: &str, name: &str| {
+fn machine(browser: String) -> Machine {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
+    let field = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
     };
-    let memory = words("/proc/meminfo", "MemTotal");
+    let memory = field("/proc/meminfo", "MemTotal");
     let kilobytes: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
     Machine {
         cores: threads::cores(),
-        processor: words("/proc/cpuinfo", "model name"),
+        processor: field("/proc/cpuinfo", "model name"),
         memory_mb: kilobytes / 1024,
         load,
         browser,
@@ -401,34 +449,34 @@ fn table(all: &[Measured], args: &BrowserBenchArgs) -> String {
         let ratios = measured.ratios();
         let middle = |figures: &[f64]| median(figures.to_vec());
         let _ = writeln!(text, "\n{}", measured.site);
-        let _ = writeln!(text, "  bare loop   {:>8.0}", middle(&measured.bare));
+        let _ = writeln!(text, "  bare loop       {:>8.0}", middle(&measured.bare));
         let _ = writeln!(
             text,
-            "  two of them {:>8.0}  {:.2} times one",
+            "  two bare loops  {:>8.0}  {:.2} × one",
             middle(&measured.two_bare),
             ratios.two_bare_to_one
         );
         let _ = writeln!(
             text,
-            "  one tab     {:>8.0}  {:.2} of the bare loop; {:.1} cores busy",
+            "  one tab         {:>8.0}  {:.2} × the bare loop; {:.1} cores busy",
             middle(&measured.one_tab),
             ratios.one_tab_to_bare,
             middle(&measured.one_tab_cores)
         );
         let _ = writeln!(
             text,
-            "  two tabs    {:>8.0}  {:.2} of the bare loop, {:.2} times one tab; {:.1} cores busy; {:.2} if all were and \
-             nothing were lost",
+            "  two tabs        {:>8.0}  {:.2} × the bare loop, {:.2} × one tab (at most {:.2} on this \
+             machine); {:.1} cores busy",
             middle(&measured.two_tabs),
             ratios.two_tabs_to_bare,
             ratios.two_tabs_to_one,
-            middle(&measured.two_tabs_cores),
-            ratios.two_tabs_at_most
+            ratios.two_tabs_at_most,
+            middle(&measured.two_tabs_cores)
         );
         if let (Some(usual), Some(ratio)) = (measured.usual, ratios.one_tab_to_usual) {
             let _ = writeln!(
                 text,
-                "  usual way   {usual:>8.2}  transitions per second; one tab is {ratio:.0} times as fast"
+                "  usual way       {usual:>8.2}  transitions per second; one tab is {ratio:.0} times as fast"
             );
         }
     }

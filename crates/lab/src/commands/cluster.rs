@@ -1,7 +1,7 @@
-//! `argiope bench cluster`: what real processes over a real network can do.
+//! `argiope bench cluster`: real processes that communicate over loopback.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -10,82 +10,129 @@ use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::protocol::{CrawlId, Order, Status};
 use argiope_sim::crawler::World;
 
-use argiope::cluster::{block_on, chance};
+use argiope::cluster::{block_on, random_number};
 use argiope::failure::CommandFailure;
 use argiope::processes::{self, ClusterOptions, ClusterProcesses, TempDir, client};
 use argiope::{output, source};
 
 mod bare;
+mod baseline;
 mod load;
 mod loss;
 mod same;
 mod speedup;
 
-use load::{Counted, LoadApplication};
+use load::{LoadApplication, LoadCounts};
+use speedup::SpeedUpPlan;
+
+use crate::baseline::Contest;
 
 const AFTER_HELP: &str = "\
 Examples:
   argiope bench cluster --quick --only capacity
+  argiope bench cluster --quick --only speed-up --baseline ../before/argiope --rounds 1
 
-Four things, on this machine (--only WHAT for one of them): how many jobs one controller on one core gives out over \
-the network, to simulated crawlers that answer at once (capacity); whether the same states are found with one tab, with \
-eight, by a ring, and by a ring that loses a controller (same); how long it is from the death of a controller to the first \
-job in a state that it had (loss); and (speed-up) how much faster more crawlers with Chromium are on an application whose server takes 50 ms (and 300 ms) to \
-answer, with what their time goes into, and what as many browsers do without a crawler.";
+It measures processes on this machine:
+    capacity  the jobs per second that one controller on one core assigns over the network; \
+simulated crawlers report at once
+  same      whether one tab, eight tabs, a cluster, and a cluster that loses a controller find the \
+same states
+  loss      the time from the loss of a controller to the first job in one of its states
+    speed-up  the gain of more crawlers with Chromium, on servers that answer after 50 ms and 300 \
+ms; also what as many browsers do without a crawler
 
-/// As typed.
+With --baseline it compares this program with another one, such as an earlier build, in turns. For \
+capacity both run `PROGRAM bench cluster --only capacity`: each is loaded by its own crawlers, \
+since the protocols may differ. For speed-up both run `PROGRAM local-cluster -- crawl URL --json`; \
+the speed is transitions over wall_s. The ratio this/baseline is the median over the rounds, \
+followed by the lowest and the highest one.";
+
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ClusterBenchArgs {
-    /// A small application and few crawlers: seconds instead of minutes
+    /// Measure a small application with few crawlers, in seconds instead of minutes
     #[arg(long)]
     quick: bool,
-    /// Only this
-    #[arg(long, value_name = "WHAT", value_parser = ["capacity", "loss", "same", "speed-up"])]
+    /// Measure only this
+    #[arg(long, value_name = "NAME", value_parser = ["capacity", "loss", "same", "speed-up"])]
     only: Option<String>,
+    /// Compare with this executable of argiope; requires --only capacity or --only speed-up
+    #[arg(long, value_name = "PROGRAM")]
+    baseline: Option<PathBuf>,
+    /// Compare N times
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "baseline", value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
 }
 
 pub fn run(args: &ClusterBenchArgs) -> Result<(), CommandFailure> {
+    // Many crawlers share the cores of one machine; a slower server leaves them idle cores.
+    let plans: &[SpeedUpPlan<'_>] = if args.quick {
+        &[SpeedUpPlan { crawlers: &[1, 2], switches: 4, wait: 50 }]
+    } else {
+        &[
+            SpeedUpPlan { crawlers: &[1, 2, 4, 8, 15], switches: 9, wait: 50 },
+            SpeedUpPlan { crawlers: &[1, 15], switches: 8, wait: 300 },
+        ]
+    };
+    if let Some(program) = &args.baseline {
+        return compare(args, program, plans);
+    }
     let program = processes::beside("argiope")?;
-    let wanted = |what: &str| args.only.as_deref().is_none_or(|only| only == what);
-    if wanted("capacity") {
+    let is_wanted = |name: &str| args.only.as_deref().is_none_or(|only| only == name);
+    if is_wanted("capacity") {
         let crawlers: &[u64] = if args.quick { &[20, 100] } else { &[20, 200, 2_000] };
         let testbed = if args.quick { "random:400:50" } else { "random:8000:50" };
         capacity(&program, testbed, crawlers)?;
     }
-    if wanted("same") {
+    if is_wanted("same") {
         same::run(&program, args.quick)?;
     }
-    if wanted("loss") {
+    if is_wanted("loss") {
         loss::run(&program, if args.quick { 2 } else { 10 })?;
     }
-    if wanted("speed-up") {
-        let crawlers: &[u32] = if args.quick { &[1, 2] } else { &[1, 2, 4, 8, 15] };
-        speedup::run(&program, crawlers, if args.quick { 4 } else { 9 }, 50)?;
-        if !args.quick {
-            // The browsers of many crawlers share the cores of one machine: with a slower server they have room.
-            speedup::run(&program, &[1, 15], 8, 300)?;
-        }
+    if is_wanted("speed-up") {
+        plans.iter().try_for_each(|plan| speedup::run(&program, plan))?;
     }
     Ok(())
 }
 
-/// How many jobs one controller gives out.
+/// Compares this program with a baseline.
+fn compare(
+    args: &ClusterBenchArgs,
+    program: &Path,
+    plans: &[SpeedUpPlan<'_>],
+) -> Result<(), CommandFailure> {
+    let only = args.only.as_deref();
+    if !matches!(only, Some("capacity" | "speed-up")) {
+        return Err(CommandFailure::Input(
+            "--baseline requires --only capacity or --only speed-up".to_owned(),
+        ));
+    }
+    let contest = Contest::new(program, args.rounds)?;
+    if only == Some("capacity") {
+        baseline::capacity(&contest, args.quick)
+    } else {
+        baseline::speed_up(&contest, plans)
+    }
+}
+
+/// Measures how many jobs one controller assigns.
 fn capacity(program: &Path, testbed: &str, crawlers: &[u64]) -> Result<(), CommandFailure> {
     let world = application(testbed)?;
     output::print(&format!(
-        "One controller on one core, {testbed} ({} transitions), simulated crawlers on the others:\n\
+        "One controller on one core, simulated crawlers on the others; {testbed}, {} transitions:\n\
          crawlers    jobs/s   frames/job   bytes/job   median wait   99 % wait\n",
         world.transitions()
     ))?;
     for &many in crawlers {
-        let folder = TempDir::new()?;
+        let directory = TempDir::new()?;
         let options =
             ClusterOptions { wrapper: &["taskset", "-c", "0"], ..ClusterOptions::new(program) };
-        let ring = ClusterProcesses::start(&folder.0, 1, options)?;
+        let cluster = ClusterProcesses::start(&directory.0, 1, options)?;
         let switch = client()?;
-        let counted = Rc::new(RefCell::new(Counted::default()));
-        let took = block_on(crawl_with(&switch, &ring, many, world, &counted, |_, _| true))??;
+        let counted = Rc::new(RefCell::new(LoadCounts::default()));
+        let took = block_on(crawl_with(&switch, &cluster, many, world, &counted, |_, _| true))??;
         let mut counted = counted.take();
         counted.waits.sort_unstable();
         let wait = |share: f64| {
@@ -108,22 +155,22 @@ fn capacity(program: &Path, testbed: &str, crawlers: &[u64]) -> Result<(), Comma
     output::print("\n")
 }
 
-/// Lets simulated crawlers crawl to the end; or as long as it `goes_on`; how long that took.
+/// Lets simulated crawlers crawl to the end, or as long as `goes_on` holds. Returns the time taken.
 async fn crawl_with(
     switch: &Switch,
-    ring: &ClusterProcesses<'_>,
+    cluster: &ClusterProcesses<'_>,
     many: u64,
     world: LoadApplication,
-    counted: &Rc<RefCell<Counted>>,
+    counted: &Rc<RefCell<LoadCounts>>,
     mut goes_on: impl FnMut(&Status, CrawlId) -> bool,
 ) -> Result<Duration, CommandFailure> {
     let failed = |error: argiope_runtime::cluster::client::ClientError| {
         CommandFailure::Failed(error.to_string())
     };
-    // As the tabs of one process do: what a state offers is said once, and again when somebody asks.
+    // As the tabs of one process do: a state's actions are sent once, and again on request.
     let told = Rc::default();
     for number in 0..many {
-        let address = ring.addresses[number as usize % ring.addresses.len()].clone();
+        let address = cluster.addresses[number as usize % cluster.addresses.len()].clone();
         tokio::task::spawn_local(load::crawl(
             switch.clone(),
             address,
@@ -136,14 +183,15 @@ async fn crawl_with(
     let until = Instant::now() + Duration::from_secs(60);
     while (counted.borrow().connected as u64) < many {
         if Instant::now() > until {
-            return Err(CommandFailure::Failed(
-                "the crawlers do not all get a connection".to_owned(),
-            ));
+            return Err(CommandFailure::Failed(format!(
+                "only {} of {many} crawlers have a connection after 60 s",
+                counted.borrow().connected
+            )));
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let mut client = Client::dial(switch, &ring.addresses[0]).await.map_err(failed)?;
-    let id = CrawlId(chance()? as u64);
+    let mut client = Client::dial(switch, &cluster.addresses[0]).await.map_err(failed)?;
+    let id = CrawlId(random_number()? as u64);
     let order = Order::new("http://simulated.invalid/".to_owned());
     let started = Instant::now();
     client.start(id, order).await.map_err(failed)?;
@@ -160,8 +208,9 @@ async fn crawl_with(
     }
 }
 
+/// Makes a test-bed.
 fn application(testbed: &str) -> Result<LoadApplication, CommandFailure> {
-    // For as long as the process lives: crawlers are tasks of their own.
+    // It lives as long as the process, since crawlers are tasks of their own.
     let model = Box::leak(Box::new(source::testbed(testbed)?));
     Ok(Box::leak(Box::new(World::new(model))))
 }

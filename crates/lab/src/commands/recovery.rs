@@ -1,5 +1,5 @@
-//! `argiope bench recovery`: what it costs to lose controllers, as figures 6.2, 6.4 and 6.5 of the thesis, which are
-//! computed there and measured here, and what becomes of it under overload, which the thesis leaves open.
+//! `argiope bench recovery`: the cost of failures of controllers. Figures 6.2, 6.4 and 6.5 of the
+//! thesis are computed there and measured here, also under overload, which the thesis leaves open.
 
 use argiope_controller::peer::settings::Recovery;
 use argiope_lab::report::{lines, recovery as report};
@@ -8,7 +8,7 @@ use argiope_lab::rings::{RingMeasurement, formulas};
 use argiope_sim::cluster::scenario::{FaultEvent, Latency, Scenario};
 use argiope_sim::cluster::spec;
 
-use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, check_all};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
@@ -17,28 +17,29 @@ Examples:
   argiope bench recovery --quick
   argiope bench recovery --quick --out results
 
-With --out the folder gets recovery.csv and recovery.svg. `More time` is against the same crawl without \
-failures and without copies. `More work` counts as the thesis does: the time that crawlers spent on what had \
-been executed before, and the time until copies were confirmed, each as a part of the time of those who \
-work. `Computed` is what the formulas of the thesis give. The results do not depend on --jobs.";
+With --out the directory gets recovery.csv and recovery.svg. `more time` is relative to the same \
+crawl without failures and replicas. `more work` is counted as in the thesis: the share of \
+crawlers' time spent on repeated actions, and the share of controllers' time until replicas are \
+acknowledged. `computed` is the result of the formulas of the thesis. The results do not depend on \
+--jobs.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct RecoveryBenchArgs {
     #[command(flatten)]
     common: RingBenchArgs,
-    /// How many seeds each point is the mean of [default: 10, quick 2]
+    /// Average each point over N seeds [default: 10, quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
 }
 
-/// How long a message takes, in microseconds (the thesis' c).
+/// Duration of a message, in microseconds (the thesis' c).
 const LATENCY: u64 = 1_000;
-/// How long a controller works on a message, in nanoseconds, where load is not what is looked at.
+/// Processing time of a message, in nanoseconds, where the load is not varied.
 const PROCESSING: u64 = 10_000;
 
-/// What is measured, checked.
+/// What to measure, checked.
 struct Plan<'a> {
     common: &'a RingBenchArgs,
     models: Models,
@@ -49,7 +50,7 @@ struct Plan<'a> {
     seeds: u64,
 }
 
-/// One point to be measured.
+/// One point to measure.
 struct Point<'a> {
     recovery: Recovery,
     /// Failures during a crawl.
@@ -57,10 +58,11 @@ struct Point<'a> {
     processing: u64,
     at: f64,
     computed: f64,
-    /// The same crawls without failures and copies, one for each seed.
+    /// The same crawls without failures and replicas, one for each seed.
     calm: &'a [RingMeasurement],
 }
 
+/// Measures all three figures.
 pub fn run(args: &RecoveryBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     common.prepare()?;
@@ -74,7 +76,7 @@ pub fn run(args: &RecoveryBenchArgs) -> Result<(), CommandFailure> {
     let figures = [over_failures(&plan, &calm)?, over_periods(&plan, &calm)?, over_load(&plan)?];
     common.write("recovery.csv", &report::csv(&figures))?;
     let figure = lines::LineFigure {
-        title: "What it costs to lose controllers".to_owned(),
+        title: "Cost of failures of controllers".to_owned(),
         note: format!(
             "{controllers} controllers, {crawlers} crawlers, {testbed}; means of {seeds} seeds."
         ),
@@ -91,7 +93,7 @@ pub fn run(args: &RecoveryBenchArgs) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// How long crawls took, on average, in microseconds.
+/// The mean time of crawls, in microseconds.
 fn time_of(runs: &[RingMeasurement]) -> f64 {
     runs.iter().map(|run| run.counts.ended_at as f64).sum::<f64>() / runs.len() as f64
 }
@@ -113,7 +115,7 @@ impl Plan<'_> {
         scenario.latency = Latency::Constant(LATENCY);
         scenario.recovery = recovery;
         scenario.processing_time = processing;
-        // Evenly spread, but not at the same times with every seed.
+        // Evenly spread, with a shift that depends on the seed.
         let shift = (seed as f64 * 0.618).fract();
         let share = |at: usize| (at as f64 + shift) / failures as f64;
         scenario.scheduled_faults =
@@ -121,16 +123,16 @@ impl Plan<'_> {
         MeasuredCrawl { testbed: self.testbed.to_owned(), scenario }
     }
 
-    /// Crawls without failures and copies.
+    /// Crawls without failures and replicas.
     fn calm(&self, processing: u64) -> Result<Vec<RingMeasurement>, CommandFailure> {
         let crawls: Vec<MeasuredCrawl> =
             (0..self.seeds).map(|seed| self.crawl(Recovery::Retry, 0, processing, seed)).collect();
         let runs = self.common.measure(&crawls, &self.models);
-        judge(&runs)?;
+        check_all(&runs)?;
         Ok(runs)
     }
 
-    /// Every point by every seed.
+    /// Measures every point with every seed.
     fn measure(&self, points: &[Point<'_>]) -> Result<Vec<Overhead>, CommandFailure> {
         let mut crawls = Vec::new();
         for point in points {
@@ -138,7 +140,7 @@ impl Plan<'_> {
             crawls.extend((0..self.seeds).map(crawl));
         }
         let runs = self.common.measure(&crawls, &self.models);
-        judge(&runs)?;
+        check_all(&runs)?;
         let runs = points.iter().zip(runs.chunks(self.seeds as usize));
         Ok(runs
             .map(|(point, runs)| {
@@ -153,13 +155,13 @@ impl Plan<'_> {
             .collect())
     }
 
-    /// How often one controller fails per microsecond if so many of all do during a crawl.
+    /// The failure rate of one controller per microsecond, from the failures of all during a crawl.
     fn rate(&self, failures: usize, calm: &[RingMeasurement]) -> f64 {
         failures as f64 / self.controllers as f64 / time_of(calm)
     }
 }
 
-/// As figure 6.2.
+/// Measures figure 6.2.
 fn over_failures(
     plan: &Plan<'_>,
     calm: &[RingMeasurement],
@@ -190,7 +192,7 @@ fn over_failures(
     })
 }
 
-/// As figure 6.4.
+/// Measures figure 6.4.
 fn over_periods(
     plan: &Plan<'_>,
     calm: &[RingMeasurement],
@@ -226,22 +228,22 @@ fn over_periods(
     let points: Vec<Point<'_>> = factors.iter().map(point).collect();
     let points = plan.measure(&points)?;
     let finding = format!(
-        "the least work is at {}; computed: {:.0} ms",
+        "least work at {}; computed: {:.0} ms",
         best_period(&points).map_or("no period".to_owned(), |best| format!("{best:.0} ms")),
         best / 1e3
     );
     Ok(report::ThesisFigure {
         number: "6.4",
-        title: format!("overhead over time between copies, {failures} failures"),
+        title: format!("overhead over time between replicas, {failures} failures"),
         finding: Some(finding),
-        across: "ms between copies",
+        across: "ms between replicas",
         logarithmic: true,
         shows_time: false,
         points,
     })
 }
 
-/// As figure 6.5, and beyond it: the longer a controller works on a message, the greater the load.
+/// As figure 6.5, and beyond it: a longer processing time of a message gives a higher load.
 fn over_load(plan: &Plan<'_>) -> Result<report::ThesisFigure, CommandFailure> {
     let times: &[u64] = if plan.common.quick {
         &[10_000, 2_000_000]

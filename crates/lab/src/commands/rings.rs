@@ -1,4 +1,4 @@
-//! What the benches of rings share: which crawls there are to measure, done on all cores.
+//! What the benches of simulated rings share: options, applications, and crawls on all cores.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,41 +16,41 @@ use argiope::threads;
 
 use crate::parallel;
 
-/// As typed.
+/// The options of every bench of rings, as typed.
 #[derive(clap::Args)]
 pub struct RingBenchArgs {
-    /// Write the results into this folder too
+    /// Also write the results to this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Small applications and few points: seconds instead of minutes
+    /// Measure small applications and few points, in seconds instead of minutes
     #[arg(long)]
     pub quick: bool,
-    /// How many threads to use [default: one for each core]
+    /// Use N threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// What is left to chance
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
 impl RingBenchArgs {
-    /// A bad folder is known before any work is done.
+    /// Makes the output directory, so that a bad path fails before the work.
     pub fn prepare(&self) -> Result<(), CommandFailure> {
-        self.out.as_deref().map_or(Ok(()), output::folder)
+        self.out.as_deref().map_or(Ok(()), output::directory)
     }
 
-    /// Writes a file, if there is a folder for it.
+    /// Writes a file, if there is an output directory.
     pub fn write(&self, name: &str, content: &str) -> Result<(), CommandFailure> {
         self.out.as_ref().map_or(Ok(()), |folder| output::file(&folder.join(name), content))
     }
 
-    /// Measures everything, in the order of the crawls.
+    /// Measures the crawls; the results have their order.
     pub fn measure(&self, crawls: &[MeasuredCrawl], models: &Models) -> Vec<RingMeasurement> {
         let threads = self.jobs.map_or_else(threads::cores, usize::from);
         let size = |crawl: &MeasuredCrawl| models.get(&crawl.testbed).transitions() as u64;
         let progress = WorkProgress::new(crawls.iter().map(size).sum());
         parallel::do_all(crawls, threads, |crawl| {
-            progress.doing(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
+            progress.set_step(&format!("{}, {}", crawl.testbed, crawl.scenario.scheme_name()));
             let world = World::new(models.get(&crawl.testbed));
             let measured = rings::measure(&crawl.testbed, &world, &crawl.scenario);
             progress.advance(size(crawl));
@@ -59,20 +59,20 @@ impl RingBenchArgs {
     }
 }
 
-/// A crawl to be measured.
+/// A crawl to measure.
 pub struct MeasuredCrawl {
     /// The name of the test-bed.
     pub testbed: String,
-    /// How it is crawled.
+    /// The ring and its crawlers.
     pub scenario: Scenario,
 }
 
-/// The applications, each made once.
+/// The applications, each built once.
 #[derive(Default)]
 pub struct Models(BTreeMap<String, Model>);
 
 impl Models {
-    /// Makes an application, unless it is there.
+    /// Adds an application, unless it is there.
     pub fn add(&mut self, testbed: &str) -> Result<&Model, CommandFailure> {
         if !self.0.contains_key(testbed) {
             self.0.insert(testbed.to_owned(), source::testbed(testbed)?);
@@ -85,8 +85,8 @@ impl Models {
     }
 }
 
-/// Fails if a crawl came to nothing: the tables say which.
-pub fn judge<'a>(
+/// Fails if a crawl is wrong; the tables mark it too.
+pub fn check_all<'a>(
     runs: impl IntoIterator<Item = &'a RingMeasurement>,
 ) -> Result<(), CommandFailure> {
     let wrong = runs.into_iter().find_map(|run| run.wrong.as_ref().map(|wrong| (run, wrong)));

@@ -1,4 +1,5 @@
-//! `argiope bench scale`: a ring of up to a hundred controllers with twenty crawlers each.
+//! `argiope bench scale`: a simulated ring of up to a hundred controllers with twenty crawlers
+//! each.
 
 use argiope_controller::peer::schemes;
 use argiope_lab::report::{lines, rings as report};
@@ -6,7 +7,7 @@ use argiope_lab::rings::RingMeasurement;
 use argiope_sim::cluster::scenario::Scenario;
 use argiope_sim::cluster::spec;
 
-use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, check_all};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
@@ -15,34 +16,35 @@ Examples:
   argiope bench scale --quick
   argiope bench scale --quick --out results
 
-With --out the folder gets scale.csv and scale.svg. The speed-up is against one controller with twenty \
-crawlers. The shorter an action is against a message, the more of the time goes into finding the next one. \
-The results do not depend on --jobs.";
+With --out the directory gets scale.csv and scale.svg. The speed-up is relative to one controller \
+with twenty crawlers. The shorter an action is compared with a message, the larger is the share of \
+time spent on finding the next action. The results do not depend on --jobs.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ScaleBenchArgs {
     #[command(flatten)]
     common: RingBenchArgs,
-    /// The application [default: one that is large enough]
+    /// Crawl this test-bed [default: random:8000:50, quick random:300:10]
     #[arg(long, value_name = "NAME")]
     testbed: Option<String>,
-    /// How long an action takes; a message takes 1ms
+    /// Duration of an action; a message takes 1ms
     #[arg(long, value_name = "TIME", default_value = "50ms")]
     action_time: String,
-    /// Only this scheme; may be given several times
+    /// Measure only this scheme; may be given several times
     #[arg(long = "scheme", value_name = "NAME", default_values = ["forward-global", "gossip"])]
     schemes: Vec<String>,
 }
 
-/// A controller supports so many crawlers, as the thesis found.
+/// Crawlers for each controller: the most that one supports, according to the thesis.
 const CRAWLERS: usize = 20;
 const CONTROLLERS: [usize; 6] = [1, 2, 5, 10, 50, 100];
-/// Two thousand crawlers have two hundred tasks each.
+/// Two thousand crawlers have two hundred tasks each in it.
 const LARGE: &str = "random:8000:50";
 const QUICK: (&str, [usize; 3]) = ("random:300:10", [1, 2, 5]);
 
+/// Measures every scheme with every number of controllers.
 pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     let (usual, controllers): (&str, &[usize]) =
@@ -53,7 +55,7 @@ pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
     let action = spec::parse_time(&args.action_time).filter(|&time| time > 0);
     let action = action.ok_or_else(|| {
         CommandFailure::Input(format!(
-            "{:?} is no time: expected such as 10ms or 250us",
+            "--action-time {:?} is no duration; write for example 10ms or 250us",
             args.action_time
         ))
     })?;
@@ -75,7 +77,7 @@ pub fn run(args: &ScaleBenchArgs) -> Result<(), CommandFailure> {
     for runs in all.chunks(controllers.len()) {
         output::print(&format!("{}\n", report::scaling(runs)))?;
     }
-    judge(all)
+    check_all(all)
 }
 
 fn unknown(name: &str) -> CommandFailure {
@@ -88,10 +90,8 @@ fn unknown(name: &str) -> CommandFailure {
 
 fn figure(runs: &[&RingMeasurement]) -> String {
     lines::svg(&lines::LineFigure {
-        title: "How a ring scales".to_owned(),
-        note: format!(
-            "{CRAWLERS} crawlers for each controller; simulated time, both axes logarithmic."
-        ),
+        title: "Speed-up of a ring".to_owned(),
+        note: format!("{CRAWLERS} crawlers for each controller; simulated time; logarithmic axes."),
         panels: vec![report::speed_up_panel(runs)],
     })
 }

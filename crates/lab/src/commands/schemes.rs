@@ -1,6 +1,6 @@
-//! `argiope bench schemes`: every knowledge scheme on the applications of the thesis, as its figures 4.1
-//! to 4.3, its tables 4.1 to 4.4, and figure 5 of the paper before it; and work divided in advance, as figures 3 and
-//! 4 of the paper on Dist-RIA.
+//! `argiope bench schemes`: every knowledge scheme on the applications of the thesis (its figures
+//! 4.1 to 4.3, tables 4.1 to 4.4, and figure 5 of the preceding paper), and the static division of
+//! work (figures 3 and 4 of the paper on Dist-RIA).
 
 use argiope_controller::peer::schemes;
 use argiope_controller::star::division;
@@ -9,7 +9,7 @@ use argiope_lab::report::{lines, rings as report, star};
 use argiope_lab::rings::{Divided, RingMeasurement, TESTBEDS, Testbed, published};
 use argiope_sim::cluster::scenario::Scenario;
 
-use super::rings::{MeasuredCrawl, Models, RingBenchArgs, judge};
+use super::rings::{MeasuredCrawl, Models, RingBenchArgs, check_all};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
@@ -18,15 +18,14 @@ Examples:
   argiope bench schemes --quick
   argiope bench schemes --quick --out results
 
-With --out the folder gets schemes.csv (one row per crawl, and one for each row that the thesis prints) and \
-schemes.svg (simulated time over the number of controllers). All schemes are measured on smaller applications of the \
-same kind as well, in tables of their own. The scheme forward, whose searches begin anew each time and visit state by \
-state, would take hours on the large ones: it is measured up to 20,000 transitions. In full it takes twenty minutes \
-on two cores. \
-Figures in columns or rows called `published` are taken from the thesis, all others are measured. The \
-results do not depend on --jobs.";
+With --out the directory gets schemes.csv (one row per crawl and per published row) and \
+schemes.svg (simulated time over the number of controllers). All schemes are also measured on \
+smaller applications of the same kind, in separate tables. The scheme forward would take hours on \
+the large ones, since each search visits state after state: it is measured up to 20,000 \
+transitions. The whole bench takes twenty minutes on two cores. Columns and rows called \
+`published` are from the thesis; all others are measured. The results do not depend on --jobs.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SchemesBenchArgs {
@@ -34,31 +33,33 @@ pub struct SchemesBenchArgs {
     common: RingBenchArgs,
 }
 
-/// Searches of this scheme begin anew each time and visit state by state, each by a message: late in a crawl hundreds. On
-/// applications with more transitions than this a crawl takes minutes, if not hours (decision 11).
-const ANEW: (&str, usize) = ("forward", 20_000);
-/// The crawlers of figures 4.1 to 4.3, and of a controller in figure 5.
+/// Each search of this scheme visits state after state with one message each, late in a crawl
+/// hundreds. Above this number of transitions a crawl takes minutes or hours (decision 11).
+const SLOW_SCHEME: (&str, usize) = ("forward", 20_000);
+/// Crawlers in figures 4.1 to 4.3, and for each controller in figure 5.
 const CRAWLERS: usize = 20;
-/// The controllers of figures 4.1 to 4.3.
+/// Controllers in figures 4.1 to 4.3.
 const CONTROLLERS: [usize; 5] = [1, 5, 10, 15, 20];
-/// Those of them with which smaller applications are crawled.
+/// Controllers for the smaller applications.
 const FEWER: [usize; 3] = [1, 5, 20];
 
-/// What was measured, by the part of the report that it is for.
-struct Bench {
+/// The measurements, by section of the report.
+struct SchemeMeasurements {
     over_controllers: Vec<RingMeasurement>,
     of_schemes: Vec<RingMeasurement>,
     scaling: Vec<RingMeasurement>,
     divided: Vec<Divided>,
 }
 
-/// The file trees of the paper on Dist-RIA; the first is quick.
+/// The file trees of the paper on Dist-RIA; --quick measures the first.
 const DIVIDED: [&str; 2] = ["filetree:httpd", "filetree:cassandra"];
-/// It went up to so many crawlers.
+/// The most crawlers of that paper.
 const MOST_DIVIDED: usize = 15;
-/// How long the coordinator works on a message, in nanoseconds: half the time of a message, a twentieth of an action.
+/// Processing time of a message at the coordinator, in nanoseconds: half the time of a message, a
+/// twentieth of an action.
 const COORDINATOR: u64 = 500_000;
 
+/// Measures and prints everything.
 pub fn run(args: &SchemesBenchArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
     common.prepare()?;
@@ -82,15 +83,15 @@ pub fn run(args: &SchemesBenchArgs) -> Result<(), CommandFailure> {
     let most: Vec<&Divided> =
         bench.divided.iter().filter(|it| it.run.crawlers == MOST_DIVIDED).collect();
     output::print(&format!("\n{}", star::idle_times(&most)))?;
-    judge(all.into_iter().chain(divided))
+    check_all(all.into_iter().chain(divided))
 }
 
-/// Crawls whose work was divided in the same way, from one crawler on.
+/// Groups crawls with the same division; each group begins with one crawler.
 fn groups(divided: &[Divided]) -> Vec<Vec<&Divided>> {
     divided.chunk_by(|_, next| next.run.crawlers > 1).map(|runs| runs.iter().collect()).collect()
 }
 
-/// Every way to divide, as the paper crawls (breadth-first) and with the strategy that is the default of a ring.
+/// Measures every division with the paper's strategy (breadth-first) and the default of a ring.
 fn measure_divided(
     common: &RingBenchArgs,
     models: &mut Models,
@@ -116,7 +117,7 @@ fn measure_divided(
     Ok(runs.map(|(run, (strategy, division))| Divided { strategy, division, run }).collect())
 }
 
-/// Which application of the thesis runs are on.
+/// The application of the thesis that these runs crawl.
 fn testbed_of(runs: &[&RingMeasurement]) -> &'static Testbed {
     let is = |bed: &&Testbed| {
         runs.iter().any(|run| [bed.full, bed.small, bed.quick].contains(&&*run.testbed))
@@ -124,7 +125,7 @@ fn testbed_of(runs: &[&RingMeasurement]) -> &'static Testbed {
     TESTBEDS.iter().find(is).unwrap_or(&TESTBEDS[0])
 }
 
-/// The depths are those of the default scheme on the largest application of each kind.
+/// The runs of the default scheme on the largest application of each kind.
 fn depths(runs: &[RingMeasurement]) -> Vec<(&'static Testbed, &RingMeasurement)> {
     let of = |bed: &'static Testbed| {
         let runs = runs.iter().filter(|run| run.scheme == schemes::DEFAULT);
@@ -134,7 +135,7 @@ fn depths(runs: &[RingMeasurement]) -> Vec<(&'static Testbed, &RingMeasurement)>
     TESTBEDS.iter().filter_map(of).collect()
 }
 
-fn measure(common: &RingBenchArgs) -> Result<Bench, CommandFailure> {
+fn measure(common: &RingBenchArgs) -> Result<SchemeMeasurements, CommandFailure> {
     let mut models = Models::default();
     let crawlers = if common.quick { 50 } else { published::CRAWLERS };
     let mut crawls = Vec::new();
@@ -155,7 +156,7 @@ fn measure(common: &RingBenchArgs) -> Result<Bench, CommandFailure> {
                 _ => &CONTROLLERS[..],
             };
             for scheme in schemes::ALL {
-                if scheme.name == ANEW.0 && transitions > ANEW.1 {
+                if scheme.name == SLOW_SCHEME.0 && transitions > SLOW_SCHEME.1 {
                     continue;
                 }
                 crawls.extend(controllers.iter().map(|&many| crawl(many, CRAWLERS, scheme)));
@@ -176,10 +177,10 @@ fn measure(common: &RingBenchArgs) -> Result<Bench, CommandFailure> {
     let mut of_schemes = over_controllers.split_off(first);
     let scaling = of_schemes.split_off(second);
     let divided = measure_divided(common, &mut models)?;
-    Ok(Bench { over_controllers, of_schemes, scaling, divided })
+    Ok(SchemeMeasurements { over_controllers, of_schemes, scaling, divided })
 }
 
-fn figure(bench: &Bench) -> String {
+fn figure(bench: &SchemeMeasurements) -> String {
     let beds = report::by_testbed(&bench.over_controllers);
     let mut panels: Vec<lines::Panel> = beds.iter().map(|runs| report::panel(runs)).collect();
     panels.push(report::speed_up_panel(&bench.scaling.iter().collect::<Vec<_>>()));
@@ -190,7 +191,8 @@ fn figure(bench: &Bench) -> String {
     lines::svg(&lines::LineFigure {
         title: "Knowledge schemes over the number of controllers".to_owned(),
         note: format!(
-            "Simulated time. Speed-up of rings: {CRAWLERS} crawlers for each controller; of divided work: one coordinator."
+            "Simulated time. Speed-up of rings: {CRAWLERS} crawlers per controller; of static division: one \
+             coordinator."
         ),
         panels,
     })

@@ -1,5 +1,4 @@
-//! `argiope bench speed`: how fast argiope decides and how much memory a graph takes, on this
-//! machine and one core.
+//! `argiope bench speed`: the time of decisions and the memory of a graph, on one core.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -24,83 +23,84 @@ const AFTER_HELP: &str = "\
 Examples:
   argiope bench speed --part memory --states 10000 --transitions 200000
 
-The figures depend on the machine and on what else it does; compare only what was measured together.";
+The figures depend on the machine and its load: compare only figures of the same run.";
 
 /// The test-bed of the whole crawl.
 const LARGE: &str = "bebop-like:large";
-/// The test-beds of the curve: each has twice the states of the one before.
+/// The test-beds of the curve; the number of states doubles.
 const CURVE: [&str; 4] = ["random:1000:20", "random:2000:20", "random:4000:20", "random:8000:20"];
-/// Different actions in the generated graph; real applications repeat theirs from state to state.
+/// Distinct actions of the generated graph; states of real applications share actions.
 const ACTIONS: usize = 5000;
 
-/// So many decisions are made between two looks at the bar, which then does not show in the times.
+/// Decisions between two updates of the progress bar, so that it does not affect the times.
 const DECISIONS_PER_TICK: u64 = 4096;
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SpeedBenchArgs {
-    /// Only this part; may be given several times [default: all]
-    #[arg(long = "part", value_name = "PART")]
-    parts: Vec<Part>,
-    /// States of the generated graph
+    /// Measure only this; may be given several times [default: all]
+    #[arg(long = "part", value_name = "NAME")]
+    parts: Vec<SpeedAspect>,
+    /// Generate a graph of N states
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
     states: u32,
-    /// Transitions of the generated graph, at least one and at most 5000 for each state
+    /// Generate a graph of N transitions, 1 to 5000 for each state
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     transitions: u64,
-    /// A generated graph of 500,000 states and 50 million transitions
+    /// Generate a graph of 500,000 states and 50 million transitions
     #[arg(long, conflicts_with_all = ["states", "transitions"])]
     full: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    /// Seconds for a whole crawl
+enum SpeedAspect {
+    /// Seconds of a complete crawl
     Crawl,
-    /// Microseconds for a decision, over the size of the application
+    /// Microseconds of a decision, over the size of the application
     Decisions,
-    /// Bytes for a state and a transition
+    /// Bytes of a state and of a transition
     Memory,
 }
 
+/// Measures what is asked for.
 pub fn run(args: &SpeedBenchArgs) -> Result<(), CommandFailure> {
     let (states, transitions) =
         if args.full { (500_000, 50_000_000) } else { (args.states, args.transitions) };
     let degree = usize::try_from(transitions / u64::from(states)).unwrap_or(usize::MAX);
     if !(1..=ACTIONS).contains(&degree) {
         return Err(CommandFailure::Input(format!(
-            "{transitions} transitions for {states} states: there must be 1 to {ACTIONS} for each state"
+            "{transitions} transitions for {states} states: each state must have 1 to {ACTIONS}; change --states or --transitions"
         )));
     }
-    let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
-    // First, while the process has no freed memory that the graph could hide in.
-    if wanted(Part::Memory) {
+    let is_wanted = |aspect| args.parts.is_empty() || args.parts.contains(&aspect);
+    // Comes first: freed memory of other measurements would hide the growth.
+    if is_wanted(SpeedAspect::Memory) {
         output::print(&format!("{}\n", graph_memory(states, degree)))?;
     }
-    if wanted(Part::Crawl) {
+    if is_wanted(SpeedAspect::Crawl) {
         output::print(&format!("{}\n", whole_crawl()))?;
     }
-    if wanted(Part::Decisions) {
+    if is_wanted(SpeedAspect::Decisions) {
         output::print(&decisions())?;
     }
     Ok(())
 }
 
-/// The plainest strategy and the default one, if they differ.
+/// The greedy strategy and the default one.
 fn measured_strategies() -> Vec<&'static NamedStrategy> {
     let named =
         |described: &&NamedStrategy| ["greedy", strategies::DEFAULT].contains(&described.name);
     strategies::ALL.iter().filter(named).collect()
 }
 
-/// A complete crawl with the clock on: seconds, and the number of decisions.
+/// Crawls completely. Returns the seconds and the number of decisions.
 fn timed(model: &Model, described: &'static NamedStrategy) -> (f64, u64) {
     let settings = StrategySettings { reset_cost: model.reset_cost, seed: 1 };
     let started = Instant::now();
     let mut crawl = SimulatedCrawl::new(model, described, settings);
     let progress = WorkProgress::new(model.transitions() as u64);
-    progress.doing(described.name);
+    progress.set_step(described.name);
     let mut decisions = 0;
     while crawl.step() {
         decisions += 1;
@@ -113,7 +113,7 @@ fn timed(model: &Model, described: &'static NamedStrategy) -> (f64, u64) {
 
 fn whole_crawl() -> String {
     let Ok(model) = source::testbed(LARGE) else {
-        return format!("Whole crawl: skipped, this build has no test-bed {LARGE}\n");
+        return format!("Complete crawl: skipped, this build has no test-bed {LARGE}\n");
     };
     let mut table = Table::new(["strategy", "seconds", "decisions"]);
     for described in measured_strategies() {
@@ -121,16 +121,16 @@ fn whole_crawl() -> String {
         table.row([described.name.to_owned(), format!("{seconds:.2}"), decisions.to_string()]);
     }
     format!(
-        "Whole crawl of {LARGE} ({} states, {} transitions), one core\n{table}",
+        "Complete crawl of {LARGE} ({} states, {} transitions), one core\n{table}",
         model.states(),
         model.transitions()
     )
 }
 
-/// The time of a crawl over its decisions. Taking in what an action found is part of it: that is
-/// where the distances are kept up to date.
+/// The time of a crawl over its decisions. It includes recording each outcome, which updates the
+/// distances.
 fn decisions() -> String {
-    let mut out = String::from("Microseconds for a decision, and how many times the one above\n");
+    let mut out = String::from("Microseconds of a decision, and the ratio to the row above\n");
     for described in measured_strategies() {
         let mut table = Table::new([described.name, "states", "decisions", "µs", "×"]);
         let mut before: Option<f64> = None;
@@ -165,10 +165,10 @@ fn graph_memory(states: u32, degree: usize) -> String {
     let (of_states, of_transitions) = graph.bytes();
     let (states, transitions) = (graph.states() as f64, graph.transitions() as f64);
     let mut out = format!(
-        "Graph of {states} states and {transitions} transitions, made in {seconds:.2} s\n\
-         bytes for a state:                  {:.1}\n\
-         bytes for a transition:             {:.1}\n\
-         megabytes counted:                  {:.1}\n",
+        "Graph of {states} states and {transitions} transitions, built in {seconds:.2} s\n\
+         bytes of a state:               {:.1}\n\
+         bytes of a transition:          {:.1}\n\
+         megabytes counted:              {:.1}\n",
         of_states as f64 / states,
         of_transitions as f64 / transitions,
         (of_states + of_transitions) as f64 / 1e6,
@@ -177,24 +177,24 @@ fn graph_memory(states: u32, degree: usize) -> String {
         Some(grown) => {
             writeln!(
                 out,
-                "megabytes the process really grew:  {:.1} ({:.1} bytes for a transition, states included)",
+                "growth of the process in MB:    {:.1} ({:.1} bytes of a transition, states included)",
                 grown as f64 / 1e6,
                 grown as f64 / transitions
             )
             .expect("a string takes everything");
         }
-        None => out += "megabytes the process really grew:  this system does not tell\n",
+        None => out += "growth of the process in MB:    unknown on this system\n",
     }
     out
 }
 
-/// A graph in which every state has the same number of actions, leading anywhere.
+/// Builds a graph in which every state has the same number of actions, with random targets.
 fn generated(states: u32, degree: usize) -> Graph {
     let mut chance = Chance::new(&[0x6772]);
     let signatures: Vec<ActionSignature> = (0..ACTIONS as u64).map(ActionSignature).collect();
     let mut graph = Graph::new(1);
     for state in 0..states {
-        // A run of neighbouring actions, so that no state lists one twice.
+        // Consecutive actions, so that no state lists one twice.
         let first = chance.below(ACTIONS - degree + 1);
         graph.add_state(key_of(state), &signatures[first..first + degree]);
     }

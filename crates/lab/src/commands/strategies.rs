@@ -1,4 +1,4 @@
-//! `argiope bench strategies`: every test-bed by every strategy, as tables, CSV and a figure.
+//! `argiope bench strategies`: every strategy on every test-bed, as tables, CSV and a figure.
 
 use std::path::PathBuf;
 
@@ -24,30 +24,30 @@ Examples:
   argiope bench strategies --testbed hypercube:5 --testbed hypercube:6 --seeds 3
   argiope bench strategies --testbed hypercube:5 --seeds 3 --out results
 
-With --out the folder gets strategies.csv (one row per run), strategies-summary.csv (one row per \
-strategy, and one for what a paper printed for it) and strategies.svg (how the states were found over \
-the cost). Figures in columns or rows called `published` are taken from papers, all others are \
-measured. The results do not depend on --jobs.";
+With --out the directory gets strategies.csv (one row per run), strategies-summary.csv (one row \
+per strategy and per published figure) and strategies.svg (the cost until shares of the states are \
+found). Columns and rows called `published` are from papers; all others are measured. The results \
+do not depend on --jobs. docs/strategies.svg is made by `argiope bench strategies --out DIR`.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct StrategiesBenchArgs {
-    /// Write the results into this folder too
+    /// Also write the results to this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many seeds to run
+    /// Run N seeds
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
-    /// How many threads to use [default: one for each core]
+    /// Use N threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Only this test-bed; may be given several times [default: all]
+    /// Measure only this test-bed; may be given several times [default: all]
     #[arg(long = "testbed", value_name = "NAME")]
     testbeds: Vec<String>,
 }
 
-/// Checked.
+/// The arguments, checked.
 struct Plan {
     out: Option<PathBuf>,
     seeds: u64,
@@ -60,17 +60,18 @@ struct Testbed {
     app: CheckedModel,
 }
 
+/// Measures and prints everything.
 pub fn run(args: StrategiesBenchArgs) -> Result<(), CommandFailure> {
     let plan = check(args)?;
-    if let Some(folder) = &plan.out {
-        output::folder(folder)?;
+    if let Some(directory) = &plan.out {
+        output::directory(directory)?;
     }
     let bench = measure(&plan);
-    if let Some(folder) = &plan.out {
-        output::file(&folder.join("strategies.csv"), csv::runs(&bench))?;
-        output::file(&folder.join("strategies-summary.csv"), csv::summary(&bench))?;
+    if let Some(directory) = &plan.out {
+        output::file(&directory.join("strategies.csv"), csv::runs(&bench))?;
+        output::file(&directory.join("strategies-summary.csv"), csv::summary(&bench))?;
         let figure = boxplot::svg(&bench, strategies::DEFAULT);
-        output::file(&folder.join("strategies.svg"), &figure)?;
+        output::file(&directory.join("strategies.svg"), &figure)?;
     }
     let seeds = match plan.seeds {
         1 => "One seed.".to_owned(),
@@ -89,7 +90,7 @@ fn check(args: StrategiesBenchArgs) -> Result<Plan, CommandFailure> {
         names.extend(TESTBEDS.iter().map(|&name| name.to_owned()));
     }
     for name in args.testbeds {
-        // The same test-bed twice would be two equal panels.
+        // A repeated test-bed would give two equal panels.
         if !names.contains(&name) {
             names.push(name);
         }
@@ -108,7 +109,7 @@ fn check(args: StrategiesBenchArgs) -> Result<Plan, CommandFailure> {
 }
 
 fn measure(plan: &Plan) -> Vec<TestbedMeasurement> {
-    let against = yardsticks(plan);
+    let against = bounds(plan);
     let runs = runs(plan);
     let per_testbed = strategies::ALL.len() * plan.seeds as usize;
     let results = plan.testbeds.iter().zip(against).zip(runs.chunks(per_testbed));
@@ -124,10 +125,10 @@ fn measure(plan: &Plan) -> Vec<TestbedMeasurement> {
     measured.collect()
 }
 
-/// What the runs on each test-bed are measured against.
-fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
+/// Computes the bounds that the runs on each test-bed are compared with.
+fn bounds(plan: &Plan) -> Vec<(Bound, AllStates)> {
     let progress = WorkProgress::new(plan.testbeds.len() as u64);
-    progress.doing("bounds");
+    progress.set_step("bounds");
     parallel::do_all(&plan.testbeds, plan.threads, |testbed| {
         let CheckedModel { model, reset_cost } = &testbed.app;
         let found = (bound::lower_bound(model, *reset_cost), tour::all_states(model, *reset_cost));
@@ -136,7 +137,7 @@ fn yardsticks(plan: &Plan) -> Vec<(Bound, AllStates)> {
     })
 }
 
-/// Test-bed by test-bed, strategy by strategy, seed by seed.
+/// Runs every test-bed, strategy and seed, in this order.
 fn runs(plan: &Plan) -> Vec<Run> {
     let mut pieces: Vec<(&CheckedModel, &'static NamedStrategy, u64)> = Vec::new();
     for testbed in &plan.testbeds {
@@ -146,7 +147,7 @@ fn runs(plan: &Plan) -> Vec<Run> {
     }
     let work = pieces.iter().map(|(app, ..)| app.model.transitions() as u64);
     let progress = WorkProgress::new(work.sum());
-    progress.doing("crawls");
+    progress.set_step("crawls");
     parallel::do_all(&pieces, plan.threads, |&(app, described, seed)| {
         crawl(app, described, seed, &progress)
     })

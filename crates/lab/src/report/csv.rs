@@ -1,5 +1,5 @@
-//! The comparison as CSV: one row per run, and one row per strategy with the published figures as
-//! rows of their own. Without times, so that equal seeds give equal bytes.
+//! The comparison as CSV: one row per run; one row per strategy and per published figure. It has no
+//! times, so that equal seeds give equal bytes.
 
 use crate::comparison::TestbedMeasurement;
 use crate::published::{Published, PublishedCost, published};
@@ -11,7 +11,7 @@ const RUNS: &str = "testbed,strategy,seed,states,transitions,reset_cost,\
     complete_actions,complete_resets,complete_cost,\
     cost_25,cost_50,cost_75,cost_100,lower_bound_complete,best_tour_all_states\n";
 
-/// What the papers call the cheapest walk through all states of the known model.
+/// The papers' name for the cheapest walk through all states of the known model.
 const OPTIMAL: &str = "optimal";
 
 const SUMMARY: &str = "testbed,strategy,source,seeds,\
@@ -44,8 +44,8 @@ pub fn runs(bench: &[TestbedMeasurement]) -> String {
     out
 }
 
-/// One row per strategy (`measured`: medians over the seeds), followed by what a paper printed for
-/// it (`published`), if anything; last what a paper calls the optimum.
+/// One row per strategy (`measured`: medians over the seeds), followed by its published row, if
+/// any; the last row is the published optimum.
 pub fn summary(bench: &[TestbedMeasurement]) -> String {
     let mut out = SUMMARY.to_owned();
     for measured in bench {
@@ -77,7 +77,7 @@ fn measured_row(measured: &TestbedMeasurement, summary: &StrategySummary) -> Vec
     row
 }
 
-/// The papers' costs are computed from their actions and resets, at the reset cost of the test-bed.
+/// Published costs are computed from actions and resets, with the reset cost of the test-bed.
 fn published_row(measured: &TestbedMeasurement, printed: &Published) -> Vec<String> {
     let mut row = vec![field(&measured.testbed), field(printed.strategy)];
     row.extend(["published".to_owned(), String::new()]);
@@ -94,18 +94,18 @@ fn published_row(measured: &TestbedMeasurement, printed: &Published) -> Vec<Stri
     row
 }
 
-/// What is not known leaves its cell empty.
+/// A cell, empty if the figure is unknown.
 fn cell(figure: Option<impl ToString>) -> String {
     figure.map_or_else(String::new, |figure| figure.to_string())
 }
 
-/// A row.
+/// Appends a row.
 pub(super) fn push(out: &mut String, row: &[String]) {
     *out += &row.join(",");
     out.push('\n');
 }
 
-/// A field of text, quoted where it would be taken for several.
+/// A field of text, quoted if it has a comma or a quotation mark.
 pub(super) fn field(text: &str) -> String {
     let text = harmless(text);
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

@@ -1,6 +1,6 @@
-//! Lines over a quantity, as an SVG: three panels beside each other in a row, one line per series with its name in a
-//! legend. Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart; a
-//! dashed line is computed or published, a full one is measured.
+//! Lines over a quantity, as an SVG: three panels beside each other in a row, one line per series
+//! with its name in a legend. Colours are those of Okabe and Ito, which people with any kind of
+//! colour vision tell apart; a dashed line is computed or published, a full one is measured.
 
 use super::svg::{self, push, xml};
 use argiope::format::number;

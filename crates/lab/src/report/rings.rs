@@ -9,12 +9,12 @@ use crate::rings::{RingMeasurement, Testbed};
 use argiope::format::{name, number};
 use argiope::table::Table;
 
-/// The published scheme whose times tell how long an action took.
+/// The published scheme from which the duration of an action is derived.
 const REFERENCE: &str = "forward-global";
-/// The scheme that others are compared with: as if everybody knew everything at once.
+/// The scheme that others are compared with: every controller knows everything at once.
 const IDEAL: &str = "global";
 
-/// Each once, in the order of their first appearance.
+/// Removes duplicates; the order is that of first appearance.
 fn distinct<T: PartialEq + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
@@ -33,8 +33,8 @@ fn find<'a>(
     runs.iter().find(|run| run.scheme == scheme && run.controllers == controllers).copied()
 }
 
-/// As figures 4.1 to 4.3: simulated seconds of one test-bed by schemes and numbers of controllers, and how
-/// many times as long as with shared knowledge of everything.
+/// As figures 4.1 to 4.3: simulated seconds of one test-bed by scheme and number of controllers,
+/// and the ratio to the ideal scheme.
 pub fn over_controllers(runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let numbers = distinct(runs.iter().map(|run| run.controllers));
@@ -55,19 +55,19 @@ pub fn over_controllers(runs: &[&RingMeasurement]) -> String {
         table.row(row);
     }
     format!(
-        "{}: simulated seconds with {} crawlers (×: against {IDEAL})\n{table}",
+        "{}: simulated seconds with {} crawlers (×: ratio to {IDEAL})\n{table}",
         name(&first.testbed),
         first.crawlers
     )
 }
 
-/// A result that is worth nothing says so.
+/// Marks an invalid result.
 fn mark(run: &RingMeasurement) -> String {
     run.wrong.as_ref().map_or(String::new(), |wrong| format!(" ({})", name(wrong)))
 }
 
-/// As tables 4.1 to 4.3, the published figures beside ours where the test-bed has the published size. Our
-/// times are converted to actions that take as long as the published ones.
+/// As tables 4.1 to 4.3, with the published figures if the test-bed has the published size.
+/// Measured times are converted to the published duration of an action.
 pub fn of_schemes(bed: &Testbed, runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let printed = |scheme: &str| {
@@ -114,7 +114,7 @@ pub fn of_schemes(bed: &Testbed, runs: &[&RingMeasurement]) -> String {
     )
 }
 
-/// As table 4.4: how far from the crawler what it was to do next was, in percent of the transitions.
+/// As table 4.4: the distance of the next action from the crawler, in percent of the transitions.
 pub fn depths(runs: &[(&Testbed, &RingMeasurement)]) -> String {
     let mut header = vec!["depth".to_owned()];
     for (bed, run) in runs {
@@ -148,10 +148,11 @@ pub fn depths(runs: &[(&Testbed, &RingMeasurement)]) -> String {
         );
     }
     table.row(row);
-    format!("Where the next action was found ({REFERENCE})\n{table}")
+    format!("Distance of the next action ({REFERENCE})\n{table}")
 }
 
-/// The time over the number of controllers with as many crawlers each, one table per test-bed and scheme.
+/// The time over the number of controllers with equally many crawlers each; one table for each
+/// test-bed and scheme.
 pub fn scaling(runs: &[&RingMeasurement]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let columns = [
@@ -182,7 +183,7 @@ pub fn scaling(runs: &[&RingMeasurement]) -> String {
     format!("{}, {}\n{table}", name(&first.testbed), first.scheme)
 }
 
-/// Runs in groups of the same test-bed, in order.
+/// Groups runs by test-bed.
 pub fn by_testbed(runs: &[RingMeasurement]) -> Vec<Vec<&RingMeasurement>> {
     let beds = distinct(runs.iter().map(|run| run.testbed.as_str()));
     beds.iter().map(|bed| runs.iter().filter(|run| run.testbed == *bed).collect()).collect()
@@ -209,7 +210,7 @@ pub fn panel(runs: &[&RingMeasurement]) -> Panel {
     }
 }
 
-/// A plot of the speed-up over controllers, one line per scheme, beside what cannot be exceeded.
+/// A plot of the speed-up over controllers, one line per scheme, and the proportional speed-up.
 pub fn speed_up_panel(runs: &[&RingMeasurement]) -> Panel {
     let mut series = Vec::new();
     for scheme in distinct(runs.iter().map(|run| run.scheme)) {
@@ -221,17 +222,17 @@ pub fn speed_up_panel(runs: &[&RingMeasurement]) -> Panel {
     }
     let numbers = distinct(runs.iter().map(|run| run.controllers));
     let ideal = numbers.iter().map(|&many| (many as f64, many as f64 / numbers[0] as f64));
-    series.push(Series { name: "in proportion".to_owned(), points: ideal.collect(), dashed: true });
+    series.push(Series { name: "proportional".to_owned(), points: ideal.collect(), dashed: true });
     Panel {
         title: runs.first().map_or(String::new(), |run| run.testbed.clone()),
         across: "controllers",
-        up: "times as fast",
+        up: "speed-up",
         logarithmic: true,
         series,
     }
 }
 
-/// One row per run; what a paper printed follows as rows of their own, in which our unknowns are empty.
+/// One row per run, then one per published row, with empty cells for what is not published.
 pub fn csv(runs: &[&RingMeasurement], printed: &[Row]) -> String {
     let kinds: BTreeSet<&str> =
         runs.iter().flat_map(|run| run.counts.messages.keys().copied()).collect();

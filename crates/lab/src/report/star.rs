@@ -1,4 +1,4 @@
-//! The tables and figures of the static scheme, as figures 3 and 4 of the paper on Dist-RIA.
+//! Tables and figures of the static scheme, as figures 3 and 4 of the paper on Dist-RIA.
 
 use super::lines::{Panel, Series};
 use crate::rings::published::{self, Static};
@@ -7,7 +7,7 @@ use argiope::format::name;
 use argiope::table::Table;
 use argiope_sim::star::TimeBreakdown;
 
-/// All crawlers together.
+/// The sum over all crawlers.
 fn sum(times: &[TimeBreakdown]) -> TimeBreakdown {
     times.iter().fold(TimeBreakdown::default(), |sum, time| TimeBreakdown {
         acting: sum.acting + time.acting,
@@ -25,11 +25,12 @@ fn percent(run: &RingMeasurement) -> [f64; 4] {
     parts.map(|part| 100.0 * part as f64 / whole)
 }
 
-fn what(divided: &Divided) -> String {
+fn title(divided: &Divided) -> String {
     format!("{}, {} by {}", name(&divided.run.testbed), divided.strategy, divided.division)
 }
 
-/// As figure 3: the time over the number of crawlers, and what it went into. All runs divide in the same way.
+/// As figure 3: the time over the number of crawlers, and its breakdown. All runs have the same
+/// division.
 pub fn over_crawlers(runs: &[&Divided]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let header = [
@@ -64,7 +65,7 @@ pub fn over_crawlers(runs: &[&Divided]) -> String {
     }
     let mut text = format!(
         "{}\n{table}on average {:.2} % acting, {:.2} % idle",
-        what(first),
+        title(first),
         mean[0],
         mean[3]
     );
@@ -77,7 +78,7 @@ pub fn over_crawlers(runs: &[&Divided]) -> String {
     text
 }
 
-/// As figure 4: how long each crawler was idle, in percent of the time.
+/// As figure 4: the idle time of each crawler, in percent.
 pub fn idle_times(runs: &[&Divided]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let crawlers = (0..first.run.times.len()).map(|number| number.to_string());
@@ -85,12 +86,12 @@ pub fn idle_times(runs: &[&Divided]) -> String {
     for divided in runs {
         let whole = divided.run.counts.ended_at.max(1) as f64;
         let idle = |time: &TimeBreakdown| format!("{:.1}", 100.0 * time.idle as f64 / whole);
-        table.row([what(divided)].into_iter().chain(divided.run.times.iter().map(idle)));
+        table.row([title(divided)].into_iter().chain(divided.run.times.iter().map(idle)));
     }
     table.to_string()
 }
 
-/// The speed-up over the number of crawlers, one line for each way to divide, beside what is optimal.
+/// The speed-up over the number of crawlers, one line for each division, and the optimal one.
 pub fn panel(testbed: &str, groups: &[Vec<&Divided>]) -> Panel {
     let mut series: Vec<Series> = Vec::new();
     for runs in groups {
@@ -115,7 +116,7 @@ pub fn panel(testbed: &str, groups: &[Vec<&Divided>]) -> Panel {
         });
     }
     Panel {
-        title: format!("{}, work divided in advance", name(testbed)),
+        title: format!("{}, static division", name(testbed)),
         across: "crawlers",
         up: "speed-up",
         logarithmic: false,
@@ -132,7 +133,7 @@ mod tests {
     use argiope_sim::testbeds::random;
 
     #[test]
-    fn every_part_of_the_time_is_in_the_table() {
+    fn the_breakdown_covers_the_whole_time() {
         let model = random(40, 5, 1);
         let world = World::new(&model);
         let runs: Vec<Divided> = [1, 4]

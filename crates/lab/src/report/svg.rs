@@ -1,4 +1,4 @@
-//! What every drawing begins and ends with.
+//! Shared pieces of SVG drawings.
 
 use std::fmt::Write;
 

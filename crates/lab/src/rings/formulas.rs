@@ -1,12 +1,11 @@
-//! What the thesis computes of recovery (chapter 6), to be put beside what we measure. Times and rates are
-//! in one unit, whichever it is.
+//! The formulas of chapter 6 of the thesis on recovery. Times and rates share one unit.
 
-/// Section 6.5.1: of the states that a controller had, half were explored when it failed, on average.
+/// Section 6.5.1: on average a failed controller had explored half of its states.
 pub fn retry(failures: f64, time: f64, controllers: f64) -> f64 {
     failures * time / (2.0 * controllers)
 }
 
-/// Section 6.5.2: copies travel while crawlers work, but each has to be acknowledged.
+/// Section 6.5.2: replicas are sent while crawlers work, but each must be acknowledged.
 pub fn redundancy(latency: f64, action: f64) -> f64 {
     2.0 * latency / action
 }
@@ -40,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn load_makes_copies_dearer() {
+    fn load_makes_replicas_more_expensive() {
         assert!(
             combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.9) > combined(5.0, 0.01, 1.0, 0.5, 10.0, 0.1)
         );

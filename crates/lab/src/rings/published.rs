@@ -1,6 +1,5 @@
-//! What the thesis on crawling with partial knowledge prints of its crawls (tables 4.1 to 4.4: 5
-//! controllers, 100 crawlers), as data: to be put beside ours, never to be mixed with them. Its figures
-//! are not printed as numbers.
+//! The tables 4.1 to 4.4 of the thesis on crawling with partial knowledge (5 controllers, 100
+//! crawlers), as data. They stand beside measurements and never mix with them.
 
 /// A row of tables 4.1 to 4.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,9 +8,9 @@ pub struct Row {
     pub application: &'static str,
     /// The scheme, by our name.
     pub scheme: &'static str,
-    /// What crawlers spent, in actions.
+    /// The cost of all crawlers, in actions.
     pub cost: f64,
-    /// Messages that tell how far a search came.
+    /// Messages that report the progress of a search.
     pub remember: u64,
     /// Messages of searches.
     pub search: u64,
@@ -22,7 +21,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// How long an action took on average, in milliseconds, if crawlers never waited.
+    /// The mean duration of an action in milliseconds, if crawlers are never idle.
     pub fn action(&self) -> f64 {
         self.milliseconds * CRAWLERS as f64 / self.cost
     }
@@ -62,7 +61,7 @@ pub const ROWS: &[Row] = &[
     row("ClipMarks", "forward-global", 414_345.0, [20_323, 33_516, 1_560_460], 6_462.0),
 ];
 
-/// What was printed for an application and a scheme.
+/// The published row of an application and a scheme.
 pub fn find(application: &str, scheme: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.application == application && row.scheme == scheme)
 }
@@ -72,11 +71,11 @@ pub fn find(application: &str, scheme: &str) -> Option<&'static Row> {
 pub struct Depths {
     /// The application, by the thesis' name.
     pub application: &'static str,
-    /// How many candidates were found so many actions from the crawler.
+    /// Candidates by their distance from the crawler, in actions.
     pub found: [u64; 16],
-    /// Candidates that were reached by a reset, since nothing was found by a search.
+    /// Candidates reached by a reset, since the search found none.
     pub by_reset: u64,
-    /// Candidates that were given to a crawler that had waited.
+    /// Candidates assigned to a crawler that had waited.
     pub waited: u64,
 }
 
@@ -113,27 +112,27 @@ pub fn depths(application: &str) -> Option<&'static Depths> {
     DEPTHS.iter().find(|depths| depths.application == application)
 }
 
-/// What the paper on Dist-RIA prints of a file tree: averages over 1 to 15 crawlers, in percent of the time, and
-/// the actions that one crawler executed (its table I).
+/// What the paper on Dist-RIA prints of a file tree: averages over 1 to 15 crawlers in percent of
+/// the time, and the actions of one crawler (table I).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// Our name of the test-bed.
     pub testbed: &'static str,
-    /// Executing actions.
+    /// Time spent on actions.
     pub acting: f64,
-    /// Waiting for others.
+    /// Idle time.
     pub idle: f64,
-    /// By one crawler.
+    /// Actions of one crawler.
     pub actions: u64,
 }
 
-/// Both file trees of that paper.
+/// The two file trees of that paper.
 pub const STATIC: [Static; 2] = [
     Static { testbed: "filetree:httpd", acting: 76.38, idle: 19.77, actions: 7_461 },
     Static { testbed: "filetree:cassandra", acting: 85.31, idle: 11.34, actions: 27_149 },
 ];
 
-/// What was printed of a test-bed whose work was divided in advance.
+/// The published row of a test-bed whose work was divided in advance.
 pub fn divided(testbed: &str) -> Option<&'static Static> {
     STATIC.iter().find(|printed| printed.testbed == testbed)
 }

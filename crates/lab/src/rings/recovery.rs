@@ -1,29 +1,29 @@
-//! What it costs when controllers fail, or to be ready for that: measured, and as chapter 6 of the thesis computes it.
+//! The overhead of failures and of replicas: measured, and computed as in chapter 6 of the thesis.
 
 use super::RingMeasurement;
 
 /// A point of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
-    /// Its line: the recovery, by name.
+    /// The name of its line: the failover policy.
     pub series: &'static str,
-    /// Where on the axis.
+    /// Its place on the axis.
     pub at: f64,
-    /// Controllers that failed, on average.
+    /// Mean number of failed controllers.
     pub failures: f64,
-    /// Which part of the transitions was executed again, on average.
+    /// Mean share of the transitions that were executed again.
     pub again: f64,
-    /// How much longer it took than without failures and copies, as a part of that.
+    /// The additional time, relative to the crawl without failures and replicas.
     pub time: f64,
-    /// The work that was added, counted as the thesis does: the time that crawlers spent on what had been executed
-    /// before, and the time until copies were confirmed, each as a part of the time of those who work.
+    /// The additional work, counted as in the thesis: the share of crawlers' time spent on repeated
+    /// actions, and the share of controllers' time until replicas are acknowledged.
     pub work: f64,
-    /// What the thesis computes.
+    /// The result of the thesis' formula.
     pub computed: f64,
 }
 
 impl Overhead {
-    /// Of several crawls against as many without failures and copies.
+    /// Compares crawls with as many crawls without failures and replicas.
     pub fn new(
         series: &'static str,
         at: f64,
@@ -51,14 +51,14 @@ impl Overhead {
     }
 }
 
-/// The period with the least work, by a curve through what was measured: what is executed again grows with the
-/// period, what copies take shrinks with it, so work = a + b period + c / period, with the least squares.
+/// The period with the least work, by a least-squares fit of work = a + b period + c / period.
+/// Repeated actions grow with the period; the work for replicas shrinks with it.
 pub fn best_period(points: &[Overhead]) -> Option<f64> {
     let rows: Vec<([f64; 3], f64)> =
         points.iter().map(|point| ([1.0, point.at, 1.0 / point.at], point.work)).collect();
     let mut equations = [[0.0; 4]; 3];
     for (terms, work) in &rows {
-        // Points with much work must not outweigh those about the least.
+        // Weighted, so that points with much work do not dominate the minimum.
         let weight = 1.0 / work.max(f64::MIN_POSITIVE).powi(2);
         for (equation, term) in equations.iter_mut().zip(terms) {
             let [a, b, c] = *terms;
@@ -72,7 +72,7 @@ pub fn best_period(points: &[Overhead]) -> Option<f64> {
     (grows > 0.0 && shrinks > 0.0).then(|| (shrinks / grows).sqrt())
 }
 
-/// Gauss' elimination; none if there is not one solution.
+/// Gaussian elimination; none if there is no unique solution.
 fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     for column in 0..3 {
         let pivot =

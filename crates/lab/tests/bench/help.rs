@@ -4,6 +4,9 @@ use std::process::{Command, Stdio};
 
 use crate::{argiope, bench, folder, given, output, without_sandbox_note};
 
+/// What examples call an earlier program; here a program is compared with itself.
+const EARLIER: &str = "../before/argiope";
+
 /// The benches that the help lists.
 fn benches() -> Vec<String> {
     let help = output("--help");
@@ -25,8 +28,9 @@ fn every_example_in_the_help_works() {
             help.lines().filter(|line| line.starts_with("  argiope bench ")).collect();
         assert!(!examples.is_empty(), "'{name}' has no example");
         for example in examples {
+            let line = example.replace(EARLIER, &argiope().display().to_string());
             let run = Command::new("sh")
-                .args(["-c", example])
+                .args(["-c", &line])
                 .current_dir(&here)
                 .env("PATH", &path)
                 .stdin(Stdio::null())
@@ -58,5 +62,8 @@ fn wrong_arguments_take_one_line() {
     };
     check("strategies --jobs many", "--jobs");
     check("speed --part memory --states 10 --transitions 5", "5000");
+    check("cluster --baseline argiope", "--only capacity or --only speed-up");
+    check("browser --baseline /nonexistent", "cannot run /nonexistent: No such file");
+    check("cluster --only capacity --baseline /bin/true", "it is not argiope");
     check("sped", "a similar subcommand exists: 'speed'");
 }

@@ -39,7 +39,8 @@ fn output(line: &str) -> String {
     given.out
 }
 
-/// What was said but that pages do not run in a sandbox, which is said wherever the tests run as root.
+/// What was said but that pages do not run in a sandbox, which is said wherever the tests run as
+/// root.
 fn without_sandbox_note(err: &str) -> &str {
     err.strip_prefix("argiope: running as root, so the browser's sandbox is off\n").unwrap_or(err)
 }

@@ -63,7 +63,7 @@ fn a_folder_that_cannot_be_made_is_bad_input() {
 fn the_memory_of_a_graph_is_counted() {
     let text = output("speed --part memory --states 1000 --transitions 20000");
     assert!(text.starts_with("Graph of 1000 states and 20000 transitions"), "{text}");
-    assert!(text.contains("bytes for a transition:             8.0\n"), "{text}");
+    assert!(text.contains("bytes of a transition:          8.0\n"), "{text}");
 }
 
 #[test]

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use argiope_controller::peer::atlas::{ContentId, StateRecord};
-use argiope_controller::record::Record;
-use argiope_controller::spent::Spent;
+use argiope_controller::job::Route;
+use argiope_controller::journal::{ContentId, Fact, distinct_offers};
+use argiope_controller::outcome::Offered;
+use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::StateMasks;
-use argiope_ring::Key;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::connections::Switch;
@@ -19,7 +19,7 @@ use super::protocol::{
 use crate::learned;
 use crate::store::{Batch, Store, StoreError};
 
-/// So many records are written at once.
+/// The facts that are written in one transaction, at least.
 const AT_ONCE: usize = 256;
 
 /// Why a wish was not granted.
@@ -135,10 +135,7 @@ impl Client {
                     into.spec.get_or_insert(*spec);
                     into.volatile.merge(volatile);
                 }
-                ToClient::Spent(controller, spent) => _ = into.spent.insert(controller, spent),
-                ToClient::States(records) => {
-                    records.into_iter().for_each(|record| into.take(record))
-                }
+                ToClient::Facts(facts) => facts.into_iter().for_each(|fact| into.take(fact)),
                 ToClient::Blobs(blobs) => {
                     let good = blobs.into_iter().filter(contents::is_true);
                     into.blobs.extend(good.map(|blob| (blob.content, blob.bytes)));
@@ -153,138 +150,143 @@ impl Client {
     }
 }
 
-/// What controllers keep of a crawl, put together.
+/// The facts that controllers keep of a crawl, put together.
 #[derive(Default)]
 pub struct Fetched {
     spec: Option<CrawlSpec>,
     volatile: StateMasks,
-    spent: BTreeMap<Key, Spent>,
-    records: BTreeMap<StateKey, StateRecord>,
+    spent: SpentByWriter,
+    /// The states, each in one fact.
+    states: BTreeMap<StateKey, Fact>,
+    /// What became of the actions of each state.
+    outcomes: BTreeMap<StateKey, BTreeSet<Fact>>,
+    /// Actions that turned out to be plain links.
+    plain: BTreeSet<Fact>,
+    /// The links that a state follows.
+    followed: BTreeSet<ActionSignature>,
     blobs: BTreeMap<ContentId, Vec<u8>>,
 }
 
 impl Fetched {
-    /// Nothing yet but what was spent on the crawl, as far as it was heard: somebody may be gone who knows better.
+    /// No fact yet, except what was spent according to the last heartbeats: a controller that knows
+    /// better may be gone.
     pub fn beside(status: &Status, crawl: CrawlId) -> Self {
         let shares =
             |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
-        let heard = status
-            .members
-            .iter()
-            .filter_map(|member| Some((member.member.key, shares(member)?.1.spent)));
-        Self { spent: heard.collect(), ..Self::default() }
+        let mut fetched = Self::default();
+        for member in &status.members {
+            if let Some((_, tally)) = shares(member) {
+                fetched.spent.record(WriterId(member.member.key.0), tally.spent);
+            }
+        }
+        fetched
     }
 
-    /// What was to be crawled, if anybody knew.
+    /// What was to be crawled, if a controller knew.
     pub fn spec(&self) -> Option<&CrawlSpec> {
         self.spec.as_ref()
     }
 
-    /// What is known only grows: whoever knows more is right.
-    fn take(&mut self, record: StateRecord) {
-        let Some(known) = self.records.get_mut(&record.key) else {
-            self.records.insert(record.key, record);
-            return;
-        };
-        known.content = known.content.or(record.content);
-        let executed: BTreeMap<_, _> =
-            known.executed.iter().chain(&record.executed).copied().collect();
-        known.executed = executed.into_iter().collect();
-        known.remarks.add(&record.remarks);
-        if record.route.len() < known.route.len() {
-            known.route = record.route;
+    fn take(&mut self, fact: Fact) {
+        match fact {
+            Fact::State { key, .. } => {
+                let joined = match self.states.remove(&key) {
+                    Some(known) => joined(known, fact),
+                    None => fact,
+                };
+                self.states.insert(key, joined);
+            }
+            Fact::Spent { writer, actions, resets } => {
+                self.spent.record(writer, Spent { actions, resets });
+            }
+            Fact::PlainLink { .. } => _ = self.plain.insert(fact),
+            Fact::Transition { from: state, .. }
+            | Fact::GivenUp { from: state, .. }
+            | Fact::Stray { from: state, .. }
+            | Fact::Appeared { at: state, .. }
+            | Fact::LinkFollower { state, .. } => {
+                if let Fact::LinkFollower { link, .. } = fact {
+                    self.followed.insert(link);
+                }
+                self.outcomes.entry(state).or_default().insert(fact);
+            }
         }
+    }
+
+    /// What became of the actions of a state.
+    fn outcomes(&self, state: StateKey) -> impl Iterator<Item = &Fact> {
+        self.outcomes.get(&state).into_iter().flatten()
     }
 
     /// How many states there are, and how many transitions.
     pub fn counts(&self) -> (usize, usize) {
-        (self.records.len(), self.records.values().map(|record| record.executed.len()).sum())
+        let executed = |&state: &StateKey| {
+            let actions = self.outcomes(state).filter_map(|fact| match fact {
+                Fact::Transition { action, .. } => Some(*action),
+                _ => None,
+            });
+            actions.collect::<BTreeSet<_>>().len()
+        };
+        (self.states.len(), self.states.keys().map(executed).sum())
     }
 
-    /// Why this is not all of it, if it is not.
+    /// Why this is not the whole model, if it is not.
     pub fn incomplete(&self) -> Option<String> {
-        let followed = self.followed();
-        let missing = self
-            .records
-            .values()
-            .flat_map(destinations)
-            .filter(|to| !self.records.contains_key(to));
-        let missing = missing.count();
-        let open = |record: &StateRecord| {
-            let is_open = |action: &&ActionSignature| {
-                !is_settled(record, **action) && !is_elsewhere(record, **action, &followed)
-            };
-            record.actions.iter().filter(is_open).count()
-        };
-        let left: usize = self.records.values().map(open).sum();
-        match (self.records.is_empty(), missing, left) {
-            (true, ..) => Some("nobody has anything of it".to_owned()),
+        let destinations = self
+            .states
+            .keys()
+            .flat_map(|&state| self.outcomes(state))
+            .filter_map(Fact::destination);
+        let missing = destinations.filter(|to| !self.states.contains_key(to)).count();
+        let left: usize = self.states.values().map(|state| self.open_actions(state)).sum();
+        match (self.states.is_empty(), missing, left) {
+            (true, ..) => Some("no controller has a state of it".to_owned()),
             (_, 0, 0) => None,
             (_, 0, left) => Some(format!("{left} known actions were not tried")),
             (_, missing, _) => {
-                Some(format!("{missing} transitions lead to states that nobody has"))
+                Some(format!("{missing} transitions lead to states that no controller has"))
             }
         }
     }
 
-    /// The plain links that were followed somewhere.
-    fn followed(&self) -> BTreeSet<ActionSignature> {
-        let links = |record: &StateRecord, action| record.remarks.links.contains(&action);
-        let of = |record: &StateRecord| {
-            let executed = record.executed.iter().map(|&(action, _)| action);
-            executed.filter(|&action| links(record, action)).collect::<Vec<_>>()
+    /// How many actions of a state were neither executed nor given up, nor followed from another
+    /// state.
+    fn open_actions(&self, state: &Fact) -> usize {
+        let Fact::State { key, offers, .. } = state else { return 0 };
+        let settled = self.outcomes(*key).filter_map(|fact| match fact {
+            Fact::Transition { action, .. } | Fact::GivenUp { action, .. } => Some(*action),
+            _ => None,
+        });
+        let settled: BTreeSet<ActionSignature> = settled.collect();
+        let is_open = |offered: &&Offered| {
+            let elsewhere = offered.once && self.followed.contains(&offered.action);
+            !settled.contains(&offered.action) && !elsewhere
         };
-        self.records.values().flat_map(of).collect()
+        offers.iter().filter(is_open).count()
     }
 
-    /// Writes all of it into a new store, as a crawl on one machine would have.
+    /// Writes the facts into a new store, in an order in which a crawl could have found them.
     pub fn write(&self, store: &Store, reset_cost: f64) -> Result<(), StoreError> {
-        let Some(initial) = self.records.values().next().map(StateRecord::initial) else {
-            return Ok(());
-        };
-        let followed = self.followed();
+        let Some(initial) = self.states.values().find_map(initial) else { return Ok(()) };
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
         let mut seen = BTreeSet::from([initial]);
         let mut queue = VecDeque::from([initial]);
-        self.introduce(&mut batch, initial, &followed);
+        self.introduce(&mut batch, initial, initial);
         while let Some(from) = queue.pop_front() {
-            let Some(record) = self.records.get(&from) else { continue };
-            for to in destinations(record) {
-                if self.records.contains_key(&to) && seen.insert(to) {
-                    self.introduce(&mut batch, to, &followed);
+            for to in self.outcomes(from).filter_map(Fact::destination) {
+                if self.states.contains_key(&to) && seen.insert(to) {
+                    self.introduce(&mut batch, to, initial);
                     queue.push_back(to);
                 }
             }
-            self.tell(&mut batch, record);
-            if batch.records.len() > AT_ONCE {
+            batch.facts.extend(self.outcomes(from).cloned());
+            if batch.facts.len() > AT_ONCE {
                 store.commit(&[std::mem::take(&mut batch)])?;
             }
         }
-        let spent = self.spent.values().copied().fold(Spent::default(), Spent::plus);
-        batch.records.push(Record::Spent { actions: spent.actions, resets: spent.resets });
+        batch.facts.extend(self.plain.iter().cloned());
+        batch.facts.extend(self.spent.facts());
         store.commit(&[batch])
-    }
-
-    /// What became of the actions of a state.
-    fn tell(&self, batch: &mut Batch, record: &StateRecord) {
-        let (from, remarks) = (record.key, &record.remarks);
-        for &(action, to) in record.executed.iter().filter(|(_, to)| self.records.contains_key(to))
-        {
-            let notes = remarks.notes.get(&action).and_then(|content| self.blobs.get(content));
-            let notes = notes.and_then(|bytes| contents::unwrap_notes(bytes)).unwrap_or_default();
-            let once = remarks.links.contains(&action);
-            batch.records.push(Record::Transition { from, action, to, notes, once });
-        }
-        let leads = |action, to| record.executed.contains(&(action, to));
-        for &(action, to) in remarks.strays.iter().filter(|&&(action, to)| !leads(action, to)) {
-            if self.records.contains_key(&to) && record.actions.contains(&action) {
-                batch.records.push(Record::Strayed { from, action, to });
-            }
-        }
-        let executed = |action| record.executed.iter().any(|&(known, _)| known == action);
-        for (&action, &reason) in remarks.reasons.iter().filter(|&(&action, _)| !executed(action)) {
-            batch.records.push(Record::Failed { from, action, reason });
-        }
     }
 
     fn named(&self, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
@@ -292,37 +294,34 @@ impl Fetched {
         learned::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
     }
 
-    fn introduce(&self, batch: &mut Batch, key: StateKey, followed: &BTreeSet<ActionSignature>) {
-        let Some(record) = self.records.get(&key) else { return };
-        let bytes = record.content.and_then(|content| self.blobs.get(&content));
+    /// Adds a state and its page. A run directory has pages under their states, and finds its own
+    /// routes.
+    fn introduce(&self, batch: &mut Batch, key: StateKey, initial: StateKey) {
+        let Some(Fact::State { offers, content, .. }) = self.states.get(&key) else { return };
+        let bytes = content.and_then(|content| self.blobs.get(&content));
         let found = bytes.and_then(|bytes| contents::unwrap(bytes));
-        let here = |action: &ActionSignature| !is_elsewhere(record, *action, followed);
-        let actions: Vec<_> = record.actions.iter().copied().filter(here).collect();
-        let is_link = |action: &ActionSignature| record.remarks.links.contains(action);
-        let links = actions.iter().copied().filter(is_link).collect();
-        batch.records.push(Record::State { key, actions, links });
         batch.states.extend(found.map(|found| (key, found)));
+        let route = (key == initial).then(Route::default);
+        batch.facts.push(Fact::State { key, offers: offers.clone(), route, content: None });
     }
 }
 
-/// Where the actions of a state have led.
-fn destinations(record: &StateRecord) -> impl Iterator<Item = StateKey> + '_ {
-    record.executed.iter().chain(&record.remarks.strays).map(|&(_, to)| to)
+/// The initial state, as the route of a state names it.
+fn initial(state: &Fact) -> Option<StateKey> {
+    let Fact::State { key, route: Some(route), .. } = state else { return None };
+    Some(route.first().map_or(*key, |step| step.from))
 }
 
-/// Whether an action was executed or given up.
-fn is_settled(record: &StateRecord, action: ActionSignature) -> bool {
-    record.remarks.reasons.contains_key(&action)
-        || record.executed.iter().any(|&(known, _)| known == action)
-}
-
-/// Whether an action is a plain link that was followed from another state.
-fn is_elsewhere(
-    record: &StateRecord,
-    action: ActionSignature,
-    followed: &BTreeSet<ActionSignature>,
-) -> bool {
-    record.remarks.links.contains(&action)
-        && followed.contains(&action)
-        && !is_settled(record, action)
+/// One fact of two about the same state: all offers, the shorter route, and a page if either has one.
+fn joined(one: Fact, other: Fact) -> Fact {
+    let (
+        Fact::State { key, offers, route, content },
+        Fact::State { offers: more, route: another, content: page, .. },
+    ) = (one, other)
+    else {
+        unreachable!("both are facts about a state");
+    };
+    let route = route.into_iter().chain(another).min_by_key(|route| route.len());
+    let offers = distinct_offers(offers.into_iter().chain(more));
+    Fact::State { key, offers, route, content: content.or(page) }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use argiope_controller::peer::atlas::ContentId;
+use argiope_controller::journal::ContentId;
 use argiope_wire::{Connection, Hello, Sender};
 use serde::Serialize;
 use tokio::sync::mpsc;

@@ -1,9 +1,8 @@
 //! What a state is like, as bytes that travel between processes under the name of their hash. Controllers carry them
 //! about and never look into them; crawlers and whoever fetches a model do.
 
-use argiope_controller::outcome::Note;
-use argiope_controller::peer::atlas::{ContentId, StateRecord};
-use argiope_controller::peer::message::{Envelope, PeerMessage, ReplicaPiece};
+use argiope_controller::journal::{ContentId, Fact};
+use argiope_controller::peer::message::{Envelope, PeerMessage};
 
 use super::protocol::Blob;
 use crate::store::packed::{decode, encode, pack, unpack};
@@ -22,17 +21,6 @@ pub fn unwrap(bytes: &[u8]) -> Option<FoundPage> {
     let mut found: FoundPage = decode(&bytes, &"a content").ok()?;
     found.page = found.page.checked().ok()?;
     Some(found)
-}
-
-/// The bytes of what happened during a transition.
-pub fn wrap_notes(notes: &[Note]) -> Blob {
-    let bytes = pack(&encode(&notes));
-    Blob { content: name(&bytes), bytes }
-}
-
-/// What the bytes say; nothing if they are broken.
-pub fn unwrap_notes(bytes: &[u8]) -> Option<Vec<Note>> {
-    decode(&unpack(bytes, &"notes").ok()?, &"notes").ok()
 }
 
 /// The name of some bytes.
@@ -80,18 +68,17 @@ pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
 
 /// The contents that a message speaks of: whoever gets it must have them.
 pub fn of(envelope: &Envelope) -> Vec<ContentId> {
-    let of = |records: &[StateRecord]| records.iter().flat_map(StateRecord::contents).collect();
-    let mut contents: Vec<ContentId> = match &envelope.message {
-        PeerMessage::Reached(report) => report.content.into_iter().chain(report.notes).collect(),
-        PeerMessage::Done(done) => done.notes.into_iter().collect(),
-        PeerMessage::Collect(collect) => of(&collect.records),
-        PeerMessage::HandOff { records, .. } | PeerMessage::Bequest { records, .. } => of(records),
-        PeerMessage::Exists { record, .. } => {
-            record.iter().flat_map(StateRecord::contents).collect()
-        }
+    let of = |facts: &[Fact]| facts.iter().filter_map(Fact::content).collect();
+    match &envelope.message {
+        PeerMessage::Reached(report) => report.content.into_iter().collect(),
+        PeerMessage::Collect(collect) => of(&collect.facts),
+        PeerMessage::HandOff { facts, .. }
+        | PeerMessage::Bequest { facts, .. }
+        | PeerMessage::Exists { facts, .. }
+        | PeerMessage::Copy(_, facts) => of(facts),
         PeerMessage::Like(_, _, content) => content.iter().copied().collect(),
-        PeerMessage::Copy(_, parts) => parts.iter().flat_map(ReplicaPiece::contents).collect(),
         PeerMessage::Ring(_)
+        | PeerMessage::Done(_)
         | PeerMessage::Missed(..)
         | PeerMessage::Seek(_)
         | PeerMessage::Search(_)
@@ -109,9 +96,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         | PeerMessage::Strayed { .. }
         | PeerMessage::Taken(_)
         | PeerMessage::Want(..) => Vec::new(),
-    };
-    contents.extend(envelope.done.iter().filter_map(|done| done.notes));
-    contents
+    }
 }
 
 /// Whether a message says that something is kept: it must not leave before that is on disk.

@@ -2,8 +2,8 @@
 //! process gave when it was greeted.
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::{ContentId, StateRecord};
-use argiope_controller::peer::message::{Envelope, LeaseRef, ReplicaPiece, TaskReport, ToCrawler};
+use argiope_controller::journal::{ContentId, Fact};
+use argiope_controller::peer::message::{Envelope, LeaseRef, TaskReport, ToCrawler};
 use argiope_controller::peer::schemes;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::{self, ToNode};
@@ -192,7 +192,7 @@ pub enum Between {
     /// Said by one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
     /// What the sender kept of a crawl that nobody goes on with; you will. Some of it, and whether it is the last.
-    Kept(CrawlId, Vec<ReplicaPiece>, Vec<Blob>, bool),
+    Kept(CrawlId, Vec<Fact>, Vec<Blob>, bool),
     /// For a crawler that is attached to you.
     Tell(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// A crawler gives a task of yours back.
@@ -301,10 +301,8 @@ pub enum ToClient {
     Stands(Status),
     /// What it is.
     Spec(Box<CrawlSpec>, StateMasks),
-    /// Who says this, and what the crawlers that were attached to it have spent on the crawl.
-    Spent(Key, Spent),
-    /// States of a crawl.
-    States(Vec<StateRecord>),
+    /// Facts about a crawl, also what the crawlers that are attached here have spent.
+    Facts(Vec<Fact>),
     /// Bytes that belong to them.
     Blobs(Vec<Blob>),
     /// That was all.
@@ -382,32 +380,25 @@ pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use argiope_controller::outcome::JobFailure;
-    use argiope_controller::peer::atlas::Remarks;
-    use argiope_controller::peer::message::{PeerMessage, ReplicaPiece};
+    use argiope_controller::outcome::{JobFailure, Note, Offered};
+    use argiope_controller::peer::message::PeerMessage;
     use argiope_explore::chance::Chance;
     use argiope_explore::id::ActionSignature;
 
     use super::*;
 
     fn some() -> Vec<Vec<u8>> {
-        let record = StateRecord {
-            key: StateKey(7),
-            actions: vec![ActionSignature(1), ActionSignature(2)],
-            route: Vec::new().into(),
-            executed: vec![(ActionSignature(1), StateKey(8))],
-            remarks: Remarks {
-                links: [ActionSignature(2)].into(),
-                strays: [(ActionSignature(1), StateKey(7))].into(),
-                notes: [(ActionSignature(1), ContentId(9))].into(),
-                reasons: [(ActionSignature(2), JobFailure::Hung)].into(),
-            },
-            content: Some(ContentId(9)),
-        };
-        let envelope = Envelope::new(
-            Some(StateKey(7)),
-            PeerMessage::Copy(3, vec![ReplicaPiece::State(record)]),
-        );
+        let (from, to) = (StateKey(7), StateKey(8));
+        let (action, link) = (ActionSignature(1), ActionSignature(2));
+        let offers = vec![Offered { action, once: false }, Offered { action: link, once: true }];
+        let content = Some(ContentId(9));
+        let facts = vec![
+            Fact::State { key: from, offers, route: Some([].into()), content },
+            Fact::Transition { from, action, to, notes: vec![Note::Unsettled] },
+            Fact::Stray { from, action, to: from },
+            Fact::GivenUp { from, action: link, reason: JobFailure::Hung },
+        ];
+        let envelope = Envelope::new(Some(from), PeerMessage::Copy(3, facts));
         let blob = Blob { content: ContentId(9), bytes: vec![1; 40] };
         let report = TaskReport { content: Some(ContentId(9)), ..TaskReport::new(CrawlerId(5), 6) };
         vec![

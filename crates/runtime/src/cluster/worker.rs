@@ -1,5 +1,5 @@
-//! A crawler as a process: browsers for a ring. It only dials out: to one controller, its home, and to another when
-//! that one is gone. Its tabs do what they are told, whoever tells; see `tabs`.
+//! A crawler as a process: browsers for a cluster. It only dials out: to one controller, and to
+//! another when that one is gone. Its tabs run on the threads of a worker pool; see `tabs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -9,30 +9,28 @@ use std::time::Duration;
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::job::CrawlerId;
-use argiope_explore::id::StateKey;
 use argiope_explore::identity;
-use argiope_wire::{Connection, DialError};
+use argiope_explore::quoted::Escaped;
+use argiope_wire::{Connection, DialError, Sender};
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinHandle;
 
+use super::archive::Archive;
 use super::connections::Switch;
-use super::protocol::{
-    CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, SeenPage, ToTabs, decode, encode,
-};
-use super::tabs::{self, Archive, Attached, Outbox, TabInstruction, TabMessage};
+use super::outbox::Outbox;
+use super::protocol::{CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, ToTabs, decode, encode};
+use super::tabs::{AttachedCrawl, Attachment, ClusterTab, TabInstruction, TabMessage};
 use crate::browsers::{BrowserFactory, Browsers};
+use crate::executor::{CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, agent_settings};
 use crate::page_index::{PageIndex, SharedPageIndex};
-use crate::probe;
 use crate::settings::Scope;
-use crate::store::FoundPage;
-use crate::{selectors, work};
+use crate::{probe, selectors};
 
 /// Between two attempts to reach a controller.
 const PAUSE: Duration = Duration::from_millis(500);
-/// So long it tries to find a controller at all before it gives up.
+/// How long it looks for another controller before it gives up.
 const LONGEST_SEARCH: Duration = Duration::from_secs(60);
-/// How often it looks at the memory of its browser.
-const WEIGHING: Duration = Duration::from_secs(5);
+/// How long the last messages may take when it leaves.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 /// What a crawler needs.
 pub struct CrawlerPlan {
@@ -58,6 +56,12 @@ pub enum WorkerError {
     /// The browser does not start.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The system refuses another thread.
+    #[error("cannot start a thread for another browser: {0}")]
+    NoThread(std::io::Error),
+    /// A fault of argiope.
+    #[error("a tab panicked, which is a fault of argiope")]
+    Panicked,
     /// No controller can be reached.
     #[error("no controller can be reached: {0}")]
     Alone(DialError),
@@ -66,108 +70,85 @@ pub enum WorkerError {
     Refused(DialError),
 }
 
-/// What a crawler knows of a crawl.
-pub struct AttachedCrawl {
-    /// What it is.
-    pub spec: CrawlSpec,
-    /// What pages are like.
-    pub knowledge: SharedPageIndex,
-    /// What states are like.
-    pub archive: Rc<Archive>,
-    /// For new tabs.
-    pub agent: AgentSettings,
-}
-
-impl AttachedCrawl {
-    /// Keeps what a tab has found; what the ring has not heard of.
-    pub fn take_in(&self, found: &[(StateKey, FoundPage)]) -> Vec<SeenPage> {
-        let mut knowledge = self.knowledge.lock();
-        found.iter().for_each(|(state, _)| knowledge.told(*state));
-        found.iter().filter_map(|(state, found)| self.archive.take_in(*state, found)).collect()
-    }
-}
-
-struct Tab {
-    attached: watch::Sender<Option<Attached>>,
-    given: mpsc::Sender<TabMessage>,
-    task: JoinHandle<()>,
+/// A tab, as the main thread sees it.
+struct TabHandle {
+    attached: watch::Sender<Option<Attachment>>,
+    messages: mpsc::Sender<TabMessage>,
 }
 
 struct Worker {
     browsers: Rc<Browsers>,
     secret: String,
-    crawls: BTreeMap<CrawlId, Rc<AttachedCrawl>>,
-    tabs: Vec<Tab>,
+    crawls: BTreeMap<CrawlId, Arc<AttachedCrawl>>,
+    tabs: Vec<TabHandle>,
     outbox: Outbox,
 }
 
-/// Works until it is told to leave. Must run in a `LocalSet`.
-pub async fn run(plan: CrawlerPlan, say: &mut dyn FnMut(&str)) -> Result<(), WorkerError> {
+/// Why the process is no longer attached to a controller.
+enum Detached {
+    /// The process was told to leave.
+    Leaving,
+    /// The controller leaves or is lost.
+    ControllerGone,
+}
+
+/// Executes tasks until it is told to leave. Must run in a `LocalSet`.
+pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let CrawlerPlan { switch, controllers, tabs, browser, browser_mb, secret, leave } = plan;
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
-    // Whoever is not there says so before a browser is started.
+    // Before a browser starts: without a controller there is no work.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
-    let fleet = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
-    let browsers = Rc::new(Browsers::launch(fleet).await?);
-    // Whoever waits for work has time for it.
-    tokio::task::spawn_local(browsers.clone().open_ahead(tabs));
+    let factory = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
+    let browsers = Rc::new(Browsers::launch(factory).await?);
+    let pool = WorkerPool::start(browsers.clone(), tabs).map_err(WorkerError::NoThread)?;
+    tokio::task::spawn_local(browsers.clone().open_ahead(pool.tabs_here()));
     let (outgoing, mut outgo) = mpsc::channel(1024);
-    let outbox = Outbox::new(outgoing);
-    let mut worker = Worker {
-        browsers: browsers.clone(),
-        secret,
-        crawls: BTreeMap::new(),
-        tabs: Vec::new(),
-        outbox,
-    };
-    for number in 0..tabs {
-        worker.open(number);
-    }
-    let mut weighing = tokio::time::interval(WEIGHING);
+    let (mut worker, tasks) = Worker::new(browsers, secret, tabs, Outbox::new(outgoing));
+    let (reported, mut pool_events) = mpsc::unbounded_channel();
+    let events: PoolEvents = Arc::new(move |event| _ = reported.send(event));
+    let mut running = pool.run(tasks, &events);
     loop {
         let home = connection.peer.address.clone().unwrap_or_default();
-        say(&format!("attached to the controller at {}", shown(&home)));
+        tracing::info!(controller = %Escaped(&home, 100), "attached to the controller");
         let (sender, mut receiver) = connection.split();
         worker.outbox.forget_sent();
         while outgo.try_recv().is_ok() {}
         let _ = sender.send(encode(&FromCrawler::Tabs(tabs))).await;
-        let left = loop {
+        let detached = loop {
             tokio::select! {
-                frame = receiver.recv() => match frame {
-                    Ok(Some(frame)) => match decode::<ToTabs>(&frame) {
-                        Some(ToTabs::Leaving) => break false,
+                frame = receiver.recv() => {
+                    let message = frame.ok().flatten().and_then(|frame| decode(&frame));
+                    match message {
+                        Some(ToTabs::Leaving) | None => break Detached::ControllerGone,
                         Some(ToTabs::Members(members)) => {
                             known.extend(members.into_iter().map(|member| member.address));
                         }
-                        Some(message) => worker.hear(message),
-                        None => break false,
-                    },
-                    Ok(None) | Err(_) => break false,
-                },
-                Some(message) = outgo.recv() => {
-                    if sender.send(encode(&message)).await.is_err() {
-                        break false;
+                        Some(message) => worker.on_message(message),
                     }
                 }
-                _ = weighing.tick() => {
-                    // If it cannot be replaced, the next tab will say so.
-                    let _ = browsers.watch_memory().await;
+                Some(message) = outgo.recv() => {
+                    if sender.send(encode(&message)).await.is_err() {
+                        break Detached::ControllerGone;
+                    }
                 }
-                () = leave.notified() => break true,
+                Some(event) = pool_events.recv() => on_pool_event(event)?,
+                () = leave.notified() => break Detached::Leaving,
             }
         };
-        worker.rest();
-        if left {
-            // What tabs have under way is given back.
-            worker.give_back().await;
-            let _ = sender.send(encode(&FromCrawler::Leaving)).await;
-            while let Ok(message) = outgo.try_recv() {
-                let _ = sender.send(encode(&message)).await;
+        worker.detach_tabs();
+        match detached {
+            Detached::Leaving => {
+                running.stop_tabs().await;
+                worker.leave(&sender, &mut outgo).await;
+                let _ = tokio::time::timeout(GOODBYE, sender.finish()).await;
+                drop(worker);
+                running.close().await;
+                return Ok(());
             }
-            let _ = tokio::time::timeout(Duration::from_secs(2), sender.finish()).await;
-            return Ok(());
+            Detached::ControllerGone => {
+                tracing::warn!(controller = %Escaped(&home, 100), "the controller is gone");
+            }
         }
-        say(&format!("the controller at {} is gone", shown(&home)));
         connection = tokio::select! {
             found = find_home(&switch, &controllers, &known, Some(&home)) => found?,
             () = leave.notified() => return Ok(()),
@@ -175,8 +156,15 @@ pub async fn run(plan: CrawlerPlan, say: &mut dyn FnMut(&str)) -> Result<(), Wor
     }
 }
 
-fn shown(text: &str) -> String {
-    argiope_explore::quoted::Escaped(text, 100).to_string()
+fn on_pool_event(event: PoolEvent) -> Result<(), WorkerError> {
+    match event {
+        PoolEvent::NotStarted(error) => Err(error.into()),
+        PoolEvent::NotReplaced(error) => {
+            tracing::warn!(%error, "a browser that has grown too large cannot be replaced");
+            Ok(())
+        }
+        PoolEvent::Panicked => Err(WorkerError::Panicked),
+    }
 }
 
 /// Dials controllers in turn until one answers: first those that were given, then those that were heard of; the one that
@@ -210,63 +198,73 @@ async fn find_home(
 }
 
 impl Worker {
-    fn open(&mut self, number: u32) {
-        let (attached, attachments) = watch::channel(None);
-        let (given, tasks) = mpsc::channel(64);
-        let office = tabs::TabContext {
-            browsers: self.browsers.clone(),
-            outbox: self.outbox.clone(),
-            number,
-        };
-        let task = tokio::task::spawn_local(tabs::run(office, attachments, tasks));
-        self.tabs.push(Tab { attached, given, task });
+    /// A worker, and the tasks of its tabs.
+    fn new(
+        browsers: Rc<Browsers>,
+        secret: String,
+        tabs: u32,
+        outbox: Outbox,
+    ) -> (Self, Vec<TabTask>) {
+        let mut handles = Vec::new();
+        let mut tasks: Vec<TabTask> = Vec::new();
+        for number in 0..tabs {
+            let (attached, attachments) = watch::channel(None);
+            let (sender, messages) = mpsc::channel(64);
+            handles.push(TabHandle { attached, messages: sender });
+            let tab = ClusterTab { number, outbox: outbox.clone(), attachments, messages };
+            tasks.push(Box::new(|browsers| Box::pin(tab.run(browsers))));
+        }
+        let crawls = BTreeMap::new();
+        (Self { browsers, secret, crawls, tabs: handles, outbox }, tasks)
     }
 
-    /// Nobody is there to work for.
-    fn rest(&mut self) {
+    /// No controller is there to work for.
+    fn detach_tabs(&mut self) {
         for tab in &self.tabs {
             tab.attached.send_replace(None);
         }
     }
 
-    /// Ends all tabs at once; what they had under way is given back.
-    async fn give_back(&mut self) {
-        for tab in &self.tabs {
-            tab.task.abort();
+    /// Returns the tasks under way, after all tabs have ended, and says goodbye.
+    async fn leave(&self, sender: &Sender, outgo: &mut mpsc::Receiver<FromCrawler>) {
+        while let Ok(message) = outgo.try_recv() {
+            let _ = sender.send(encode(&message)).await;
         }
-        let under_way = self.outbox.under_way();
-        for (crawl, answer) in under_way {
-            self.outbox.send(FromCrawler::Returned(crawl, answer)).await;
+        for (crawl, task) in self.outbox.under_way() {
+            let _ = sender.send(encode(&FromCrawler::Returned(crawl, task))).await;
         }
+        let _ = sender.send(encode(&FromCrawler::Leaving)).await;
     }
 
-    fn hear(&mut self, message: ToTabs) {
+    fn on_message(&mut self, message: ToTabs) {
         match message {
-            ToTabs::Crawl(id, spec) => self.introduce(id, *spec),
+            ToTabs::Crawl(id, spec) => self.on_crawl(id, *spec),
             ToTabs::Attach(tab, works_for) => {
                 let attached = works_for.and_then(|(id, crawler)| {
                     let crawl = self.crawls.get(&id)?.clone();
-                    Some(Attached { id, crawler, crawl })
+                    Some(Attachment { id, crawler, crawl })
                 });
                 if let Some(tab) = self.tabs.get(tab as usize) {
                     tab.attached.send_replace(attached);
                 }
                 self.forget_unused();
             }
-            ToTabs::Tell(id, crawler, told, blobs) => {
+            ToTabs::Tell(id, crawler, instruction, blobs) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
                 for blob in blobs {
                     self.outbox.note_sent(blob.content);
                     crawl.archive.keep(blob);
                 }
-                self.give(crawler, TabInstruction::Ring(told));
+                self.send_to_tab(crawler, TabInstruction::Ring(instruction));
             }
             ToTabs::Page(id, raw, page) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
                 page.iter().for_each(|(_, blob)| self.outbox.note_sent(blob.content));
-                crawl.archive.answered(raw, page);
+                crawl.archive.on_page(raw, page);
             }
-            ToTabs::News(_, crawler, told) => self.give(crawler, TabInstruction::Star(told)),
+            ToTabs::News(_, crawler, news) => {
+                self.send_to_tab(crawler, TabInstruction::Star(news));
+            }
             ToTabs::Probe(number, order) => {
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
@@ -277,40 +275,43 @@ impl Worker {
             }
             ToTabs::Volatile(id, masks) => {
                 if let Some(crawl) = self.crawls.get(&id) {
-                    crawl.knowledge.lock().state_masks.merge(masks);
+                    crawl.context.pages.lock().state_masks.merge(masks);
                 }
             }
             ToTabs::Members(_) | ToTabs::Leaving => {}
         }
     }
 
-    /// Tells a tab something. One that does not take it has more than it can do; it will ask again.
-    fn give(&self, crawler: CrawlerId, told: TabInstruction) {
-        let works = |tab: &&Tab| {
+    /// Passes a message to a tab. A tab whose queue is full loses it and asks again.
+    fn send_to_tab(&self, crawler: CrawlerId, instruction: TabInstruction) {
+        let is_named = |tab: &&TabHandle| {
             tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler)
         };
-        if let Some(tab) = self.tabs.iter().find(works) {
-            let _ = tab.given.try_send(TabMessage { crawler, told });
+        if let Some(tab) = self.tabs.iter().find(is_named) {
+            let _ = tab.messages.try_send(TabMessage { crawler, instruction });
         }
     }
 
-    fn introduce(&mut self, id: CrawlId, spec: CrawlSpec) {
-        // Every controller was told the same, so that it was checked; but one may be of another version.
+    fn on_crawl(&mut self, id: CrawlId, spec: CrawlSpec) {
+        // The controller has checked the order, but may be of another version.
         let Some(identity) = identity::find(&spec.order.settings.identity) else { return };
         if self.crawls.contains_key(&id) {
             return;
         }
-        let mut knowledge = PageIndex::new(identity);
-        knowledge.masks = spec.first.masks.clone();
+        let mut pages = PageIndex::new(identity);
+        pages.masks = spec.first.masks.clone();
         let Ok(agent) = agent(&spec.order, self.secret.clone(), Some(&spec.first)) else { return };
-        let asks = spec.order.division().is_none().then(|| self.outbox.clone());
-        let crawl = AttachedCrawl {
-            spec,
-            knowledge: SharedPageIndex::new(knowledge),
-            archive: Rc::new(Archive::new(id, asks)),
+        let questions = spec.order.division().is_none().then(|| self.outbox.clone());
+        let archive = Arc::new(Archive::new(id, questions));
+        let settings = &spec.order.settings;
+        let context = CrawlContext {
+            url: settings.url.as_str().into(),
             agent,
+            pages: SharedPageIndex::new(pages),
+            details: archive.clone(),
+            screenshots: settings.screenshots,
         };
-        self.crawls.insert(id, Rc::new(crawl));
+        self.crawls.insert(id, Arc::new(AttachedCrawl { spec, context, archive }));
     }
 
     /// A crawl that no tab works for is told again when one does.
@@ -336,7 +337,7 @@ fn agent(
     let scope = Scope::of(&settings.url)?;
     let there = first.and_then(|first| Scope::of(&first.origin).ok());
     let there = there.filter(|there| there.origin != scope.origin).unwrap_or(scope);
-    Ok(work::agent(
+    Ok(agent_settings(
         settings,
         secret,
         there,

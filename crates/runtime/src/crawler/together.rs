@@ -51,6 +51,9 @@ impl Crawler {
     /// A job that the tab stands at the beginning of, with those after it that go into the same call; none if it has to be
     /// done by itself.
     fn plan<'a>(&self, job: &'a Job, ahead: &'a [Ahead]) -> Option<Vec<Planned<'a>>> {
+        if ahead.is_empty() {
+            return None;
+        }
         let mut planned = vec![self.planned(job, self.at.clone()?)?];
         for Ahead { after, job } in ahead.iter().take_while(|ahead| !ahead.job.reset) {
             let last = planned.last_mut()?;

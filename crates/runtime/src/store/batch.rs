@@ -1,40 +1,48 @@
-//! What is written together, and the one transaction that writes it. A batch is on disk wholly or not at
-//! all; several waiting ones share a transaction, since what costs is the transaction's end.
+//! A batch of changes, and the transaction that writes it. A batch is on disk wholly or not at all.
+//! Waiting batches share a transaction, because the commit is what costs.
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
 use argiope_explore::id::StateKey;
 use redb::{Database, ReadableTable, Table, WriteTransaction};
 
 use super::detail::{ContentHash, FoundPage, StateDetail};
 use super::packed::{encode, pack};
-use super::{BLOBS, JOURNAL, KEPT, NAMED, STATES};
+use super::{BLOBS, FACTS, KEPT, NAMED, STATES};
 
-/// Things that belong together.
+/// Changes that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Appended to the journal in this order.
-    pub records: Vec<Record>,
-    /// States found, with what is known of them. A state told of again replaces what was known.
+    pub facts: Vec<Fact>,
+    /// States found, with their pages. A state that comes again replaces its page.
     pub states: Vec<(StateKey, FoundPage)>,
     /// Other bytes, each kept once under its [`ContentHash`].
     pub blobs: Vec<Vec<u8>>,
-    /// Small things under a name, replacing what the name stood for.
+    /// Small values by name, replacing earlier ones.
     pub named: Vec<(String, Vec<u8>)>,
-    /// What a controller of a ring keeps, appended in this order.
-    pub kept: Vec<Vec<u8>>,
+    /// What a controller of a cluster keeps, and of which crawl; appended in this order.
+    pub kept: Vec<(u64, Fact)>,
 }
 
 impl Batch {
-    /// A batch of records alone.
-    pub fn of_records(records: Vec<Record>) -> Self {
-        Self { records, ..Self::default() }
+    /// A batch of facts alone.
+    pub fn of_facts(facts: Vec<Fact>) -> Self {
+        Self { facts, ..Self::default() }
     }
 
-    /// About how many bytes it holds, without looking into each of its parts.
+    /// Roughly how many bytes it holds.
     pub(super) fn weight(&self) -> usize {
-        let record = |record: &Record| match record {
-            Record::State { actions, .. } => 64 + actions.len() * 16,
-            _ => 128,
+        let weight = |fact: &Fact| match fact {
+            Fact::State { offers, route, .. } => {
+                64 + offers.len() * 16 + route.as_ref().map_or(0, |route| route.len() * 48)
+            }
+            Fact::Transition { .. }
+            | Fact::GivenUp { .. }
+            | Fact::Stray { .. }
+            | Fact::Appeared { .. }
+            | Fact::PlainLink { .. }
+            | Fact::LinkFollower { .. }
+            | Fact::Spent { .. } => 128,
         };
         let found = |(_, found): &(StateKey, FoundPage)| {
             found.source.len()
@@ -42,11 +50,11 @@ impl Batch {
                 + found.offers.len() * 256
                 + found.screenshot.as_ref().map_or(0, Vec::len)
         };
-        self.records.iter().map(record).sum::<usize>()
+        self.facts.iter().map(weight).sum::<usize>()
             + self.states.iter().map(found).sum::<usize>()
             + self.blobs.iter().map(Vec::len).sum::<usize>()
             + self.named.iter().map(|(name, bytes)| name.len() + bytes.len()).sum::<usize>()
-            + self.kept.iter().map(|bytes| 64 + bytes.len()).sum::<usize>()
+            + self.kept.iter().map(|(_, fact)| weight(fact)).sum::<usize>()
     }
 }
 
@@ -57,20 +65,20 @@ pub(super) fn commit(database: &Database, batches: &[Batch]) -> Result<(), redb:
     Ok(transaction.commit()?)
 }
 
-/// Tables are opened only if something goes into them: opening one for writing is not free.
+/// Opens only the tables that it writes to: opening a table for writing costs time.
 fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::Error> {
-    if batches.iter().any(|batch| !batch.records.is_empty()) {
-        let mut journal = transaction.open_table(JOURNAL)?;
+    if batches.iter().any(|batch| !batch.facts.is_empty()) {
+        let mut journal = transaction.open_table(FACTS)?;
         let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
-        for (sequence, record) in (next..).zip(batches.iter().flat_map(|batch| &batch.records)) {
-            journal.insert(sequence, encode(record).as_slice())?;
+        for (sequence, fact) in (next..).zip(batches.iter().flat_map(|batch| &batch.facts)) {
+            journal.insert(sequence, encode(fact).as_slice())?;
         }
     }
     if batches.iter().any(|batch| !batch.kept.is_empty()) {
         let mut kept = transaction.open_table(KEPT)?;
         let next = kept.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
-        for (sequence, bytes) in (next..).zip(batches.iter().flat_map(|batch| &batch.kept)) {
-            kept.insert(sequence, bytes.as_slice())?;
+        for (sequence, fact) in (next..).zip(batches.iter().flat_map(|batch| &batch.kept)) {
+            kept.insert(sequence, encode(fact).as_slice())?;
         }
     }
     if batches.iter().any(|batch| !batch.states.is_empty() || !batch.blobs.is_empty()) {
@@ -93,7 +101,7 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
     Ok(())
 }
 
-/// Stores what a found state brings along, and says what is to be kept of the state itself.
+/// Stores the blobs of a found state, and gives what is kept of the state itself.
 fn keep(
     blobs: &mut Table<'_, u128, &'static [u8]>,
     found: &FoundPage,

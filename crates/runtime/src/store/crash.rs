@@ -1,11 +1,12 @@
-//! Tests on a disk that can be cut off, or filled up, before any of its operations. What was not synced
-//! may be there afterwards, in part or not at all. Whatever happens: the records are a prefix of what was
-//! appended, nothing acknowledged is missing, and the run can go on.
+//! Tests on a disk that fails, or fills up, before any of its operations. Data that was not synced
+//! may survive in full, partly or not at all. In each case the facts are a prefix of what was
+//! appended, nothing acknowledged is missing, and the run can be resumed.
 
 use std::io;
 use std::sync::{Arc, Mutex, mpsc};
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::outcome::Offered;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use redb::{Database, StorageBackend};
@@ -15,13 +16,13 @@ use super::*;
 
 /// What the disk says once it is cut off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cut {
+pub(super) enum Cut {
     Power,
     Full,
 }
 
 #[derive(Debug, Default)]
-struct Disk {
+pub(super) struct Disk {
     /// What is read back while the disk works.
     live: Vec<u8>,
     /// What was there at the last sync.
@@ -96,18 +97,30 @@ impl Disk {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Backend(Arc<Mutex<Disk>>);
+pub(super) struct Backend(Arc<Mutex<Disk>>);
 
 impl Backend {
-    fn cut_at(operation: u64, cut: Cut) -> Self {
+    pub(super) fn cut_at(operation: u64, cut: Cut) -> Self {
         Self(Arc::new(Mutex::new(Disk { cut: Some((operation, cut)), ..Disk::default() })))
     }
 
-    fn holding(image: Vec<u8>) -> Self {
+    pub(super) fn holding(image: Vec<u8>) -> Self {
         Self(Arc::new(Mutex::new(Disk { live: image.clone(), synced: image, ..Disk::default() })))
     }
 
-    fn database(&self) -> Result<Database, StoreError> {
+    /// The same, cut off after as many operations.
+    pub(super) fn holding_until(image: Vec<u8>, operations: u64, cut: Cut) -> Self {
+        let disk = Self::holding(image);
+        disk.0.lock().unwrap().cut = Some((operations, cut));
+        disk
+    }
+
+    /// What the disk holds after the power came back.
+    pub(super) fn image(&self, survivor: u64) -> Vec<u8> {
+        self.0.lock().unwrap().image(survivor)
+    }
+
+    pub(super) fn database(&self) -> Result<Database, StoreError> {
         builder()
             .create_with_backend(self.clone())
             .map_err(|error| StoreError::database(Path::new("disk"), error))
@@ -119,7 +132,7 @@ impl Backend {
         Ok(Store { path, database: Arc::new(database), meta, writable: true })
     }
 
-    fn open(&self) -> Result<Store, StoreError> {
+    pub(super) fn open(&self) -> Result<Store, StoreError> {
         Store::of(self.database()?, PathBuf::from("disk"), true)
     }
 }
@@ -169,10 +182,15 @@ fn source(number: u64) -> Vec<u8> {
 fn batch(number: u64) -> Batch {
     let action = ActionSignature(number);
     let records = vec![
-        Record::State { key: key(number), actions: vec![action; 9], links: vec![] },
-        Record::Transition { from: key(0), action, to: key(number), notes: vec![], once: false },
+        Fact::State {
+            key: key(number),
+            offers: vec![Offered { action, once: false }; 9],
+            route: None,
+            content: None,
+        },
+        Fact::Transition { from: key(0), action, to: key(number), notes: vec![] },
     ];
-    let mut batch = Batch::of_records(records);
+    let mut batch = Batch::of_facts(records);
     if !number.is_multiple_of(4) {
         let found =
             FoundPage { raw: number.into(), source: source(number), ..FoundPage::default() };
@@ -181,7 +199,7 @@ fn batch(number: u64) -> Batch {
     batch
 }
 
-/// Appends one batch after the other, each once the one before is acknowledged; gives how many were, and
+/// Appends batch after batch, each once the previous one is acknowledged. Gives how many were, and
 /// why it ended early.
 fn crawl(store: &Store, from: u64) -> (u64, Option<StoreError>) {
     let (tell, told) = mpsc::channel();
@@ -204,13 +222,10 @@ fn crawl(store: &Store, from: u64) -> (u64, Option<StoreError>) {
 
 /// Checks that a store holds the first batches wholly and nothing else; gives how many.
 fn check(store: &Store) -> u64 {
-    let records: Vec<Record> = store.records().unwrap().map(Result::unwrap).collect();
+    let records: Vec<Fact> = store.facts().unwrap().map(Result::unwrap).collect();
     let batches = records.len() as u64 / 2;
     let expected: Vec<Batch> = (0..batches).map(batch).collect();
-    assert_eq!(
-        records,
-        expected.iter().flat_map(|batch| batch.records.clone()).collect::<Vec<_>>()
-    );
+    assert_eq!(records, expected.iter().flat_map(|batch| batch.facts.clone()).collect::<Vec<_>>());
     let states: usize = expected.iter().map(|batch| batch.states.len()).sum();
     assert_eq!(store.states().unwrap().count(), states);
     for (key, found) in expected.iter().flat_map(|batch| &batch.states) {
@@ -222,8 +237,8 @@ fn check(store: &Store) -> u64 {
     batches
 }
 
-/// Runs the crawl on a disk that is cut off after so many operations, then on what is left of it. Gives
-/// whether the crawl came to its end before.
+/// Runs the crawl on a disk that fails after some operations, then on what survives. Gives whether
+/// the crawl came to its end before.
 fn survive(operation: u64, cut: Cut, survivors: std::ops::Range<u64>) -> bool {
     let disk = Backend::cut_at(operation, cut);
     let (acknowledged, complete) = match disk.create() {
@@ -241,11 +256,11 @@ fn survive(operation: u64, cut: Cut, survivors: std::ops::Range<u64>) -> bool {
         Err(_) => (None, false),
     };
     for survivor in survivors {
-        let image = disk.0.lock().unwrap().image(survivor);
+        let image = disk.image(survivor);
         let place = format!("operation {operation}, survivor {survivor}");
         if acknowledged.is_none() {
-            // The run had not begun: it can begin now, unless nobody was told that it had. A file whose
-            // first bytes were never written is emptied by `place::claim`.
+            // The run had not begun: it can begin now, unless it began unacknowledged.
+            // `run_dir::claim` empties a file whose first bytes were never written.
             let cut_short = image.iter().take(8).all(|byte| *byte == 0);
             let again = Backend::holding(if cut_short { Vec::new() } else { image }).create();
             assert!(matches!(again, Ok(_) | Err(StoreError::HoldsRun(_))), "{place}: {again:?}");
@@ -283,7 +298,7 @@ fn records_acknowledged_before_a_failure_can_be_read_in_the_same_process() {
     let (acknowledged, failure) = crawl(&store, 0);
     assert!(failure.is_some() && acknowledged > 0);
     let mut read = Vec::new();
-    for record in store.records().unwrap() {
+    for record in store.facts().unwrap() {
         read.push(record.unwrap());
     }
     assert_eq!(read.len() as u64, acknowledged * 2);

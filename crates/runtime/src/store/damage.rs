@@ -1,7 +1,8 @@
-//! Tests on stores whose bytes were changed by somebody else: every one of them must end in an error that
-//! says so, never in a panic, a huge allocation or wrong records.
+//! Tests on stores whose bytes were changed from outside. Each must end in an error that says so,
+//! never in a panic, a huge allocation or wrong facts.
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::spent::WriterId;
 use argiope_explore::chance::Chance;
 use redb::backends::InMemoryBackend;
 use serde_json::json;
@@ -44,12 +45,12 @@ fn set<K: redb::Key>(
 #[test]
 fn another_format_is_refused_with_both_versions() {
     let store = store();
-    set_meta(&store, "format", "2");
+    set_meta(&store, "format", "3");
     set_meta(&store, "argiope", "9.8.7");
     let error = reopened(store).unwrap_err().to_string();
     assert_eq!(
         error,
-        "memory was written by argiope 9.8.7 in store format 2; this argiope reads format 1"
+        "memory was written by argiope 9.8.7 in store format 3; this argiope reads format 2"
     );
 }
 
@@ -63,7 +64,7 @@ fn meta_that_cannot_be_read_is_damage() {
 }
 
 #[test]
-fn somebody_elses_database_is_not_a_store() {
+fn a_foreign_database_is_not_a_store() {
     let theirs = TableDefinition::<&str, &str>::new("theirs");
     let database = builder().create_with_backend(InMemoryBackend::new()).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -75,29 +76,27 @@ fn somebody_elses_database_is_not_a_store() {
 }
 
 #[test]
-fn a_changed_record_is_damage_and_ends_the_reading() {
+fn a_changed_fact_is_damage_and_ends_the_reading() {
     let store = store();
-    let record = Record::Spent { actions: 1, resets: 2 };
-    store
-        .commit(&[Batch::of_records(vec![record.clone(), record.clone(), record.clone()])])
-        .unwrap();
-    let good = packed::encode(&record);
+    let fact = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
+    store.commit(&[Batch::of_facts(vec![fact.clone(), fact.clone(), fact.clone()])]).unwrap();
+    let good = packed::encode(&fact);
     let cases: [&[u8]; 4] =
         [&[], &[200], &good[..good.len() - 1], &[good.as_slice(), &[0]].concat()];
     for bytes in cases {
-        set(&store, JOURNAL, 1, bytes);
-        let read: Vec<_> = store.records().unwrap().collect();
+        set(&store, FACTS, 1, bytes);
+        let read: Vec<_> = store.facts().unwrap().collect();
         assert!(matches!(read.as_slice(), [Ok(_), Err(StoreError::Damaged(_))]), "{read:?}");
     }
 }
 
 #[test]
-fn a_missing_record_is_damage() {
+fn a_missing_fact_is_damage() {
     let store = store();
-    let record = Record::Spent { actions: 1, resets: 2 };
-    store.commit(&[Batch::of_records(vec![record.clone()])]).unwrap();
-    set(&store, JOURNAL, 2, &packed::encode(&record));
-    let read: Vec<_> = store.records().unwrap().collect();
+    let fact = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
+    store.commit(&[Batch::of_facts(vec![fact.clone()])]).unwrap();
+    set(&store, FACTS, 2, &packed::encode(&fact));
+    let read: Vec<_> = store.facts().unwrap().collect();
     assert!(matches!(read.as_slice(), [Ok(_), Err(StoreError::Damaged(_))]), "{read:?}");
 }
 
@@ -105,11 +104,11 @@ fn a_missing_record_is_damage() {
 fn a_list_that_claims_to_be_huge_is_damage() {
     let store = store();
     // A state with 2^60 actions, of which none follows.
-    let mut bytes = vec![0, 0];
+    let mut bytes = vec![1, 1, 10, 0];
     bytes.extend([0x80; 8]);
     bytes.push(0x10);
-    set(&store, JOURNAL, 0, &bytes);
-    assert!(matches!(store.records().unwrap().next(), Some(Err(StoreError::Damaged(_)))));
+    set(&store, FACTS, 0, &bytes);
+    assert!(matches!(store.facts().unwrap().next(), Some(Err(StoreError::Damaged(_)))));
 }
 
 #[test]
@@ -151,7 +150,7 @@ fn any_changed_byte_of_a_detail_or_blob_is_damage_or_harmless() {
         source[chance.below(blob.len())] = chance.below(256) as u8;
         set(&store, STATES, key.0, &state);
         set(&store, BLOBS, detail.source.0, &source);
-        // A detail has no checksum of its own; it may say something else, but must say it in its form.
+        // A detail has no checksum of its own: its content may differ, its form must not.
         assert!(matches!(store.detail(key), Ok(_) | Err(StoreError::Damaged(_))));
         match store.blob(detail.source) {
             Ok(bytes) => assert_eq!(bytes.unwrap(), found().source),
@@ -161,24 +160,19 @@ fn any_changed_byte_of_a_detail_or_blob_is_damage_or_harmless() {
 }
 
 #[test]
-fn the_encoding_of_format_1_stays_as_it_is() {
-    let record = Record::Transition {
-        from: StateKey(1),
-        action: argiope_explore::id::ActionSignature(300),
-        to: StateKey(2),
-        notes: vec![argiope_controller::outcome::Note::Unsettled],
-        once: true,
-    };
-    assert_eq!(packed::encode(&record), [1, 1, 172, 2, 2, 1, 5, 1], "raise store::FORMAT");
-    let failed = Record::Failed {
-        from: StateKey(1),
-        action: argiope_explore::id::ActionSignature(2),
-        reason: argiope_controller::outcome::JobFailure::Lost,
-    };
-    assert_eq!(packed::encode(&failed), [2, 1, 2, 4], "raise store::FORMAT");
+fn a_fact_of_a_newer_argiope_is_refused_and_not_skipped() {
+    let store = store();
+    set(&store, FACTS, 0, &[200, 1, 1, 0]);
+    let error = store.facts().unwrap().next().unwrap().unwrap_err();
     assert_eq!(
-        packed::encode(&Record::Spent { actions: 1, resets: 2 }),
-        [5, 1, 2],
-        "raise store::FORMAT"
+        error.to_string(),
+        "fact 0: this argiope does not know facts of kind 200; a newer argiope wrote it, use that"
+    );
+    set(&store, KEPT, 0, &[7, 2, 9, 1, 0]);
+    let error = store.kept(|_, _| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kept fact 0: this argiope does not know version 9 of a transition; \
+         a newer argiope wrote it, use that"
     );
 }

@@ -1,9 +1,11 @@
-//! Reading a whole table, one entry at a time: a run of half a million records does not fit into the
+//! Reading a whole table, one entry at a time: a run of half a million facts does not fit into the
 //! memory that argiope allows itself.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
-use argiope_controller::record::Record;
+use argiope_controller::journal::Fact;
+use argiope_controller::journal::encoding::{EncodedFact, FactError};
 use argiope_explore::id::StateKey;
 use redb::OwnedRange;
 
@@ -11,33 +13,34 @@ use super::detail::StateDetail;
 use super::error::StoreError;
 use super::packed::{decode, unpack};
 
-/// The records of a run in the order in which they were appended. Ends after the first error.
-pub struct StoredRecords {
+/// The facts of a run in the order in which they were appended. Ends after the first error.
+pub struct StoredFacts {
     range: Option<OwnedRange<u64, &'static [u8]>>,
     path: PathBuf,
     next: u64,
 }
 
-impl StoredRecords {
+impl StoredFacts {
     pub(super) fn new(range: OwnedRange<u64, &'static [u8]>, path: PathBuf) -> Self {
         Self { range: Some(range), path, next: 0 }
     }
 
-    fn read(&mut self) -> Option<Result<Record, StoreError>> {
+    fn read(&mut self) -> Option<Result<Fact, StoreError>> {
         let (sequence, value) = match self.range.as_mut()?.next()? {
             Ok(entry) => entry,
             Err(error) => return Some(Err(StoreError::database(&self.path, error))),
         };
         if sequence.value() != self.next {
-            return Some(Err(StoreError::Damaged(format!("record {} is missing", self.next))));
+            return Some(Err(StoreError::Damaged(format!("fact {} is missing", self.next))));
         }
         self.next += 1;
-        Some(decode(value.value(), &format_args!("record {}", self.next - 1)))
+        let what = format_args!("fact {}", self.next - 1);
+        Some(decode(value.value(), &what).and_then(|encoded| fact(encoded, &what)))
     }
 }
 
-impl Iterator for StoredRecords {
-    type Item = Result<Record, StoreError>;
+impl Iterator for StoredFacts {
+    type Item = Result<Fact, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let read = self.read();
@@ -80,6 +83,16 @@ impl Iterator for StoredStates {
         }
         read
     }
+}
+
+/// A fact out of its stored form.
+pub(super) fn fact(encoded: EncodedFact<'_>, what: &dyn Display) -> Result<Fact, StoreError> {
+    encoded.decode().map_err(|error| match error {
+        FactError::Damaged(_) => StoreError::Damaged(format!("{what}: {error}")),
+        FactError::UnknownKind(_) | FactError::UnknownVersion { .. } => {
+            StoreError::NewerFact(format!("{what}: {error}"))
+        }
+    })
 }
 
 /// A state's detail out of its stored bytes.

@@ -1,5 +1,5 @@
-//! What is written once, when a run begins: who wrote it in which format, the run's identity and its
-//! settings. As text, so that an argiope of any other version can say what it found.
+//! What is written once, when a run begins: the version and format, the run's identity and its
+//! settings. It is text, so that any other version of argiope can name what it found.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,7 +9,8 @@ use std::time::SystemTime;
 use redb::{Database, ReadableDatabase};
 
 use super::error::StoreError;
-use super::{BLOBS, FORMAT, JOURNAL, META, NAMED, STATES};
+use super::migrate;
+use super::{BLOBS, FACTS, FORMAT, META, NAMED, STATES};
 
 /// What was written when the run began.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(super) fn begin(
             table.insert(b"settings".as_slice(), settings.to_string().as_bytes())?;
         }
         // All tables are there from the start, so that a reader need not ask.
-        transaction.open_table(JOURNAL)?;
+        transaction.open_table(FACTS)?;
         transaction.open_table(STATES)?;
         transaction.open_table(BLOBS)?;
         transaction.open_table(NAMED)?;
@@ -57,13 +58,14 @@ pub(super) fn begin(
     if write().map_err(|error| StoreError::database(path, error))? {
         return Ok(meta);
     }
-    // Somebody's database: ours or not?
+    // Distinguish a run from a foreign database.
     check(database, path)?;
     Err(StoreError::HoldsRun(path.parent().map_or_else(PathBuf::new, Path::to_owned)))
 }
 
-/// Reads what was written when the run began, and refuses what this version cannot read.
-pub(super) fn check(database: &Database, path: &Path) -> Result<Meta, StoreError> {
+/// Reads what was written when the run began, and in which format. Refuses a format that this
+/// version can neither read nor migrate.
+pub(super) fn check(database: &Database, path: &Path) -> Result<(Meta, u32), StoreError> {
     let transaction = database.begin_read().map_err(|error| StoreError::database(path, error))?;
     let table = match transaction.open_table(META) {
         Ok(table) => table,
@@ -90,17 +92,18 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Meta, StoreError
             .map_err(|_| StoreError::Damaged(format!("its {name} is not text")))
     };
     let (format, argiope) = (text("format")?, text("argiope")?);
-    if format != FORMAT.to_string() {
+    let readable = format.parse().ok().filter(|format| [FORMAT, migrate::FROM].contains(format));
+    let Some(readable) = readable else {
         return Err(StoreError::OtherVersion { path: path.to_owned(), argiope, format });
-    }
+    };
     let run = u128::from_str_radix(&text("run")?, 16)
         .map_err(|_| StoreError::Damaged("the run's identity is not a number".to_owned()))?;
     let settings = serde_json::from_str(&text("settings")?)
         .map_err(|error| StoreError::Damaged(format!("the settings cannot be read: {error}")))?;
-    Ok(Meta { argiope, run, settings })
+    Ok((Meta { argiope, run, settings }, readable))
 }
 
-/// A number that no other run has: the standard library's hashers are seeded by chance.
+/// A random number: the standard library seeds its hashers randomly.
 fn identity() -> u128 {
     let now = SystemTime::now();
     let half = || u128::from(RandomState::new().hash_one((now, std::process::id())));

@@ -1,11 +1,10 @@
-//! How values lie in the database: encoded, and compressed where that pays. Reading trusts nothing: a
-//! damaged value gives an error, and memory grows only with bytes that are really there.
+//! Encodes values for the database, and compresses them where that pays. Reading trusts nothing: a
+//! damaged value gives an error, and memory grows only with the bytes that are there.
 
 use std::fmt::Display;
 use std::io::Read;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 
@@ -68,8 +67,8 @@ pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// A value out of the store's encoding; all bytes must belong to it.
-pub(crate) fn decode<T: DeserializeOwned>(
-    bytes: &[u8],
+pub(crate) fn decode<'a, T: Deserialize<'a>>(
+    bytes: &'a [u8],
     what: &dyn Display,
 ) -> Result<T, StoreError> {
     match postcard::take_from_bytes(bytes) {

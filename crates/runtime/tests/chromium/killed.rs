@@ -32,7 +32,7 @@ fn kept(directory: &Path) -> BTreeSet<Executed> {
         Err(StoreError::NoRun(_) | StoreError::Unfinished(_)) => return BTreeSet::new(),
         store => store.unwrap(),
     };
-    let records: Vec<_> = store.records().unwrap().map(Result::unwrap).collect();
+    let records: Vec<_> = store.facts().unwrap().map(Result::unwrap).collect();
     let name = |(from, action)| {
         let state = store.detail(from).unwrap().unwrap();
         let offer = state.offers.into_iter().find(|offer| offer.signature == action).unwrap();

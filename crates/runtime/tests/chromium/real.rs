@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use argiope_browser::LaunchSettings;
 use argiope_browser::find::{Executable, find};
+use argiope_controller::journal::Fact;
 use argiope_controller::outcome::Note;
-use argiope_controller::record::Record;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_runtime::crawl::{CrawlError, CrawlPlan, CrawlProgress, CrawlSummary, crawl};
 use argiope_runtime::settings::CrawlSettings;
@@ -101,35 +101,39 @@ pub fn executable() -> Executable {
 }
 
 /// The journal of a crawl.
-pub fn records(directory: &Path) -> Vec<Record> {
-    Store::read(directory).unwrap().records().unwrap().map(Result::unwrap).collect()
+pub fn records(directory: &Path) -> Vec<Fact> {
+    Store::read(directory).unwrap().facts().unwrap().map(Result::unwrap).collect()
 }
 
 /// What the journal of a crawl adds up to.
-pub fn model(records: &[Record]) -> Model {
+pub fn model(records: &[Fact]) -> Model {
     let mut model = Model::default();
     for record in records {
         match *record {
-            Record::State { key, .. } => {
+            Fact::State { key, .. } => {
                 model.states.insert(key);
             }
-            Record::Transition { from, action, to, .. } => {
+            Fact::Transition { from, action, to, .. } => {
                 model.transitions.insert((from, action), to);
             }
-            Record::Failed { from, action, .. } => {
+            Fact::GivenUp { from, action, .. } => {
                 model.failed.insert((from, action));
             }
-            Record::Strayed { .. } | Record::Appeared { .. } | Record::Spent { .. } => {}
+            Fact::Stray { .. }
+            | Fact::Appeared { .. }
+            | Fact::PlainLink { .. }
+            | Fact::LinkFollower { .. }
+            | Fact::Spent { .. } => {}
         }
     }
     model
 }
 
 /// How many transitions carry which note.
-pub fn notes(records: &[Record]) -> Notes {
+pub fn notes(records: &[Fact]) -> Notes {
     let mut count = Notes::default();
     for record in records {
-        let Record::Transition { notes, .. } = record else { continue };
+        let Fact::Transition { notes, .. } = record else { continue };
         let has = |wanted: fn(&Note) -> bool| u64::from(notes.iter().any(wanted));
         count.dialogs += has(|note| matches!(note, Note::Dialog(..)));
         count.windows += has(|note| matches!(note, Note::Window(_)));

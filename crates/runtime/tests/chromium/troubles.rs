@@ -1,4 +1,4 @@
-//! Browsers that die or grow too large in the midst of a crawl: it goes on with a new one.
+//! Browsers that die or grow too large during a crawl: the crawl continues with a new one.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -6,14 +6,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use argiope_browser::LaunchSettings;
-use argiope_controller::job::CrawlerId;
+use argiope_controller::job::Job;
 use argiope_explore::identity;
 use argiope_runtime::browsers::{BrowserFactory, Browsers};
 use argiope_runtime::crawl::CrawlSummary;
+use argiope_runtime::crawler::Crawler;
+use argiope_runtime::executor::{
+    CrawlContext, JobSource, NotBegun, PoolEvent, PoolEvents, TabTask, TabWork, WorkResult,
+    WorkerPool, agent_settings, drive_tab,
+};
 use argiope_runtime::page_index::{PageIndex, SharedPageIndex};
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
-use argiope_runtime::work::{CrawlContext, EventSink, WorkerEvent, WorkerPool, agent};
 use argiope_sites::Server;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
@@ -76,50 +80,69 @@ fn a_browser_that_grew_past_its_limit_is_replaced_and_the_model_is_the_same() {
     assert!(found == expected);
 }
 
+/// Opens a tab and then panics.
+struct PanickingJobs;
+
+impl JobSource for PanickingJobs {
+    async fn next_work(&mut self, _: bool) -> Option<TabWork> {
+        Some(TabWork::Open)
+    }
+
+    async fn prepare(&mut self, _: &Job, _: &Crawler) -> Result<(), NotBegun> {
+        Ok(())
+    }
+
+    fn report(&mut self, result: WorkResult, _: Option<&Crawler>) {
+        panic!("as this test wants: {result:?}");
+    }
+}
+
 #[test]
-fn a_crawler_that_panics_is_told_of_on_every_thread() {
+fn the_pool_reports_tabs_that_panic_on_every_thread() {
     let pages = Pages::start(Duration::ZERO);
     let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=2")) };
     let place = Place::new();
     let store =
         Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
-    let office = CrawlContext {
+    let scope = Scope::of(&settings.url).unwrap();
+    let context = CrawlContext {
         url: settings.url.as_str().into(),
-        agent: agent(&settings, "secret".to_owned(), Scope::of(&settings.url).unwrap(), Vec::new()),
-        knowledge: SharedPageIndex::new(PageIndex::new(identity::find("content").unwrap())),
-        store: Arc::new(store),
+        agent: agent_settings(&settings, "secret".to_owned(), scope, Vec::new()),
+        pages: SharedPageIndex::new(PageIndex::new(identity::find("content").unwrap())),
+        details: Arc::new(store),
         screenshots: false,
     };
     let launch = LaunchSettings::new(executable(), place.profiles().to_owned());
     let (panicked, mut panics) = mpsc::unbounded_channel();
-    let tell: EventSink = Arc::new(move |told| match told {
-        WorkerEvent::Ready(_) => panic!("as this test wants"),
-        WorkerEvent::Panicked => panicked.send(()).unwrap(),
-        WorkerEvent::Done(..) | WorkerEvent::Broken(_) => unreachable!("nobody has a job"),
+    let events: PoolEvents = Arc::new(move |event| match event {
+        PoolEvent::Panicked => panicked.send(()).unwrap(),
+        PoolEvent::NotStarted(error) | PoolEvent::NotReplaced(error) => panic!("{error}"),
     });
+    let task = |_| -> TabTask {
+        let context = context.clone();
+        Box::new(|browsers| {
+            Box::pin(async move {
+                drive_tab(&browsers, &context, &mut None, &mut PanickingJobs).await;
+            })
+        })
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
         let browsers =
             Browsers::launch(Arc::new(BrowserFactory::new(launch, u64::MAX))).await.unwrap();
-        let crew = WorkerPool::gather(Rc::new(browsers), settings.tabs).unwrap();
-        let (jobs, hired): (Vec<_>, Vec<_>) = (0..2)
-            .map(|tab| {
-                let (jobs, given) = mpsc::unbounded_channel();
-                (jobs, (CrawlerId(tab), given))
-            })
-            .unzip();
-        let working = crew.begin(&office, &tell, None, hired);
-        for _ in &jobs {
+        let pool = WorkerPool::start(Rc::new(browsers), settings.tabs).unwrap();
+        let running = pool.run((0..2).map(task).collect(), &events);
+        for _ in 0..2 {
             panics.recv().await.unwrap();
         }
-        working.end().await;
+        running.close().await;
     });
     assert!(processes_with(place.profiles()).is_empty(), "browsers are left");
 }
 
-/// In a ring somebody else may have found out that only the browser's own input opens a menu.
+/// In a ring another crawler may have found out that only the browser's own input opens a menu.
 #[test]
-fn who_is_sent_through_a_menu_that_only_a_pointer_opens_finds_out_how() {
+fn a_crawler_sent_through_a_menu_that_only_a_pointer_opens_learns_how() {
     let server = Server::start("hover").unwrap();
     let place = Place::new();
     let settings = CrawlSettings::new(server.url());

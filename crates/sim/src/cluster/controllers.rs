@@ -1,6 +1,6 @@
 //! Controllers of a simulated ring: their queues, their inputs and their effects.
 
-use argiope_controller::peer::atlas::RouteHint;
+use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, ToCrawler,
 };
@@ -108,13 +108,13 @@ impl Cluster<'_> {
     }
 
     /// Only the scheme `global` broadcasts: it shows what a crawl costs if all learn at once.
-    fn broadcast(&mut self, node: usize, facts: &[RouteHint]) {
+    fn broadcast(&mut self, node: usize, hints: &[RouteHint]) {
         let from = self.nodes[node].key;
-        let initial = self.nodes[node].peer.atlas().initial();
+        let initial = self.nodes[node].peer.known().graph().initial();
         for receiver in live_nodes(&self.nodes).into_iter().filter(|&receiver| receiver != node) {
             self.env.counts.add_message("learned");
-            let facts = facts.to_vec();
-            let envelope = Envelope { initial, facts, ..Envelope::new(None, PeerMessage::Learned) };
+            let hints = hints.to_vec();
+            let envelope = Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };
             let input = PeerInput::Received(from, envelope);
             self.env.events.schedule(0, RingEvent::InputHandled(receiver, input));
         }

@@ -1,7 +1,7 @@
 //! Crawlers of a simulated ring: they perform tasks, report, and retry reports without an answer.
 
+use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
-use argiope_controller::peer::atlas::Route;
 use argiope_controller::peer::message::{
     Done, Envelope, PeerInput, PeerMessage, Task, TaskReport, ToCrawler,
 };
@@ -67,7 +67,8 @@ impl Cluster<'_> {
         };
         let step = Transition { from: *from, action: *action, to: at.key };
         let by = task.by;
-        let done = Done { task: *task, step, once: false, notes: None, new: false, kept_by: by };
+        let done =
+            Done { task: *task, step, once: false, notes: Vec::new(), new: false, kept_by: by };
         let envelope = Envelope::new(None, PeerMessage::Done(done));
         if let Some(&node) = self.node_of.get(&by) {
             let latency = self.env.draw_latency();

@@ -18,93 +18,94 @@ Examples:
   argiope crawl --demo --max-states 10 --out small-run
   argiope crawl --resume small-run --max-states none --quiet
 
-An action is whatever a user could do: click, type, choose, hover, drag and so on. A reset loads the \
-address again, with cookies and storage cleared. Everything that was found is in the directory at any \
-moment, so that a crawl can be interrupted or killed, and resumed. A limit that is given with --resume \
-replaces the one that the crawl began with, and `none` takes it away.
+An action is one step of a user: click, type, choose, hover, drag and so on. A reset clears \
+cookies and storage and loads the address again. The run directory holds everything found so far, \
+so that a crawl can be interrupted or killed, and resumed. With --resume a limit replaces the \
+earlier one; `none` removes it.
 
-With --json there is one object on standard output: url, complete, stopped_by (max-states, max-actions, \
-max-depth, max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, \
-resets, reset_cost (in actions), failed, nondeterministic, unsettled, urls, tabs, wall_s, actions_per_s \
-(both of this process only, if the crawl was resumed), out.
+With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
+max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
+reset_cost (in actions), failed, nondeterministic, unsettled, urls, tabs, wall_s, actions_per_s \
+(both of this process only), out.
 
-Exit codes: 0 complete, 1 failed, 2 bad input (nothing was written), 3 interrupted, 4 a limit was reached.";
+Exit codes: 0 complete, 1 failed, 2 bad input, 3 interrupted, 4 limit reached.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct CrawlArgs {
     #[command(flatten)]
-    pub what: What,
-    /// The directory for the run, new or empty [default: out/HOST-N]
+    pub target: CrawlTarget,
+    /// Write the run to DIR, which is new or empty [default: out/HOST-N]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub out: Option<PathBuf>,
-    /// The strategy; `argiope strategies` lists them [default: adaptive, on a ring greedy]
+    /// Explore with this strategy; `argiope strategies` lists them [default: adaptive, on a cluster
+    /// greedy]
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = strategy_names(&[]), hide_possible_values = true)]
     strategy: Option<String>,
-    /// How many tabs work at once [default: the number of cores]
+    /// Work with N tabs [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     tabs: Option<u32>,
-    /// When two pages are the same state; `argiope identities` lists the answers [default: content]
+    /// Tell states apart by this identity; `argiope identities` lists them [default: content]
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = identity_names(), hide_possible_values = true)]
     identity: Option<String>,
-    /// Stop at so many states
+    /// Stop after N states
     #[arg(long, value_name = "N", value_parser = limit_of_one)]
     max_states: Option<Limit>,
-    /// Stop before more than so many actions
+    /// Execute at most N actions
     #[arg(long, value_name = "N", value_parser = limit_of_one)]
     max_actions: Option<Limit>,
-    /// Do nothing in states that are more than so many actions away from the first one
+    /// Explore no state that is more than N actions away from the first
     #[arg(long, value_name = "N", value_parser = limit)]
     max_depth: Option<Limit>,
     /// Stop after this time, for example 90s, 10m or 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub max_time: Option<Duration>,
-    /// Decides everything that is left to chance [default: 1]
+    /// Seed the random generator with N [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
-    /// Keep a picture of every state
+    /// Store a screenshot of every state
     #[arg(long, conflicts_with = "resume")]
     screenshots: bool,
-    /// Leave out whatever matches this selector (may be given several times)
+    /// Ignore elements that match this selector (may be given several times)
     #[arg(long, value_name = "CSS", conflicts_with = "resume")]
     ignore: Vec<String>,
-    /// Fix the clock of the pages [TIME when none is given: 2024-01-15T10:30:00Z]
+    /// Freeze the clock of the pages [TIME if it is left out: 2024-01-15T10:30:00Z]
     #[arg(long, value_name = "TIME", conflicts_with = "resume", value_parser = moment, allow_hyphen_values = true,
           num_args = 0..=1, require_equals = true, default_missing_value = "2024-01-15T10:30:00Z")]
     freeze_time: Option<i64>,
-    /// How long a page may be busy after an action before it is taken as it is [default: 10s]
+    /// Wait at most this long for a page to settle after an action [default: 10s]
     #[arg(long, value_name = "DURATION", conflicts_with = "resume", value_parser = duration)]
     settle_cap: Option<Duration>,
-    /// The browser [default: $ARGIOPE_BROWSER, then the first Chromium or Chrome on the path]
+    /// Run this browser [default: $ARGIOPE_BROWSER, then a Chromium or Chrome on the path]
     #[arg(long, value_name = "PATH")]
     pub browser: Option<PathBuf>,
     /// Print one JSON object instead of the summary
     #[arg(long)]
     pub json: bool,
-    /// No progress on standard error
+    /// Print no progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
     pub ring: ClusterCrawlArgs,
 }
 
-/// What is to be crawled.
+/// What to crawl.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
-pub struct What {
-    /// The address of the application
+pub struct CrawlTarget {
+    /// Crawl the application at this address
     #[arg(value_name = "URL")]
     pub url: Option<String>,
-    /// Go on with the run in this directory
+    /// Resume the run in DIR
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Crawl a small mail application that argiope itself serves on loopback
+    /// Crawl a small mail application that argiope serves on loopback
     #[arg(long)]
     pub demo: bool,
 }
 
-/// A limit, or that there is none.
+/// A limit, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(Option<u32>);
 
@@ -114,15 +115,17 @@ impl Limit {
     }
 }
 
+/// Parses a limit.
 fn limit(text: &str) -> Result<Limit, String> {
     if text == "none" {
         return Ok(Limit(None));
     }
     let number =
-        text.parse().map_err(|_| format!("a number up to {} or 'none' is needed", u32::MAX))?;
+        text.parse().map_err(|_| format!("write a number up to {} or 'none'", u32::MAX))?;
     Ok(Limit(Some(number)))
 }
 
+/// Parses a limit of at least 1.
 fn limit_of_one(text: &str) -> Result<Limit, String> {
     match limit(text)? {
         Limit(Some(0)) => Err("it must be at least 1".to_owned()),
@@ -133,8 +136,9 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
 impl CrawlArgs {
     /// The settings of a new crawl.
     pub fn settings(&self, url: String) -> CrawlSettings {
-        let chosen =
-            |name: &Option<String>, usual: &str| name.clone().unwrap_or_else(|| usual.to_owned());
+        let chosen = |name: &Option<String>, default: &str| {
+            name.clone().unwrap_or_else(|| default.to_owned())
+        };
         let strategy = if self.ring.is_wanted() {
             strategies::FOR_PARTIAL_GRAPHS[0]
         } else {
@@ -153,12 +157,12 @@ impl CrawlArgs {
         if let Some(cap) = self.settle_cap {
             settings.settle_ms = u32::try_from(cap.as_millis()).unwrap_or(u32::MAX);
         }
-        self.change(&mut settings);
+        self.apply_changes(&mut settings);
         settings
     }
 
-    /// What may be changed while a crawl is under way.
-    pub fn change(&self, settings: &mut CrawlSettings) {
+    /// Applies the options that a resumed crawl may change.
+    pub fn apply_changes(&self, settings: &mut CrawlSettings) {
         settings.tabs = self.tabs.unwrap_or(settings.tabs);
         if let Some(limit) = self.max_states {
             settings.max_states = limit.as_usize();

@@ -1,5 +1,5 @@
-//! `argiope crawl --cluster` and `argiope attach`: a crawl that a ring of controllers shares. It is begun, followed and
-//! fetched from here; it goes on whether somebody follows it or not.
+//! `argiope crawl --cluster` and `argiope attach`: submit a crawl to a cluster, follow it, and
+//! fetch its result. The crawl continues without a client.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,41 +21,43 @@ use clap::builder::PossibleValuesParser;
 use tokio::sync::Notify;
 
 use super::progress::ProgressPrinter;
-use super::report::Ended;
+use super::report::CrawlReport;
 use super::run_dir::{self, RunDir};
 use super::{CrawlArgs, DEMO, all_masks};
 use crate::recorded::{self, refused};
-use argiope::cluster::{Security, block_on, chance};
+use argiope::cluster::{Security, block_on, random_number};
 use argiope::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
 use argiope::{format, interrupt, output, terminal};
 
-/// So often what is missing is asked for again, with a pause between.
+/// The attempts to fetch a complete result.
 const FETCHES: u32 = 5;
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// So long the controllers of a ring are looked for before a crawl that was followed is let go.
-const LONGEST_SEARCH: Duration = Duration::from_secs(30);
+/// The time without any controller after which a client gives up.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a crawl on a ring needs beside the rest.
+/// The options of a crawl on a cluster.
 #[derive(clap::Args)]
-#[command(next_help_heading = "On a ring of controllers")]
+#[command(next_help_heading = "On a cluster")]
 pub struct ClusterCrawlArgs {
-    /// Let the ring crawl that a controller there is in, with its crawlers (several: whichever answers)
+    /// Submit the crawl to the cluster at ADDR; of several, the first controller that answers
     #[arg(long, value_name = "ADDR", value_delimiter = ',', conflicts_with_all = ["resume", "tabs", "browser"])]
     cluster: Vec<String>,
-    /// What controllers know of each other's states [default: forward-global]; static divides the work among crawlers in
-    /// advance, around one coordinator: the controller that is dialled, without which the crawl waits
+    /// Share knowledge among controllers by this scheme [default: forward-global]; static divides
+    /// the work in advance, and the controller at ADDR coordinates it
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(scheme_names()))]
     scheme: Option<String>,
-    /// How the static scheme divides the actions of a state [default: stride]
+    /// Divide the actions of a state in this way; requires --scheme static [default: stride]
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(division::ALL.map(|(name, _)| name)))]
     division: Option<String>,
-    /// What becomes of what a lost controller knew [default: redundancy]; not with static
+    /// Recover the states of a lost controller by this policy; not with static [default:
+    /// redundancy]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(RECOVERIES))]
     recovery: Option<String>,
-    /// On how many other controllers there are copies [default: 1]; not with static
+    /// Keep R replicas of each state; not with static [default: 1]
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(0..=4))]
     backups: Option<u32>,
-    /// Do not wait for it: print its id and end
+    /// Print the id of the crawl and end; the crawl continues
     #[arg(long)]
     detach: bool,
     #[command(flatten)]
@@ -63,13 +65,13 @@ pub struct ClusterCrawlArgs {
 }
 
 impl ClusterCrawlArgs {
-    /// Whether a ring is to do it.
+    /// Whether a cluster is asked for.
     pub fn is_wanted(&self) -> bool {
         !self.cluster.is_empty()
     }
 
-    /// What was given and means nothing without a ring.
-    pub fn pointless(&self) -> Option<&'static str> {
+    /// The first option given that requires --cluster.
+    pub fn requires_cluster(&self) -> Option<&'static str> {
         let given = [
             ("--scheme", self.scheme.is_some()),
             ("--division", self.division.is_some()),
@@ -81,33 +83,31 @@ impl ClusterCrawlArgs {
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// Whether the work is to be divided in advance.
+    /// Whether the work is divided in advance.
     fn is_static(&self) -> bool {
         self.scheme.as_deref() == Some(star::NAME)
     }
 
     fn order(&self, settings: &CrawlSettings) -> Result<Order, CommandFailure> {
-        let usual = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
+        let default = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
         if self.is_static() {
             let given =
                 [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
             if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
                 return Err(CommandFailure::Input(format!(
-                    "{name} means nothing with --scheme static: all is on the disk of its one coordinator"
+                    "{name} cannot be used with --scheme static: only its coordinator stores states"
                 )));
             }
-            return Ok(usual.divided(self.division.as_deref().unwrap_or(division::ALL[0].0)));
+            return Ok(default.divided(self.division.as_deref().unwrap_or(division::ALL[0].0)));
         }
         if self.division.is_some() {
-            return Err(CommandFailure::Input(
-                "only the static scheme has a division: --scheme static".to_owned(),
-            ));
+            return Err(CommandFailure::Input("--division requires --scheme static".to_owned()));
         }
         Ok(Order {
-            scheme: self.scheme.clone().unwrap_or(usual.scheme),
-            recovery: self.recovery.clone().unwrap_or(usual.recovery),
-            backups: self.backups.unwrap_or(usual.backups),
-            settings: usual.settings,
+            scheme: self.scheme.clone().unwrap_or(default.scheme),
+            recovery: self.recovery.clone().unwrap_or(default.recovery),
+            backups: self.backups.unwrap_or(default.backups),
+            settings: default.settings,
         })
     }
 }
@@ -117,59 +117,61 @@ fn scheme_names() -> Vec<&'static str> {
 }
 
 const AFTER_HELP: &str = "\
-With the id that `argiope crawl --cluster ADDR --detach` printed:
+Examples (with the id that `argiope crawl --cluster ADDR --detach` prints):
   argiope attach 6f2a90c1d3b4e587 --cluster 127.0.0.1:7401
   argiope attach 6f2a90c1d3b4e587 --cluster 127.0.0.1:7401 --stop
 
-Ctrl-C lets go of a crawl; it goes on, and can be attached to again.
+Ctrl-C detaches from a crawl, which continues.
 
-Exit codes: 0 complete, 1 failed, 2 bad input, 3 let go, 4 stopped before it was complete.";
+Exit codes: 0 complete, 1 failed, 2 bad input, 3 detached, 4 stopped before it was complete.";
 
-/// As typed.
+/// The arguments as typed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct AttachArgs {
-    /// The crawl
+    /// Attach to the crawl with this id
     #[arg(value_name = "ID", value_parser = crawl_id)]
     id: CrawlId,
-    /// Where controllers of the ring listen
+    /// Dial the controllers at ADDR; of several, the first that answers
     #[arg(long, value_name = "ADDR", value_delimiter = ',', required = true)]
     cluster: Vec<String>,
-    /// Stop it first; what was found so far is fetched
+    /// Stop the crawl, and fetch what it has found
     #[arg(long)]
     stop: bool,
-    /// The directory for the run, new or empty [default: out/HOST-N]
+    /// Write the run to DIR, which is new or empty [default: out/HOST-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object instead of the summary
     #[arg(long)]
     json: bool,
-    /// No progress on standard error
+    /// Print no progress
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
     security: Security,
 }
 
+/// Parses the id of a crawl.
 fn crawl_id(text: &str) -> Result<CrawlId, String> {
     let number = u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16);
-    number.map(CrawlId).ok_or_else(|| "an id has sixteen digits from 0 to f".to_owned())
+    number.map(CrawlId).ok_or_else(|| "write an id of sixteen digits from 0 to f".to_owned())
 }
 
-/// A crawl that is followed.
-struct Following<'a> {
+/// A client that follows a crawl.
+struct CrawlFollower<'a> {
     switch: &'a Switch,
     addresses: Vec<String>,
     id: CrawlId,
     limits: Limits,
     stopped_by: Option<StoppedBy>,
-    /// The most tabs that worked for it at a time, as far as was seen.
+    /// The most tabs that worked for it at once, as far as reported.
     tabs: u32,
     last: Status,
     started: Instant,
 }
 
-/// When to stop. A ring is told so when somebody who follows it sees that it is time: it may go a little further.
+/// The limits of a crawl. The client stops the crawl when it sees one reached, so a crawl may
+/// exceed them a little.
 #[derive(Default)]
 struct Limits {
     states: Option<u64>,
@@ -177,42 +179,44 @@ struct Limits {
     until: Option<Instant>,
 }
 
-/// What became of a crawl that was followed.
-enum Followed {
+/// How following a crawl ended.
+enum FollowEnd {
+    /// The crawl is over.
     Over,
-    LetGo,
+    /// The user pressed Ctrl-C.
+    Detached,
 }
 
-/// Begins a crawl on a ring.
+/// Submits a crawl to a cluster.
 pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
-    let server = if args.what.demo {
+    let server = if args.target.demo {
         Some(Server::start(DEMO).map_err(|error| CommandFailure::Failed(error.to_string()))?)
     } else {
         None
     };
     let url =
-        server.as_ref().map(Server::url).or_else(|| args.what.url.clone()).unwrap_or_default();
+        server.as_ref().map(Server::url).or_else(|| args.target.url.clone()).unwrap_or_default();
     Scope::of(&url).map_err(CommandFailure::Input)?;
     let settings = args.settings(url);
     if settings.max_depth.is_some() {
-        return Err(CommandFailure::Input("--max-depth is not known to a ring".to_owned()));
+        return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
     }
     let ring = &args.ring;
     let order = ring.order(&settings)?;
-    let switch = ring.security.switch(Role::Client, chance()?, None)?;
-    let id = CrawlId(chance()? as u64);
+    let switch = ring.security.switch(Role::Client, random_number()?, None)?;
+    let id = CrawlId(random_number()? as u64);
     let limits = Limits {
         states: settings.max_states.map(|limit| limit as u64),
         actions: settings.max_actions,
         until: args.max_time.map(|time| started + time),
     };
-    let place = if ring.detach {
+    let run_dir = if ring.detach {
         None
     } else {
-        Some(place_for(args.out.as_deref(), &settings, args.what.demo)?)
+        Some(run_dir_for(args.out.as_deref(), &settings, args.target.demo)?)
     };
-    let mut following = Following {
+    let mut follower = CrawlFollower {
         switch: &switch,
         addresses: ring.cluster.clone(),
         id,
@@ -225,29 +229,29 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let interrupted = interrupt::listen();
     let begun = block_on(async {
         tokio::select! {
-            begun = following.begin(order) => begun,
+            begun = follower.begin(order) => begun,
             () = interrupted.notified() => Err(ClientError::No("interrupted before the crawl began".to_owned())),
         }
     })?;
     if let Err(error) = begun {
-        if let Some(place) = place {
-            place.undo();
+        if let Some(run_dir) = run_dir {
+            run_dir.undo();
         }
         return Err(failed(&error));
     }
-    let Some(place) = place else {
+    let Some(run_dir) = run_dir else {
         let again =
             format!("{} attach {id} --cluster {}", format::program(), ring.cluster.join(","));
         terminal::message(&format!("the crawl continues; to attach to it: {again}"));
         return output::print(&format!("{id}\n"));
     };
-    follow(&mut following, &place, &settings, args.json, args.quiet)
+    follow(&mut follower, &run_dir, &settings, args.json, args.quiet)
 }
 
-/// Follows a crawl that somebody began.
+/// Attaches to a crawl.
 pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
-    let switch = args.security.switch(Role::Client, chance()?, None)?;
-    let mut following = Following {
+    let switch = args.security.switch(Role::Client, random_number()?, None)?;
+    let mut follower = CrawlFollower {
         switch: &switch,
         addresses: args.cluster.clone(),
         id: args.id,
@@ -258,23 +262,27 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
         started: Instant::now(),
     };
     let settings = block_on(async {
-        let mut client = Client::dial_any(following.switch, &following.addresses).await?;
+        let mut client = Client::dial_any(follower.switch, &follower.addresses).await?;
         if args.stop {
             client.stop(args.id).await?;
         }
         let status = client.status().await?;
         let crawl = status.crawls.into_iter().find(|crawl| crawl.id == args.id);
         let crawl = crawl.ok_or_else(|| {
-            ClientError::No(format!("there is no crawl {} on this ring", args.id))
+            ClientError::No(format!(
+                "the cluster has no crawl {}; `argiope status` lists them",
+                args.id
+            ))
         })?;
         Ok(crawl.order.settings)
     })?
     .map_err(|error: ClientError| failed(&error))?;
-    let place = place_for(args.out.as_deref(), &settings, false)?;
-    follow(&mut following, &place, &settings, args.json, args.quiet)
+    let run_dir = run_dir_for(args.out.as_deref(), &settings, false)?;
+    follow(&mut follower, &run_dir, &settings, args.json, args.quiet)
 }
 
-fn place_for(
+/// Chooses the directory of the run.
+fn run_dir_for(
     out: Option<&std::path::Path>,
     settings: &CrawlSettings,
     demo: bool,
@@ -283,10 +291,11 @@ fn place_for(
     let name = if demo { DEMO.to_owned() } else { run_dir::name_of(&scope.site) };
     match out {
         Some(path) => Ok(RunDir::given(path)),
-        None => RunDir::chosen(&name),
+        None => RunDir::numbered(&name),
     }
 }
 
+/// Classifies an error of a client.
 fn failed(error: &ClientError) -> CommandFailure {
     match error {
         ClientError::No(_) => CommandFailure::Input(error.to_string()),
@@ -296,33 +305,33 @@ fn failed(error: &ClientError) -> CommandFailure {
     }
 }
 
-/// Follows a crawl to its end, fetches it, and says how it ended.
+/// Follows a crawl to its end, fetches the result and prints the summary.
 fn follow(
-    following: &mut Following<'_>,
-    place: &RunDir,
+    follower: &mut CrawlFollower<'_>,
+    run_dir: &RunDir,
     settings: &CrawlSettings,
     json: bool,
     quiet: bool,
 ) -> Result<(), CommandFailure> {
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
-    let store = Store::create(&place.path, &as_json).map_err(|error| refused(&error))?;
+    let store = Store::create(&run_dir.path, &as_json).map_err(|error| refused(&error))?;
     let interrupted = interrupt::listen();
-    let mut watch = ProgressPrinter::new(quiet, false);
+    let mut printer = ProgressPrinter::new(quiet, false);
     let followed = block_on(async {
-        let followed = following.follow_to_the_end(&mut watch, &interrupted).await?;
+        let followed = follower.follow_to_end(&mut printer, &interrupted).await?;
         let fetched = match followed {
-            Followed::LetGo => None,
-            Followed::Over => Some(following.fetch().await?),
+            FollowEnd::Detached => None,
+            FollowEnd::Over => Some(follower.fetch().await?),
         };
         Ok::<_, ClientError>(fetched)
     });
-    watch.end();
+    printer.end();
     let fetched = match followed? {
         Ok(Some(fetched)) => fetched,
         Ok(None) => {
-            place.undo();
+            run_dir.undo();
             let again =
-                format!("attach {} --cluster {}", following.id, following.addresses.join(","));
+                format!("attach {} --cluster {}", follower.id, follower.addresses.join(","));
             terminal::message(&format!(
                 "the crawl continues; to attach to it again: {} {again}",
                 format::program()
@@ -330,18 +339,19 @@ fn follow(
             return Err(CommandFailure::Ended(INTERRUPTED));
         }
         Err(error) => {
-            place.undo();
+            run_dir.undo();
             return Err(failed(&error));
         }
     };
-    tell(following, &store, &fetched, place, settings, json)
+    conclude(follower, &store, &fetched, run_dir, settings, json)
 }
 
-fn tell(
-    following: &Following<'_>,
+/// Stores the fetched result, prints the summary and chooses the exit code.
+fn conclude(
+    follower: &CrawlFollower<'_>,
     store: &Store,
     fetched: &Fetched,
-    place: &RunDir,
+    run_dir: &RunDir,
     settings: &CrawlSettings,
     json: bool,
 ) -> Result<(), CommandFailure> {
@@ -350,17 +360,22 @@ fn tell(
     let learned = learned::load(store).map_err(|error| refused(&error))?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
-    let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), following.stopped_by);
+    let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
     summary.progress.actions_now = summary.progress.actions;
-    let settings = CrawlSettings { tabs: following.tabs, ..settings.clone() };
+    let settings = CrawlSettings { tabs: follower.tabs, ..settings.clone() };
     let masks = all_masks(&learned);
-    let wall = following.started.elapsed();
-    let ended =
-        Ended { settings: &settings, summary: &summary, wall, out: &place.path, masks: &masks };
-    output::print(&if json { ended.json() } else { ended.text() })?;
+    let wall = follower.started.elapsed();
+    let report = CrawlReport {
+        settings: &settings,
+        summary: &summary,
+        wall,
+        out: &run_dir.path,
+        masks: &masks,
+    };
+    output::print(&if json { report.json() } else { report.text() })?;
     match incomplete {
         None => Ok(()),
-        Some(_) if following.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
+        Some(_) if follower.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
         Some(why) => {
             terminal::message(&format!("the model is incomplete: {why}"));
             Err(CommandFailure::Ended(FAILED))
@@ -368,14 +383,14 @@ fn tell(
     }
 }
 
-impl Following<'_> {
+impl CrawlFollower<'_> {
     async fn begin(&self, order: Order) -> Result<(), ClientError> {
         Client::dial_any(self.switch, &self.addresses).await?.start(self.id, order).await
     }
 
-    /// Whichever controller answers within some time; those that were heard of since as well.
+    /// Dials any known controller, for a limited time.
     async fn dial_again(&self) -> Result<Client, ClientError> {
-        let until = Instant::now() + LONGEST_SEARCH;
+        let until = Instant::now() + DIAL_TIMEOUT;
         loop {
             match Client::dial_any(self.switch, &self.addresses).await {
                 Err(error) if Instant::now() > until => return Err(error),
@@ -388,39 +403,39 @@ impl Following<'_> {
         }
     }
 
-    async fn follow_to_the_end(
+    async fn follow_to_end(
         &mut self,
-        watch: &mut ProgressPrinter,
+        printer: &mut ProgressPrinter,
         interrupted: &Notify,
-    ) -> Result<Followed, ClientError> {
+    ) -> Result<FollowEnd, ClientError> {
         loop {
             let mut client = tokio::select! {
                 client = self.dial_again() => client?,
-                () = interrupted.notified() => return Ok(Followed::LetGo),
+                () = interrupted.notified() => return Ok(FollowEnd::Detached),
             };
             loop {
                 let status = tokio::select! {
                     status = client.stands() => status,
-                    () = interrupted.notified() => return Ok(Followed::LetGo),
+                    () = interrupted.notified() => return Ok(FollowEnd::Detached),
                 };
                 let status = match status {
                     Ok(status) => status,
-                    // Another controller will know.
+                    // The next loop dials another controller.
                     Err(ClientError::Gone(_)) => break,
                     Err(error) => return Err(error),
                 };
-                self.heard_of(&status);
+                self.learn_addresses(&status);
                 let total = status.total(self.id);
-                watch.show(&progress(&total, self.started));
+                printer.show(&progress(&total, self.started));
                 let over = total.finished;
                 self.tabs = self.tabs.max(total.crawlers);
                 if status.crawls.iter().any(|crawl| crawl.id == self.id && crawl.stopped) {
-                    // By somebody else, if it was not for a limit.
+                    // By another client, unless a limit was reached.
                     self.stopped_by.get_or_insert(StoppedBy::Interrupt);
                 }
                 self.last = status;
                 if over {
-                    return Ok(Followed::Over);
+                    return Ok(FollowEnd::Over);
                 }
                 if self.stopped_by.is_none()
                     && let Some(by) = self.limits.reached(&total)
@@ -432,8 +447,8 @@ impl Following<'_> {
         }
     }
 
-    /// Controllers that can be dialled when this one is gone.
-    fn heard_of(&mut self, status: &Status) {
+    /// Notes controllers that can be dialled if this one is lost.
+    fn learn_addresses(&mut self, status: &Status) {
         for member in &status.members {
             if !self.addresses.contains(&member.member.address) {
                 self.addresses.push(member.member.address.clone());
@@ -441,7 +456,7 @@ impl Following<'_> {
         }
     }
 
-    /// Everything from everybody.
+    /// Fetches the result from all controllers.
     async fn fetch(&self) -> Result<Fetched, ClientError> {
         let mut fetched = Fetched::beside(&self.last, self.id);
         let mut last = None;
@@ -472,6 +487,7 @@ impl Following<'_> {
 }
 
 impl Limits {
+    /// The limit that is reached, if any.
     fn reached(&self, total: &CrawlTally) -> Option<StoppedBy> {
         if self.states.is_some_and(|limit| total.states >= limit) {
             Some(StoppedBy::MaxStates)
@@ -485,6 +501,7 @@ impl Limits {
     }
 }
 
+/// The progress that a tally shows.
 fn progress(total: &CrawlTally, started: Instant) -> CrawlProgress {
     CrawlProgress {
         states: total.states as usize,

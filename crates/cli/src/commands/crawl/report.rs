@@ -1,4 +1,4 @@
-//! What a crawl found, at its end: for people, or as one JSON object.
+//! The summary of a crawl: for people, or as one JSON object.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,20 +13,20 @@ use serde::Serialize;
 
 use argiope::format;
 
-/// So many volatile parts are shown; `argiope explain` shows all.
-const SHOWN: usize = 5;
+/// The masks that the summary lists; `argiope explain` lists all.
+const LISTED: usize = 5;
 
 /// A crawl that has ended.
-pub struct Ended<'a> {
-    /// What was asked for.
+pub struct CrawlReport<'a> {
+    /// The settings of the run.
     pub settings: &'a CrawlSettings,
     /// How it ended.
     pub summary: &'a CrawlSummary,
-    /// How long it took, the start of the browser included.
+    /// The time taken, with the start of the browser.
     pub wall: Duration,
-    /// Where everything is.
+    /// The run directory.
     pub out: &'a Path,
-    /// What changed by itself on every page, and in single states.
+    /// The masks of all pages and of single states.
     pub masks: &'a Masks,
 }
 
@@ -50,7 +50,7 @@ struct Line<'a> {
     out: String,
 }
 
-impl Ended<'_> {
+impl CrawlReport<'_> {
     /// Actions per second of this process.
     fn pace(&self) -> f64 {
         self.summary.progress.actions_now as f64 / self.wall.as_secs_f64().max(0.001)
@@ -91,7 +91,7 @@ impl Ended<'_> {
         serde_json::to_string(&line).expect("numbers and texts are JSON") + "\n"
     }
 
-    /// Some lines for people.
+    /// A few lines for people.
     pub fn text(&self) -> String {
         let CrawlSummary { progress, reset_cost, .. } = self.summary;
         let mut text = format!("{}: {}\n", name(&self.settings.url), self.end());
@@ -103,7 +103,7 @@ impl Ended<'_> {
         );
         _ = writeln!(
             text,
-            "{} and {} (a reset costs as much as {} actions)",
+            "{}, {} (cost of a reset: {} actions)",
             count(progress.actions, "action"),
             count(progress.resets, "reset"),
             number(*reset_cost),
@@ -113,9 +113,9 @@ impl Ended<'_> {
             let time = format::time(self.wall);
             _ = writeln!(text, "{time} with {tabs}, {:.1} actions/s", self.pace());
         }
-        self.troubles(&mut text);
-        self.volatile(&mut text);
-        self.next(&mut text);
+        self.write_problems(&mut text);
+        self.write_masks(&mut text);
+        self.write_next_steps(&mut text);
         text
     }
 
@@ -124,72 +124,71 @@ impl Ended<'_> {
             return "complete".to_owned();
         }
         let why = match self.summary.stopped_by {
-            Some(StoppedBy::MaxStates) => "stopped at the limit of states",
-            Some(StoppedBy::MaxActions) => "stopped at the limit of actions",
-            Some(StoppedBy::MaxDepth) => "done but for what is deeper than the limit",
-            Some(StoppedBy::MaxTime) => "stopped at the limit of time",
+            Some(StoppedBy::MaxStates) => "stopped by --max-states",
+            Some(StoppedBy::MaxActions) => "stopped by --max-actions",
+            Some(StoppedBy::MaxDepth) => "stopped by --max-depth",
+            Some(StoppedBy::MaxTime) => "stopped by --max-time",
             Some(StoppedBy::Interrupt) => "interrupted",
-            Some(StoppedBy::NotLoaded) => "stopped, since the address cannot be loaded any more",
-            Some(StoppedBy::Trouble) | None => "stopped by trouble",
+            Some(StoppedBy::NotLoaded) => "stopped, since the address can no longer be loaded",
+            Some(StoppedBy::Trouble) | None => "stopped by an error",
         };
         format!(
-            "{why}, {} not tried",
+            "{why}, {} unexplored",
             count(self.summary.progress.unexplored as u64, "known action")
         )
     }
 
-    fn troubles(&self, text: &mut String) {
+    fn write_problems(&self, text: &mut String) {
         let CrawlSummary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } =
             self.summary;
-        let mut say = |number: usize, one: &str, many: &str| {
+        let mut write = |number: usize, one: &str, many: &str| {
             if number > 0 {
                 _ = writeln!(text, "{number} {}", if number == 1 { one } else { many });
             }
         };
-        say(*failed, "action failed and was given up", "actions failed and were given up");
-        say(
+        write(*failed, "action failed", "actions failed");
+        write(
             *nondeterministic,
             "transition leads to several states",
             "transitions lead to several states",
         );
-        say(
+        write(
             *unsettled,
-            "transition ended while its page was still busy",
-            "transitions ended while their page was still busy",
+            "transition to a page that did not settle",
+            "transitions to pages that did not settle",
         );
-        say(*urls, "plain link", "plain links");
-        say(*browsers_replaced as usize, "browser was replaced", "browsers were replaced");
+        write(*urls, "plain link", "plain links");
+        write(*browsers_replaced as usize, "browser was replaced", "browsers were replaced");
     }
 
-    fn volatile(&self, text: &mut String) {
+    fn write_masks(&self, text: &mut String) {
         let masks = &self.masks.masks;
         if masks.is_empty() {
             return;
         }
-        let were = if masks.len() == 1 { "was" } else { "were" };
-        _ = writeln!(text, "{} {were} masked:", count(masks.len() as u64, "volatile part"));
-        for mask in masks.iter().take(SHOWN) {
+        _ = writeln!(text, "{} of volatile content:", count(masks.len() as u64, "mask"));
+        for mask in masks.iter().take(LISTED) {
             _ = writeln!(text, "  {mask}");
         }
-        if masks.len() > SHOWN {
+        if masks.len() > LISTED {
             let (program, out) = (format::program(), format::path(self.out));
-            _ = writeln!(text, "  and {} more: {program} explain {out}", masks.len() - SHOWN);
+            _ = writeln!(text, "  and {} more: {program} explain {out}", masks.len() - LISTED);
         }
     }
 
-    /// What to do next.
-    fn next(&self, text: &mut String) {
+    /// The commands that come next.
+    fn write_next_steps(&self, text: &mut String) {
         let (program, out) = (format::program(), format::path(self.out));
-        _ = writeln!(text, "everything is in {out}:");
+        _ = writeln!(text, "the run is in {out}:");
         _ = writeln!(text, "  {program} states {out}");
         _ = writeln!(text, "  {program} export {out} --format model");
-        if let Some(resume) = self.resume() {
-            _ = writeln!(text, "to go on:\n  {resume}");
+        if let Some(resume) = self.resume_command() {
+            _ = writeln!(text, "to resume:\n  {resume}");
         }
     }
 
-    /// How to go on, unless there is nothing left.
-    pub fn resume(&self) -> Option<String> {
+    /// The command that resumes the crawl, unless it is complete.
+    pub fn resume_command(&self) -> Option<String> {
         if self.summary.complete {
             return None;
         }

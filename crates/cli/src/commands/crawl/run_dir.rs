@@ -1,5 +1,5 @@
-//! The directory of a new run: chosen if none was given, and taken away again if the crawl could not
-//! begin. Takes away only what this process made.
+//! The directory of a new run. If the crawl cannot begin, it is removed again, but only what this
+//! process made.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,28 +9,28 @@ use argiope_runtime::store;
 
 use argiope::failure::CommandFailure;
 
-/// A directory for a new run.
+/// The directory of a new run.
 pub struct RunDir {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// What was not there before, the innermost first.
+    /// The directories that this process made, the innermost first.
     made: Vec<PathBuf>,
 }
 
 impl RunDir {
-    /// The directory that was asked for. The store makes it and says what is wrong with it.
+    /// The directory of --out, which the store makes and checks.
     pub fn given(path: &Path) -> Self {
         let missing =
             path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists());
         Self { path: path.to_owned(), made: missing.map(Path::to_owned).collect() }
     }
 
-    /// A new directory `out/NAME-1`, or with the next number that is free.
-    pub fn chosen(name: &str) -> Result<Self, CommandFailure> {
+    /// Makes `out/NAME-1`, or with the next free number.
+    pub fn numbered(name: &str) -> Result<Self, CommandFailure> {
         let out = Path::new("out");
         let cannot = |path: &Path, error: &std::io::Error| {
             CommandFailure::Input(format!(
-                "cannot make the folder {}: {error}; choose one with --out",
+                "cannot make the directory {}: {error}; choose another with --out",
                 path.display()
             ))
         };
@@ -53,22 +53,22 @@ impl RunDir {
         unreachable!("there is always a larger number")
     }
 
-    /// Takes the run away that has not begun, and every folder that was made for it and is empty now.
+    /// Removes a run that has not begun, and the directories made for it that are empty.
     pub fn undo(&self) {
-        // What cannot be removed stays: it harms nobody, and the reason of the failure is what matters.
+        // Errors are ignored: the user needs the first failure, and leftovers are harmless.
         let _ = fs::remove_file(self.path.join(store::FILE));
-        for folder in &self.made {
-            let _ = fs::remove_dir(folder);
+        for directory in &self.made {
+            let _ = fs::remove_dir(directory);
         }
     }
 }
 
-/// The part of a folder's name that says what was crawled.
+/// Makes a directory name from a site.
 pub fn name_of(site: &str) -> String {
     let plain =
         |one: char| if one.is_ascii_alphanumeric() || one == '.' || one == '-' { one } else { '_' };
     let name: String = site.chars().take(80).map(plain).collect();
-    // A name of dots would be another folder.
+    // A name of dots would be another directory.
     name.trim_start_matches(['.', '-']).to_owned()
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::name_of;
 
     #[test]
-    fn a_host_cannot_lead_out_of_the_folder() {
+    fn a_host_cannot_lead_out_of_the_directory() {
         assert_eq!(name_of("example.com"), "example.com");
         assert_eq!(name_of("[::1]"), "___1_");
         assert_eq!(name_of("../../etc"), "_.._etc");

@@ -1,4 +1,4 @@
-//! One run as one line of JSON, for programs. The fields and their order are a promise.
+//! One run as one line of JSON. The fields and their order are stable.
 
 use argiope_explore::bound::Bound;
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl Effort {
     }
 }
 
-/// The line, with its end. `wall_ms` is the only field that differs between two equal runs.
+/// The line with its end. Only `wall_ms` differs between two equal runs.
 pub fn line(run: &Run, reset_cost: f64, bound: &Bound, wall_ms: f64) -> String {
     let line = Line {
         strategy: run.strategy,

@@ -1,4 +1,4 @@
-//! Simulated rings as a line of JSON each, or as a table.
+//! Crawls of simulated rings as lines of JSON or as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use argiope_sim::cluster::{Cluster, Counts, checks, spec};
 use argiope_sim::crawler::World;
 use argiope_sim::star::Star;
 
-/// What came of one simulated crawl by a ring. The fields and their order are a promise.
+/// The result of one crawl by a simulated ring. The fields and their order are stable.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterOutcome {
     strategy: &'static str,
-    /// What was left to chance.
+    /// The seed of the random generator.
     pub seed: u64,
     states: usize,
     transitions: usize,
@@ -24,35 +24,35 @@ pub struct ClusterOutcome {
     recovery: &'static str,
     /// Actions, and resets at their cost.
     pub cost: f64,
-    /// Until the end was noticed.
+    /// The time until the end was detected.
     pub simulated_ms: f64,
-    /// By kind; those that keep the ring together (`ring`) are not in the total.
+    /// Messages by kind; those of the ring itself (`ring`) are not in the total.
     messages: BTreeMap<&'static str, u64>,
     messages_total: u64,
-    /// Of the total.
+    /// The total over the transitions.
     pub messages_per_transition: f64,
-    /// Tasks by the number of actions on the way, those after a reset left out.
+    /// Tasks by the length of their path, without those after a reset.
     depths: Vec<u64>,
-    /// The share of the time that crawlers waited.
+    /// The share of time that crawlers are idle.
     idle_share: f64,
     failures: u64,
     reexecuted: u64,
-    /// Whether the model that was found is the application.
+    /// Whether the model found equals the application.
     pub model_equal: bool,
-    /// What was found to be wrong, if anything.
+    /// What is wrong, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong: Option<String>,
     wall_ms: f64,
 }
 
 impl ClusterOutcome {
-    /// Of a ring's crawl that is over.
+    /// The outcome of a ring.
     pub fn of(cluster: &Cluster<'_>, wall_ms: f64) -> Self {
         let wrong = checks::check_end(cluster);
         Self::new(cluster.scenario(), cluster.world(), cluster.counts(), wrong, wall_ms)
     }
 
-    /// Of a star's crawl that is over.
+    /// The outcome of a star.
     pub fn of_star(star: &Star<'_>, wall_ms: f64) -> Self {
         Self::new(star.scenario(), star.world(), star.counts(), star.violation(), wall_ms)
     }
@@ -92,7 +92,7 @@ impl ClusterOutcome {
         }
     }
 
-    /// The line, with its end. `wall_ms` is the only field that differs between two equal runs.
+    /// The line with its end. Only `wall_ms` differs between two equal runs.
     pub fn line(&self) -> String {
         let mut line = serde_json::to_string(self).expect("figures are plain data");
         line.push('\n');
@@ -100,15 +100,16 @@ impl ClusterOutcome {
     }
 }
 
-/// Several runs as a table, a row each.
+/// A table with a row for each run.
 pub fn table(outcomes: &[ClusterOutcome]) -> String {
     let mut text = String::from(
-        "seed  scheme          recovery       cost  simulated s  messages each  again  idle  failures  model\n",
+        "seed  scheme          recovery       cost  simulated s  messages/transition  repeated  idle  \
+         failures  model\n",
     );
     for outcome in outcomes {
         let _ = writeln!(
             text,
-            "{:>4}  {:<14}  {:<10}  {:>7.0}  {:>11.3}  {:>13.2}  {:>5}  {:>3.0}%  {:>8}  {}",
+            "{:>4}  {:<14}  {:<10}  {:>7.0}  {:>11.3}  {:>19.2}  {:>8}  {:>3.0}%  {:>8}  {}",
             outcome.seed,
             outcome.scheme,
             outcome.recovery,
@@ -118,7 +119,7 @@ pub fn table(outcomes: &[ClusterOutcome]) -> String {
             outcome.reexecuted,
             outcome.idle_share * 100.0,
             outcome.failures,
-            outcome.wrong.as_deref().unwrap_or("as it is"),
+            outcome.wrong.as_deref().unwrap_or("equal"),
         );
     }
     text

@@ -22,58 +22,58 @@ use argiope::source::CheckedModel;
 
 use super::outcome::{ClusterOutcome, table};
 
-/// As typed. Nothing of it is looked at without `--controllers` or `--scenario`.
+/// The options of a simulated ring as typed. They require `--controllers` or `--scenario`.
 #[derive(clap::Args, Default)]
 #[command(next_help_heading = "A ring of controllers")]
 pub struct SimulatedRingArgs {
-    /// How many controllers share the crawl; without it there is none, and one crawler
+    /// Simulate a ring of N controllers [default: no ring, one crawler]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     controllers: Option<u32>,
-    /// How many crawlers they have [default: 20 each]
+    /// Simulate M crawlers [default: 20 for each controller]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     crawlers: Option<u32>,
-    /// What controllers know of each other's states [default: forward-global]; static has one coordinator and divides
-    /// the work among crawlers in advance
+    /// Share knowledge among controllers by this scheme [default: forward-global]; static divides
+    /// the work in advance, with one coordinator
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(scheme_names()))]
     scheme: Option<String>,
-    /// How the static scheme divides the actions of a state [default: stride]
+    /// Divide the actions of a state in this way; requires --scheme static [default: stride]
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(division::ALL.map(|(name, _)| name)))]
     division: Option<String>,
-    /// What becomes of what a lost controller knew [default: retry]
+    /// Recover the states of a lost controller by this policy [default: retry]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(spec::RECOVERIES))]
     recovery: Option<String>,
-    /// On how many other controllers there are copies [default: 1]
+    /// Keep R replicas of each state [default: 1]
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(0..=16))]
     backups: Option<u32>,
-    /// What fails and when: none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%; also join@10%,
-    /// leave@50%, restart:1s@20% (with what its disk has kept), slow:20@10%, freeze:2s@30%, part:2s@40%; several with
-    /// + between them [default: none]
+    /// Inject failures: none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%; also
+    /// join@10%, leave@50%, restart:1s@20% (from its disk), slow:20@10%, freeze:2s@30%,
+    /// part:2s@40%; several with + between them [default: none]
     #[arg(long, value_name = "SPEC")]
     failures: Option<String>,
-    /// How long a message takes: 1ms, 1ms..5ms, or 1ms~ for a heavy tail [default: 1ms]
+    /// Set the latency of a message: 1ms, 1ms..5ms, or 1ms~ for a heavy tail [default: 1ms]
     #[arg(long, value_name = "TIME")]
     latency: Option<String>,
-    /// How long an action takes [default: 10ms]
+    /// Set the duration of an action [default: 10ms]
     #[arg(long, value_name = "TIME")]
     action_time: Option<String>,
-    /// How long a controller works on a message [default: 0us]
+    /// Set the time that a controller processes a message [default: 0us]
     #[arg(long, value_name = "TIME")]
     processing: Option<String>,
-    /// How often controllers see to it that their disks keep what was written [default: 50ms]
+    /// Set the time between two syncs of a controller's disk [default: 50ms]
     #[arg(long, value_name = "TIME")]
     sync: Option<String>,
-    /// Take all of these from a file (TOML, the same names); what is typed wins
+    /// Read these options from FILE (TOML, the same names); options on the command line win
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// Write everything that happens with the first seed to a file
+    /// Write every event of the first seed to a file
     #[arg(long, value_name = "TRACE")]
     trace: Option<PathBuf>,
-    /// Step through a trace (with the same application) and see whether everything happens as it did
+    /// Replay a trace with the same application, and check every event
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["controllers", "scenario", "trace"])]
     pub(super) replay: Option<PathBuf>,
 }
 
-/// What a scenario file says.
+/// The content of a scenario file.
 #[derive(Serialize, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct ScenarioFile {
@@ -96,12 +96,12 @@ fn scheme_names() -> Vec<&'static str> {
 
 impl SimulatedRingArgs {
     /// Whether a ring is asked for.
-    pub fn wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.controllers.is_some() || self.scenario.is_some()
     }
 
-    /// What is typed, and for the rest what the file says.
-    fn written(&self) -> Result<ScenarioFile, CommandFailure> {
+    /// The options of the command line over those of the file.
+    fn merged(&self) -> Result<ScenarioFile, CommandFailure> {
         let file = match &self.scenario {
             Some(path) => read(path)?,
             None => ScenarioFile::default(),
@@ -121,8 +121,8 @@ impl SimulatedRingArgs {
         })
     }
 
-    /// Whether something is asked for that only a ring has.
-    pub fn pointless(&self) -> Option<&'static str> {
+    /// The first option given that requires a ring.
+    pub fn requires_ring(&self) -> Option<&'static str> {
         let given = [
             (self.crawlers.is_some(), "--crawlers"),
             (self.scheme.is_some(), "--scheme"),
@@ -149,16 +149,16 @@ pub fn run(
     json: bool,
 ) -> Result<(), CommandFailure> {
     let world = World::new(&app.model);
-    let written = args.written()?;
+    let options = args.merged()?;
     let mut outcomes = Vec::new();
     for &strategy in strategies {
         for seed in seeds.clone() {
-            let scenario = scenario(&written, app, strategy, seed)?;
+            let scenario = scenario(&options, app, strategy, seed)?;
             let started = Instant::now();
             if scenario.division.is_some() {
                 if args.trace.is_some() {
                     return Err(CommandFailure::Input(
-                        "only the crawl of a ring can be traced".to_owned(),
+                        "--trace cannot be used with --scheme static".to_owned(),
                     ));
                 }
                 let mut star = Star::new(&world, scenario);
@@ -168,7 +168,7 @@ pub fn run(
             }
             let mut cluster = Cluster::new(&world, scenario);
             if let Some(path) = args.trace.as_deref().filter(|_| outcomes.is_empty()) {
-                let header = trace::Header::new(app, strategy.name, seed, written.clone());
+                let header = trace::Header::new(app, strategy.name, seed, options.clone());
                 trace::write(path, &header, &mut cluster)?;
             }
             cluster.run();
@@ -182,39 +182,42 @@ pub fn run(
     }
     match outcomes.iter().find_map(|outcome| Some((outcome.seed, outcome.wrong.as_deref()?))) {
         Some((seed, wrong)) => Err(CommandFailure::Failed(format!(
-            "the simulated crawl went wrong: {wrong}; to see it, add --seed {seed} --trace FILE, then --replay FILE"
+            "the simulated crawl failed: {wrong}; to inspect it, add --seed {seed} --trace FILE, then \
+             --replay FILE"
         ))),
         None => Ok(()),
     }
 }
 
-/// In whole microseconds: the rest is noise.
+/// Rounded to microseconds: more digits are noise.
 fn milliseconds_since(started: Instant) -> f64 {
     started.elapsed().as_micros() as f64 / 1000.0
 }
 
-/// What is written, checked.
+/// Checks the options.
 pub(super) fn scenario(
-    written: &ScenarioFile,
+    options: &ScenarioFile,
     app: &CheckedModel,
     strategy: &'static NamedStrategy,
     seed: u64,
 ) -> Result<Scenario, CommandFailure> {
     let wrong = |error: spec::SpecError| CommandFailure::Input(error.to_string());
-    let controllers = written.controllers.unwrap_or(1) as usize;
-    let crawlers = written.crawlers.map_or(20 * controllers, |many| many as usize);
+    let controllers = options.controllers.unwrap_or(1) as usize;
+    let crawlers = options.crawlers.map_or(20 * controllers, |many| many as usize);
     if crawlers == 0 || controllers == 0 {
-        return Err(CommandFailure::Input("a ring needs a controller and a crawler".to_owned()));
+        return Err(CommandFailure::Input(
+            "a ring needs at least one controller and one crawler".to_owned(),
+        ));
     }
     let mut scenario = Scenario::new(controllers, crawlers, app.reset_cost, seed);
     scenario.strategy = strategy;
     scenario.is_checked = app.model.transitions() < 10_000;
-    let scheme = written.scheme.as_deref();
-    let division = written.division.as_deref();
+    let scheme = options.scheme.as_deref();
+    let division = options.division.as_deref();
     if scheme == Some(STATIC) {
         if controllers > 1 {
             return Err(CommandFailure::Input(
-                "the static scheme has one coordinator: --controllers 1".to_owned(),
+                "--scheme static has one coordinator: use --controllers 1".to_owned(),
             ));
         }
         let name = division.unwrap_or(division::ALL[0].0);
@@ -223,7 +226,7 @@ pub(super) fn scenario(
         scenario.division = Some(found.ok_or_else(unknown)?.1);
     } else {
         if division.is_some() {
-            return Err(CommandFailure::Input("only the static scheme has a division".to_owned()));
+            return Err(CommandFailure::Input("--division requires --scheme static".to_owned()));
         }
         strategies::find_for_partial_graphs(strategy.name).map_err(CommandFailure::Input)?;
     }
@@ -231,14 +234,14 @@ pub(super) fn scenario(
         let found: Option<&'static Scheme> = schemes::find(name);
         scenario.scheme = found.ok_or_else(|| unknown("scheme", name, &scheme_names()))?;
     }
-    if let Some(name) = &written.recovery {
+    if let Some(name) = &options.recovery {
         let found = spec::parse_recovery(name);
         scenario.recovery = found.ok_or_else(|| unknown("recovery", name, spec::RECOVERIES))?;
     }
-    if let Some(backups) = written.backups {
+    if let Some(backups) = options.backups {
         scenario.backups = backups as usize;
     }
-    if let Some(given) = &written.failures {
+    if let Some(given) = &options.failures {
         (scenario.scheduled_faults, scenario.failures_per_hour) =
             spec::parse_faults(given).map_err(wrong)?;
         let of_ring =
@@ -247,42 +250,44 @@ pub(super) fn scenario(
             scenario.scheduled_faults.iter().any(|&(_, happening)| of_ring(happening));
         if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
             return Err(CommandFailure::Input(
-                "the static scheme has no ring that anything could befall: only crawlers come and go"
-                    .to_owned(),
+                "--scheme static has no ring: only crawlers can fail, join or leave".to_owned(),
             ));
         }
     }
     let time = |given: &String| {
         spec::parse_time(given).ok_or_else(|| {
-            CommandFailure::Input(format!("{given:?} is no time: expected such as 10ms or 250us"))
+            CommandFailure::Input(format!(
+                "{given:?} is no duration; write for example 10ms or 250us"
+            ))
         })
     };
-    let action = written.action_time.as_ref().map(time).transpose()?;
-    let latency = written
+    let action = options.action_time.as_ref().map(time).transpose()?;
+    let latency = options
         .latency
         .as_ref()
         .map(|given| spec::parse_latency(given))
         .transpose()
         .map_err(wrong)?;
     scenario.set_pace(action, latency);
-    if let Some(given) = &written.processing {
+    if let Some(given) = &options.processing {
         scenario.processing_time = time(given)?.saturating_mul(1000);
     }
-    if let Some(given) = &written.sync {
+    if let Some(given) = &options.sync {
         scenario.sync_interval = time(given)?.max(1);
     }
     Ok(scenario)
 }
 
-fn unknown(what: &str, given: &str, there_are: &[&str]) -> CommandFailure {
-    CommandFailure::Input(names::unknown(what, given, there_are.iter().copied()))
+fn unknown(kind: &str, given: &str, known: &[&str]) -> CommandFailure {
+    CommandFailure::Input(names::unknown(kind, given, known.iter().copied()))
 }
 
+/// Reads a scenario file.
 fn read(path: &std::path::Path) -> Result<ScenarioFile, CommandFailure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {
         let what = error.message().lines().next().unwrap_or_default().to_owned();
-        CommandFailure::Input(format!("{}: no scenario: {what}", path.display()))
+        CommandFailure::Input(format!("{} is no scenario: {what}", path.display()))
     })
 }

@@ -1,4 +1,4 @@
-//! Everything that happened in the crawl of a ring, in a file: written once, then stepped through.
+//! Every event of a simulated ring in a file, to be replayed and checked.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
@@ -16,7 +16,7 @@ use argiope::source::CheckedModel;
 
 const FORMAT: &str = "argiope-trace/1";
 
-/// The first line of a trace: what it takes for the same to happen again.
+/// The first line of a trace: everything that determines the crawl.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -28,7 +28,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a crawl to be.
+    /// The header of a crawl.
     pub fn new(app: &CheckedModel, strategy: &str, seed: u64, scenario: ScenarioFile) -> Self {
         let (format, application, strategy) =
             (FORMAT.to_owned(), app.describe(), strategy.to_owned());
@@ -36,7 +36,7 @@ impl Header {
     }
 }
 
-/// Crawls to the end and writes down what happens.
+/// Crawls to the end and writes every event.
 pub fn write(
     path: &Path,
     header: &Header,
@@ -56,8 +56,8 @@ pub fn write(
     file.flush().map_err(failed)
 }
 
-/// Lets everything happen again, line by line, and sees whether it is as it was. On a terminal every line waits for
-/// Enter; an `a` before it lets all the rest happen at once.
+/// Crawls again and compares every event with the trace. On a terminal it waits for Enter after
+/// each line; `a` and Enter replays the rest at once.
 pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
     let wrong = |what: String| CommandFailure::Input(format!("{}: {what}", path.display()));
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
@@ -65,15 +65,18 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
     let first =
         recorded.next().transpose().map_err(|error| wrong(error.to_string()))?.unwrap_or_default();
     let header: Header = serde_json::from_str(&first)
-        .map_err(|error| wrong(format!("no trace of argiope: {error}")))?;
+        .map_err(|error| wrong(format!("it is no trace of argiope: {error}")))?;
     if header.format != FORMAT {
-        return Err(wrong(format!("a trace of another version: {:?}", header.format)));
+        return Err(wrong(format!("the trace has another version: {:?}", header.format)));
     }
     if header.application != app.describe() {
-        return Err(wrong(format!("a trace of another application: {:?}", header.application)));
+        return Err(wrong(format!(
+            "the trace is of another application: {:?}",
+            header.application
+        )));
     }
     let strategy = strategies::find(&header.strategy)
-        .ok_or_else(|| wrong(format!("there is no strategy {:?}", header.strategy)))?;
+        .ok_or_else(|| wrong(format!("unknown strategy {:?}", header.strategy)))?;
     let world = World::new(&app.model);
     let mut cluster = Cluster::new(&world, scenario(&header.scenario, app, strategy, header.seed)?);
     let mut waits = io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -86,7 +89,7 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
             if then.as_ref() != Some(&line) {
                 let then = then.unwrap_or_else(|| "nothing".to_owned());
                 return Err(CommandFailure::Failed(format!(
-                    "not as it was: line {number} of {} says: {}",
+                    "the replay differs: line {number} of {} has: {}",
                     path.display(),
                     argiope::format::name(&then)
                 )));
@@ -100,8 +103,9 @@ pub fn replay(path: &Path, app: &CheckedModel) -> Result<(), CommandFailure> {
     }
     match recorded.next() {
         None => Ok(()),
-        Some(_) => {
-            Err(CommandFailure::Failed(format!("not as it was: {} goes on", path.display())))
-        }
+        Some(_) => Err(CommandFailure::Failed(format!(
+            "the replay differs: {} has more events",
+            path.display()
+        ))),
     }
 }

@@ -1,5 +1,5 @@
-//! Pages as an attacker would send them: nothing panics, everything is the same each time, and what
-//! identities promise holds of any page.
+//! Random pages, as an attacker could send them: nothing panics, results are deterministic, and the
+//! guarantees of the identities hold.
 
 use std::collections::BTreeSet;
 
@@ -79,8 +79,7 @@ fn page() -> impl Strategy<Value = Page> {
     )
 }
 
-/// Two pages that have something to do with each other: the second is the first with a few nodes
-/// replaced, gone or added.
+/// Two related pages: the second is the first with a few nodes replaced, removed or added.
 fn two_pages() -> impl Strategy<Value = (Page, Page)> {
     (page(), proptest::collection::vec((0_usize..24, node(), 0_u8..3), 0..4)).prop_map(
         |(a, changes)| {
@@ -101,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn any_page_gets_a_name_and_its_actions_different_ones(page in page()) {
+    fn any_page_gets_a_key_and_different_signatures(page in page()) {
         for identity in ALL {
             let once = identity.recognise(&page, &Masks::NONE);
             prop_assert_eq!(&once, &identity.recognise(&page.clone(), &Masks::NONE));
@@ -112,19 +111,19 @@ proptest! {
     }
 
     #[test]
-    fn a_mended_page_is_the_same_state(page in page()) {
-        // What hung below a text or nowhere moves; pages without that keep their name.
-        if let Ok(mended) = page.clone().checked() {
-            prop_assert_eq!(mended.clone().checked(), Ok(mended.clone()));
-            if mended.nodes == page.nodes {
+    fn a_repaired_page_is_the_same_state(page in page()) {
+        // Children of texts and nodes without a parent move; other pages keep their key.
+        if let Ok(repaired) = page.clone().checked() {
+            prop_assert_eq!(repaired.clone().checked(), Ok(repaired.clone()));
+            if repaired.nodes == page.nodes {
                 let content = find("content").unwrap();
-                prop_assert_eq!(content.recognise(&mended, &Masks::NONE).key, content.recognise(&page, &Masks::NONE).key);
+                prop_assert_eq!(content.recognise(&repaired, &Masks::NONE).key, content.recognise(&page, &Masks::NONE).key);
             }
         }
     }
 
     #[test]
-    fn strict_tells_apart_what_content_does_and_content_what_text_is((a, b) in two_pages()) {
+    fn strict_distinguishes_all_that_the_other_identities_do((a, b) in two_pages()) {
         let same = |name| {
             let identity = find(name).unwrap();
             identity.recognise(&a, &Masks::NONE) == identity.recognise(&b, &Masks::NONE)
@@ -134,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn differences_count_exactly_if_the_states_differ((a, b) in two_pages()) {
+    fn a_difference_counts_exactly_if_the_states_differ((a, b) in two_pages()) {
         for identity in ALL {
             let found = difference(identity, &Masks::NONE, &a, &b);
             let counts = found.iter().any(|difference| difference.verdict == Significance::Counts);
@@ -147,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn learning_from_any_pages_keeps_its_promises((a, b) in two_pages(), c in page()) {
+    fn learned_masks_are_deterministic_and_resolve_their_state((a, b) in two_pages(), c in page()) {
         for identity in ALL {
             let masks = learn_masks(identity, &a, &b);
             prop_assert_eq!(&masks, &learn_masks(identity, &a, &b));
@@ -166,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn any_masks_from_a_file_are_stood((a, b) in two_pages(), c in page()) {
+    fn masks_from_a_file_apply_to_any_page((a, b) in two_pages(), c in page()) {
         let masks = learn_masks(find("strict").unwrap(), &a, &b);
         let json = serde_json::to_string(&masks).unwrap();
         let masks: Masks = serde_json::from_str(&json).unwrap();
@@ -177,7 +176,7 @@ proptest! {
 }
 
 #[test]
-fn the_deepest_page_is_no_trouble() {
+fn a_page_of_maximal_depth_is_recognised() {
     let nodes = (0..=u16::MAX).map(|depth| PageNode {
         depth,
         tag: "button".into(),

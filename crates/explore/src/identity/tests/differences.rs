@@ -1,4 +1,4 @@
-//! What `explain` tells people.
+//! Explanations of differences between two pages.
 
 use crate::identity::text_page::page;
 use crate::identity::{Masks, Significance, difference, find, learn_masks};
@@ -13,7 +13,7 @@ fn check(identity: &str, a: &str, b: &str, expected: &[&str]) {
 const LIST: &str = "html\n  body\n    main id=list\n      ul\n        li 'Buy bread'\n        li class=x 'Buy milk'";
 
 #[test]
-fn differences_are_told_with_their_places() {
+fn differences_are_listed_with_their_places() {
     check(
         "content",
         LIST,
@@ -38,7 +38,7 @@ fn differences_are_told_with_their_places() {
 }
 
 #[test]
-fn actions_and_what_is_hidden_are_told() {
+fn actions_and_hidden_elements_are_listed() {
     check(
         "content",
         "ul\n  li 'Milk'\n    button 'Delete'",
@@ -49,7 +49,7 @@ fn actions_and_what_is_hidden_are_told() {
 }
 
 #[test]
-fn what_does_not_count_is_told_as_such() {
+fn ignored_differences_are_marked() {
     check(
         "structure",
         "ul\n  li 'a'\n  li 'b'",
@@ -62,7 +62,7 @@ fn what_does_not_count_is_told_as_such() {
 }
 
 #[test]
-fn masked_differences_are_told_as_such() {
+fn masked_differences_are_marked() {
     let text = "html\n  body\n    p '10:00'\n    b 'x'";
     let (a, b) = (page(text), page(&text.replace("10:00", "10:01")));
     let content = find("content").unwrap();
@@ -75,7 +75,7 @@ fn masked_differences_are_told_as_such() {
 }
 
 #[test]
-fn long_ways_are_shortened_and_hostile_words_escaped() {
+fn long_paths_are_shortened_and_control_characters_escaped() {
     let deep: String = (0..20).map(|depth| format!("{}div\n", " ".repeat(depth))).collect();
     let text = format!("{deep}{}p title=a 'x\u{1b}[31m'", " ".repeat(20));
     check(

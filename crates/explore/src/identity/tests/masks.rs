@@ -1,4 +1,4 @@
-//! Volatile parts: learned from two looks, masked, and nothing else is.
+//! Masks: learned from two captures, and covering nothing else.
 
 use crate::identity::text_page::page;
 use crate::identity::{Masks, NamedIdentity, StateMasks, find, learn_masks, learn_value_masks};
@@ -8,7 +8,7 @@ fn content() -> &'static NamedIdentity {
     find("content").unwrap()
 }
 
-/// Learns from two loads and checks that they have become one state.
+/// Learns masks from two loads and checks that the loads are one state under them.
 #[track_caller]
 fn learned(a: &str, b: &str) -> Masks {
     let masks = learn_masks(content(), &page(a), &page(b));
@@ -17,14 +17,14 @@ fn learned(a: &str, b: &str) -> Masks {
 }
 
 fn is_same(masks: &Masks, a: &str, b: &str) -> bool {
-    // Equal keys mean equal actions as well.
+    // Equal keys imply equal actions.
     content().recognise(&page(a), masks).key == content().recognise(&page(b), masks).key
 }
 
 const CLOCK: &str = "html\n  body\n    header\n      span id=clock '10:00:01'\n    p 'Hello'";
 
 #[test]
-fn a_ticking_clock_is_masked_and_the_rest_is_not() {
+fn a_clock_is_masked_and_the_rest_is_not() {
     let masks = learned(CLOCK, &CLOCK.replace(":01", ":02"));
     assert_eq!(
         masks.to_string(),
@@ -35,14 +35,14 @@ fn a_ticking_clock_is_masked_and_the_rest_is_not() {
 }
 
 #[test]
-fn nothing_is_learned_from_equal_pages_or_from_what_does_not_count() {
+fn equal_pages_and_ignored_differences_give_no_masks() {
     assert!(learned(CLOCK, CLOCK).is_empty());
     let with = |id: &str| format!("div id={id} class={id}\n  p 'a'");
     assert!(learned(&with("x1f9a8b7"), &with("x0d4c3b2")).masks.is_empty());
 }
 
 #[test]
-fn masks_hold_on_other_pages_of_the_application() {
+fn masks_apply_to_other_pages_of_the_application() {
     let masks = learned(CLOCK, &CLOCK.replace(":01", ":02"));
     let other = "html\n  body\n    nav\n    header\n      b 'New'\n      span id=clock '11:00:00'\n    p 'Other'";
     assert!(is_same(&masks, other, &other.replace("11:00", "12:00")));
@@ -58,7 +58,7 @@ fn places_without_ids_are_found_by_shape_and_number() {
     );
     assert!(is_same(&masks, text, &text.replace('2', "7")));
     assert!(!is_same(&masks, text, &text.replace('3', "7")));
-    // A sibling of another shape does not push it out of its place.
+    // A sibling of another shape does not change the number.
     let more = text.replace("    p '1'", "    h1 'a'\n    a href=/ 'b'\n    p '1'");
     assert!(is_same(&masks, &more, &more.replace('2', "7")));
 }
@@ -78,7 +78,7 @@ fn an_attribute_that_comes_and_goes_is_masked() {
 }
 
 #[test]
-fn masked_words_are_no_part_of_signatures() {
+fn masked_text_does_not_count_in_signatures() {
     let text = "html\n  body\n    ul\n      li 'seen 1 s ago'\n        button @click 'Open'\n    button @click 'since 1'";
     let masks = learned(text, &text.replace('1', "2"));
     assert!(is_same(&masks, text, &text.replace('1', "3")));
@@ -87,7 +87,7 @@ fn masked_words_are_no_part_of_signatures() {
 const SHOP: &str = "html\n  body\n    main\n      h1 'Shop'\n      div class=item 'a'\n      div class=item 'b'\n      div class=item 'c'\n      p 'd'";
 
 #[test]
-fn an_advertisement_that_comes_and_goes_is_left_out() {
+fn an_advertisement_that_comes_and_goes_is_masked() {
     let ad = "      div class=ad\n        a href=/x @click 'Buy'\n      div class=item 'b'";
     let with = SHOP.replace("      div class=item 'b'", ad);
     let masks = learned(SHOP, &with);
@@ -111,7 +111,7 @@ fn values_beside_an_advertisement_are_still_found() {
 }
 
 #[test]
-fn a_large_part_of_a_page_is_never_left_out() {
+fn a_large_group_of_children_is_never_masked() {
     let rows: String = (0..20).map(|row| format!("      p 'row {row}'\n")).collect();
     let full = format!("html\n  body\n    main\n{rows}");
     let masks = learn_masks(content(), &page(&full), &page("html\n  body\n    main"));
@@ -119,7 +119,7 @@ fn a_large_part_of_a_page_is_never_left_out() {
 }
 
 #[test]
-fn masks_survive_files_and_never_steer_a_terminal() {
+fn masks_survive_a_file_and_print_no_control_characters() {
     let a = "html\n  body\n    x\u{1b}[31m\n      p '7'\n    p id=\u{202e}a '7'";
     let masks = learn_masks(content(), &page(a), &page(&a.replace('7', "2")));
     assert_eq!(masks.masks.len(), 2);
@@ -143,7 +143,7 @@ fn a_state_that_changed_only_in_values_is_found_again() {
     let mut states = StateMasks::default();
     assert_eq!(states.resolve(content(), &Masks::NONE, &b), None);
     states.learn(content(), &Masks::NONE, first.key, &a, &masks);
-    // Also one that was never seen, and its actions have the names that they had at first.
+    // Also a page that is new, and its actions have the signatures of the first page.
     assert_eq!(states.resolve(content(), &Masks::NONE, &c), Some(first.clone()));
     let other = page(&text.replace("Take", "Give"));
     assert_eq!(states.resolve(content(), &Masks::NONE, &other), None);
@@ -153,7 +153,7 @@ fn a_state_that_changed_only_in_values_is_found_again() {
 }
 
 #[test]
-fn masks_of_a_state_add_up() {
+fn masks_of_a_state_accumulate() {
     let text = "html\n  body\n    p '1'\n    b '2'";
     let (a, b, c) = (page(text), page(&text.replace('1', "x")), page(&text.replace('2', "y")));
     let key = state_of(&a);
@@ -169,7 +169,7 @@ fn masks_of_a_state_add_up() {
 }
 
 #[test]
-fn other_elements_are_more_than_values() {
+fn other_elements_are_not_value_differences() {
     let only = |a: &str, b: &str| {
         let (a, b) = (page(a), page(b));
         learn_value_masks(content(), &Masks::NONE, state_of(&a), &a, &b).is_some()
@@ -183,19 +183,19 @@ fn other_elements_are_more_than_values() {
 }
 
 #[test]
-fn buttons_with_made_up_ids_and_classes_are_known_by_what_they_say() {
+fn buttons_with_generated_ids_are_matched_by_their_text() {
     let page = |ids: [&str; 3]| {
         let button =
             |(id, says): (&str, &str)| format!("      button id={id} class=css-{id} '{says}'\n");
         let buttons = ids.into_iter().zip(["earlier", "later", "type"]).map(button);
         format!("html\n  body\n    main id=main\n{}", buttons.collect::<String>())
     };
-    // Some of what chance makes up looks as if somebody had written it.
+    // Some random ids look as if a person had written them.
     for (a, b) in [
         (["bqwertyu", "b1k9x2m4", "b7h3q9x1"], ["b4j8w2n6", "basdfghj", "b2m5k8p1"]),
         (["b1k9x2m4", "b7h3q9x1", "bqwertyu"], ["basdfghj", "bzxcvbnm", "b4j8w2n6"]),
     ] {
         let masks = learned(&page(a), &page(b));
-        assert_eq!(masks.to_string(), "every id: the page makes them up anew each time\n");
+        assert_eq!(masks.to_string(), "every id: the page generates new ones on each load\n");
     }
 }

@@ -1,4 +1,4 @@
-//! An action keeps its signature while things around it come, go and move.
+//! An action keeps its signature while its surroundings change.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn unequal(a: &str, b: &str) {
 }
 
 #[test]
-fn what_is_around_an_action_does_not_matter() {
+fn a_signature_ignores_the_surroundings_of_an_action() {
     let plain = "body\n  button @click 'Save'";
     equal(plain, "body\n  button @click class=hot style=left:9px 'Save'");
     equal(plain, "body\n  div\n    div\n      button @click 'Save'");
@@ -42,7 +42,7 @@ fn what_is_around_an_action_does_not_matter() {
 }
 
 #[test]
-fn what_an_action_is_matters() {
+fn a_signature_depends_on_kind_element_and_container() {
     let plain = "button @click 'Save'";
     unequal(plain, "button @click 'Delete'");
     unequal(plain, "button @double-click 'Save'");
@@ -60,7 +60,7 @@ fn what_an_action_is_matters() {
 }
 
 #[test]
-fn names_come_from_where_users_find_them() {
+fn names_come_from_labels_attributes_and_text() {
     let named = |text: &str| of(text);
     assert_eq!(named("button @click aria-label=Save 'x'"), named("button @click 'Save'"));
     assert_eq!(
@@ -79,7 +79,7 @@ fn names_come_from_where_users_find_them() {
 }
 
 #[test]
-fn actions_of_items_are_told_apart_by_the_item() {
+fn actions_of_items_are_distinguished_by_the_item() {
     let two =
         of("ul\n  li 'Milk'\n    button @click 'Delete'\n  li 'Bread'\n    button @click 'Delete'");
     assert_eq!(of("ul\n  li 'Bread'\n    button @click 'Delete'"), two[1..]);
@@ -89,7 +89,7 @@ fn actions_of_items_are_told_apart_by_the_item() {
 }
 
 #[test]
-fn what_is_done_to_one_item_leaves_the_others_alone() {
+fn a_change_of_one_item_keeps_the_signatures_of_others() {
     let closed = of("ul\n  li 'a'\n    span @click '+'\n  li 'b'\n    span @click '+'");
     let open = of(
         "ul\n  li 'a'\n    span @click '-'\n    ul\n      li 'c'\n        span @click '+'\n  li 'b'\n    span @click '+'",
@@ -99,7 +99,7 @@ fn what_is_done_to_one_item_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_button_in_an_item_that_a_control_describes_is_told_apart_by_it() {
+fn a_link_distinguishes_the_item_it_describes() {
     let two = of(
         "ul\n  li\n    a href=/a 'Milk'\n    button @click 'x'\n  li\n    a href=/b 'Bread'\n    button @click 'x'",
     );
@@ -107,27 +107,27 @@ fn a_button_in_an_item_that_a_control_describes_is_told_apart_by_it() {
 }
 
 #[test]
-fn those_that_share_everything_are_numbered() {
+fn equal_actions_are_numbered() {
     let three = of("div\n  button @click 'x'\n  button @click 'x'\n  button @click 'x'");
     assert_eq!(of("div\n  button @click 'x'\n  button @click 'x'"), three[..2]);
     assert_eq!(of("div\n  button @click 'x'"), three[..1]);
 }
 
 #[test]
-fn a_drag_is_also_where_it_ends() {
+fn the_signature_of_a_drag_depends_on_its_target() {
     let columns = "div\n  div id=todo\n    p @drag=#done 'Card'\n  div id=done\n  div id=later";
     unequal(columns, &columns.replace("#done", "#later"));
     equal(columns, &columns.replace("div id=done", "div id=done\n    p 'Other'"));
 }
 
 #[test]
-fn moved_buttons_keep_their_names() {
+fn moved_buttons_keep_their_signatures() {
     let a = of("div\n  button @click 'a'\n  button @click 'b'\n  button @click 'c'");
     let b = of("div\n  button @click 'c'\n  div\n    button @click 'a'\n  button @click 'b'");
     assert_eq!([a[2], a[0], a[1]], b[..]);
 }
 
-/// A page with a list of items of distinct texts, each with three actions.
+/// A page with a list of items with different texts, each with three actions.
 fn list(items: &[u8], around: u8) -> String {
     let mut text = "body\n".to_owned();
     for index in 0..around {
@@ -148,7 +148,7 @@ fn named(items: &[u8], around: u8) -> BTreeMap<u8, Vec<ActionSignature>> {
 
 proptest! {
     #[test]
-    fn items_keep_their_actions_while_others_come_go_and_move(
+    fn items_keep_their_signatures_while_others_change(
         before in Just((0_u8..12).collect::<Vec<_>>()).prop_shuffle(),
         after in proptest::sample::subsequence((0_u8..20).collect::<Vec<_>>(), 0..20).prop_shuffle(),
         around in 0_u8..4,

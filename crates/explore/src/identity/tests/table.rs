@@ -1,4 +1,4 @@
-//! Tables of pages that are the same state, or not, under each identity.
+//! Tables of pairs of pages that are the same state, or different ones, under each identity.
 
 use crate::identity::text_page::page;
 use crate::identity::{Masks, find};
@@ -19,7 +19,7 @@ fn check(identity: &str, a: &str, are: Are, b: &str) {
 }
 
 #[test]
-fn what_cannot_be_seen_does_not_count() {
+fn content_ignores_what_a_user_cannot_see() {
     let same = |a, b| check("content", a, Same, b);
     same("p 'a  b'", "p ' a\\n b '");
     same("p 'a'", "p class=red style=color:red data-x=1 onclick=go() 'a'");
@@ -36,7 +36,7 @@ fn what_cannot_be_seen_does_not_count() {
 }
 
 #[test]
-fn what_can_be_seen_counts() {
+fn content_counts_what_a_user_can_see() {
     let different = |a, b| check("content", a, Different, b);
     different("p 'a'", "p 'b'");
     different("p 'a'", "div 'a'");
@@ -59,7 +59,7 @@ fn what_can_be_seen_counts() {
 }
 
 #[test]
-fn a_page_that_offers_something_else_is_another_state() {
+fn different_actions_make_different_states() {
     let different = |a, b| check("content", a, Different, b);
     different("div 'a'", "div @click 'a'");
     different("div @click 'a'", "div @hover 'a'");
@@ -71,12 +71,12 @@ fn a_page_that_offers_something_else_is_another_state() {
 }
 
 #[test]
-fn plain_links_do_not_tell_states_apart() {
+fn plain_links_do_not_distinguish_states() {
     check("content", "a href=/x 'a'", Same, "a href=/x @link=http://app.test/x 'a'");
 }
 
 #[test]
-fn a_fragment_is_no_other_link() {
+fn a_fragment_does_not_make_another_link() {
     let identity = find("content").unwrap();
     let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
     assert_eq!(of("a @link=http://app.test/x 'a'"), of("p\n  b @link=http://app.test/x#y 'b'"));
@@ -104,7 +104,7 @@ fn structure_merges_lists_of_any_length() {
 }
 
 #[test]
-fn structure_tells_forms_from_forms_with_errors() {
+fn structure_distinguishes_a_form_from_a_form_with_errors() {
     let different = |a: &str, b: &str| check("structure", a, Different, b);
     different("form\n  div\n    input", "form\n  div\n    input\n    span 'may not be empty'");
     different("p 'a'", "p");
@@ -119,7 +119,7 @@ fn structure_tells_forms_from_forms_with_errors() {
 }
 
 #[test]
-fn structure_offers_one_action_for_rows_that_are_alike() {
+fn structure_offers_one_action_for_equal_rows() {
     let identity = find("structure").unwrap();
     let of = |text: &str| identity.recognise(&page(text), &Masks::NONE).actions;
     let two =

@@ -1,18 +1,19 @@
-//! Where a candidate leads, for those who want to be as good as certain: a crawler may then be told beforehand what to do
-//! there. What `forecast` foresees, and two rules that say nothing where it plans and are seldom wrong where they speak.
+//! Predicts where a candidate leads only if that is almost certain. The controller may then plan
+//! the crawler's next job in advance. Adds two rules to those of `forecast`: they predict seldom,
+//! and are seldom wrong.
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::StateIndex;
 use crate::strategies::adaptive::forecast::Forecast;
 
-/// A rule that is right less often than this is not believed. (A guess: what follows a wrong one is claimed in vain for
-/// a moment.)
+/// The least accuracy of a rule that counts as certain. A guess: a wrong prediction claims the next
+/// candidate in vain for a moment.
 const CERTAIN: f64 = 0.7;
-/// How many transitions of a state are looked at for a square.
+/// The number of transitions of a state that are searched for a square.
 const SIDES: usize = 16;
 const RULES: usize = 2;
 
-/// How often the rules were right.
+/// The rules that predict only what is almost certain, with their scores.
 #[derive(Clone, Default)]
 pub struct CertainForecast {
     trials: [u32; RULES],
@@ -20,7 +21,7 @@ pub struct CertainForecast {
 }
 
 impl CertainForecast {
-    /// A candidate was executed; to be told before `forecast` is.
+    /// Notes that a candidate was executed. Call it before [`Forecast::on_executed`].
     pub fn on_executed(
         &mut self,
         graph: &Graph,
@@ -28,13 +29,13 @@ impl CertainForecast {
         slot: Slot,
         destination: StateIndex,
     ) {
-        for (rule, said) in Self::apply_rules(graph, forecast, slot).into_iter().enumerate() {
-            self.trials[rule] += u32::from(said.is_some());
-            self.hits[rule] += u32::from(said == Some(destination));
+        for (rule, predicted) in Self::apply_rules(graph, forecast, slot).into_iter().enumerate() {
+            self.trials[rule] += u32::from(predicted.is_some());
+            self.hits[rule] += u32::from(predicted == Some(destination));
         }
     }
 
-    /// Where a candidate leads. An action that was never executed may do anything.
+    /// Predicts where a candidate leads. An action that was never executed is never predicted.
     pub fn predict(&self, graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
         if !forecast.was_executed(graph.action_of(slot)) {
             return None;
@@ -42,9 +43,10 @@ impl CertainForecast {
         let certain = |rule: usize| {
             (f64::from(self.hits[rule]) + 0.5) / (f64::from(self.trials[rule]) + 1.0) >= CERTAIN
         };
-        let said = Self::apply_rules(graph, forecast, slot).into_iter().enumerate();
-        let said = said.filter_map(|(rule, said)| said.filter(|_| certain(rule))).next();
-        said.or_else(|| {
+        let predicted = Self::apply_rules(graph, forecast, slot).into_iter().enumerate();
+        let predicted =
+            predicted.filter_map(|(rule, predicted)| predicted.filter(|_| certain(rule))).next();
+        predicted.or_else(|| {
             let prediction = forecast.predict(graph, slot)?;
             Some(prediction.state).filter(|_| prediction.confidence >= CERTAIN)
         })
@@ -54,15 +56,15 @@ impl CertainForecast {
         [Self::predict_toggle(graph, forecast, slot), Self::predict_square(graph, slot)]
     }
 
-    /// A switch: if the action led here from one state only, it leads back there.
+    /// Predicts a toggle: an action that led here from exactly one state leads back there.
     fn predict_toggle(graph: &Graph, forecast: &Forecast, slot: Slot) -> Option<StateIndex> {
         forecast
             .only_source(graph.action_of(slot), slot.state)
             .filter(|&source| source != slot.state)
     }
 
-    /// Two independent parts of a page: another action leads from here to a state where it is known where this one leads,
-    /// and where the other one leads from there.
+    /// Predicts the fourth side of a square of two independent toggles: take another action, then
+    /// this one, then the other one again, if all three transitions are known.
     fn predict_square(graph: &Graph, slot: Slot) -> Option<StateIndex> {
         let action = graph.action_of(slot);
         let sides = graph.actions(slot.state).iter().zip(graph.targets(slot.state.at()));
@@ -81,10 +83,10 @@ mod tests {
     use super::*;
     use crate::id::{ActionSignature, StateKey};
 
-    /// Executes every action of so many states, one after the other; how often what it leads to was foreseen, and how often
-    /// wrongly.
+    /// Executes every action of every state in turn. Returns the numbers of right and wrong
+    /// predictions.
     fn replay(states: u32, actions: u32, leads: impl Fn(u32, u32) -> u32) -> (u32, u32) {
-        let (mut graph, mut forecast, mut foresight) =
+        let (mut graph, mut forecast, mut certain) =
             (Graph::new(0), Forecast::new(0), CertainForecast::default());
         let signatures: Vec<_> =
             (0..actions).map(|action| ActionSignature(action.into())).collect();
@@ -97,13 +99,13 @@ mod tests {
             for slot in graph.slots(state).collect::<Vec<_>>() {
                 let action = graph.signature(graph.action_of(slot)).0 as u32;
                 let destination = StateIndex(leads(state.0, action));
-                match foresight.predict(&graph, &forecast, slot) {
-                    Some(foreseen) if foreseen == destination => right += 1,
+                match certain.predict(&graph, &forecast, slot) {
+                    Some(predicted) if predicted == destination => right += 1,
                     Some(_) => wrong += 1,
                     None => {}
                 }
                 graph.record(slot, destination);
-                foresight.on_executed(&graph, &forecast, slot, destination);
+                certain.on_executed(&graph, &forecast, slot, destination);
                 forecast.on_executed(&graph, slot, destination, false);
             }
         }
@@ -111,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_foreseen_as_soon_as_they_were_seen_from_the_other_side() {
+    fn a_toggle_is_predicted_once_it_was_executed_from_the_other_side() {
         let (right, wrong) = replay(256, 8, |state, switch| state ^ 1 << switch);
-        // Of 2,048 transitions one half are the ways back of the other half.
+        // One half of the 2,048 transitions leads back along the other half.
         assert!(right > 1_000 && wrong < 10, "{right} right, {wrong} wrong");
     }
 
     #[test]
-    fn what_does_not_go_back_is_not_foreseen_for_long() {
+    fn actions_that_never_lead_back_are_soon_not_predicted() {
         let (right, wrong) = replay(200, 4, |state, action| (state * 7 + action * 13 + 1) % 200);
         assert!(wrong <= 20 && right <= 20, "{right} right, {wrong} wrong");
     }

@@ -1,5 +1,6 @@
-//! Where a candidate will lead: several simple rules, each a small metamodel of its own, and a score
-//! for each of them, kept per action and over all. The rule with the best score for the action speaks.
+//! Predicts where a candidate leads. Several simple rules compete, each a small metamodel. Each
+//! rule has a score per action and a score over all actions. The rule with the best score for the
+//! action decides.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +8,23 @@ use crate::chance::Chance;
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
 
-/// The rules, in the order in which they are asked.
+/// The number of rules.
 const RULES: usize = 6;
-/// The first of them go by what the action did in other states.
+/// The first rules use what the action did in other states.
 const BY_OTHER_STATES: usize = 3;
-/// How many executions the score over all actions counts for in the score of one action.
+/// The weight of the overall score in the score of one action, in executions.
 const SHARED_WEIGHT: f64 = 6.0;
-/// How far up the states by which a state was found the rules look.
+/// The number of ancestors that a rule considers. The parent of a state is where it was found from.
 const ANCESTORS: usize = 4;
-/// How many of a state's transitions are looked at for one that few other states share.
+/// The number of transitions of a state that are searched for one that few other states share.
 const WITNESSES: usize = 12;
-/// How many of the states that share a transition are remembered: the latest ones.
-const SHARING: usize = 6;
-/// Below this accuracy nothing repeats itself in an application, and no record of an action says
-/// anything about it elsewhere.
+/// The number of latest source states that are kept for each destination of an action.
+const MAX_LATEST: usize = 6;
+/// Below this accuracy, what an action did in one state says nothing about the other states.
 const LEAST_ACCURACY: f64 = 0.1;
-/// How much of the accuracy stays with each execution.
+/// The share of the accuracy that remains after each execution.
 const FADE: f64 = 0.99;
-/// A prediction below this is not trusted to tell where a candidate leads.
+/// The least confidence of a prediction that a plan relies on.
 const TRUSTED: f64 = 0.5;
 
 #[derive(Clone, Copy, Default)]
@@ -34,8 +34,7 @@ struct Score {
 }
 
 impl Score {
-    /// Where the rules that go by what the action did elsewhere all say the same, nothing is learned of
-    /// which of them to believe where they do not.
+    /// Skips the first rules where they all agree: their scores decide only where they disagree.
     fn add(&mut self, predictions: &[Option<StateIndex>; RULES], destination: StateIndex) {
         let mut said = predictions[..BY_OTHER_STATES].iter().flatten();
         let first = said.next();
@@ -52,39 +51,39 @@ impl Score {
 /// The executions of one action.
 #[derive(Clone, Default)]
 struct History {
-    /// Where it led, in the order of execution.
+    /// The destinations, in the order of execution.
     destinations: Vec<StateIndex>,
-    /// By destination, how often it led there and from which states lately.
+    /// The number of executions and the latest sources, by destination.
     by_destination: BTreeMap<StateIndex, SharedDestination>,
-    /// Where it led most often.
+    /// The most common destination and its number of executions.
     most_common: Option<(StateIndex, u32)>,
 }
 
 #[derive(Clone, Copy)]
 struct SharedDestination {
     times: u32,
-    latest: [u32; SHARING],
+    latest: [u32; MAX_LATEST],
 }
 
 impl History {
     fn add(&mut self, source: StateIndex, destination: StateIndex) {
         self.destinations.push(destination);
-        let unused = SharedDestination { times: 0, latest: [UNEXPLORED; SHARING] };
-        let sharing = self.by_destination.entry(destination).or_insert(unused);
-        sharing.latest[sharing.times as usize % SHARING] = source.0;
-        sharing.times += 1;
-        if self.most_common.is_none_or(|(_, times)| sharing.times >= times) {
-            self.most_common = Some((destination, sharing.times));
+        let unused = SharedDestination { times: 0, latest: [UNEXPLORED; MAX_LATEST] };
+        let shared = self.by_destination.entry(destination).or_insert(unused);
+        shared.latest[shared.times as usize % MAX_LATEST] = source.0;
+        shared.times += 1;
+        if self.most_common.is_none_or(|(_, times)| shared.times >= times) {
+            self.most_common = Some((destination, shared.times));
         }
     }
 
-    /// Whether it matters where the action is executed.
+    /// Whether the state in which the action is executed matters.
     fn has_several_destinations(&self) -> bool {
         self.by_destination.len() > 1
     }
 }
 
-/// What the rules have learned.
+/// The rules, with what they have learned.
 #[derive(Clone)]
 pub struct Forecast {
     seed: u64,
@@ -93,7 +92,7 @@ pub struct Forecast {
     histories: Vec<History>,
     scores: Vec<Score>,
     overall: Score,
-    /// How often the best rule was right lately, where the destination was a known state.
+    /// The recent accuracy of the best rule, over executions that led to known states.
     accuracy: f64,
 }
 
@@ -107,7 +106,7 @@ pub struct Prediction {
 }
 
 impl Forecast {
-    /// With no states yet.
+    /// Creates a forecast without states.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -119,19 +118,19 @@ impl Forecast {
         }
     }
 
-    /// Whether anything at all repeats itself in this application.
+    /// Whether the rules predict anything in this application.
     pub fn is_useful(&self) -> bool {
         self.accuracy > LEAST_ACCURACY
     }
 
-    /// A state was seen for the first time.
+    /// Notes a new state.
     pub fn on_discovered(&mut self, graph: &Graph, by: Option<Slot>) {
         self.found_by.push(by);
         self.histories.resize_with(graph.actions_seen(), History::default);
         self.scores.resize(graph.actions_seen(), Score::default());
     }
 
-    /// A candidate was executed.
+    /// Notes that a candidate was executed.
     pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         let predictions =
             self.apply_rules(graph, slot, &self.agreeing_states(graph, slot.state, Some(slot)));
@@ -145,7 +144,7 @@ impl Forecast {
         self.histories[action.at()].add(slot.state, destination);
     }
 
-    /// Where a candidate will probably lead.
+    /// Predicts where a candidate leads.
     pub fn predict(&self, graph: &Graph, slot: Slot) -> Option<Prediction> {
         let predictions =
             self.apply_rules(graph, slot, &self.agreeing_states(graph, slot.state, None));
@@ -157,16 +156,17 @@ impl Forecast {
         !self.histories[action.at()].destinations.is_empty()
     }
 
-    /// The one state from which an action led to another, if there is just one.
+    /// The only state from which an action led to `destination`, if there is exactly one.
     pub fn only_source(&self, action: ActionIndex, destination: StateIndex) -> Option<StateIndex> {
-        let sharing = self.histories[action.at()].by_destination.get(&destination)?;
-        (sharing.times == 1).then_some(StateIndex(sharing.latest[0]))
+        let shared = self.histories[action.at()].by_destination.get(&destination)?;
+        (shared.times == 1).then_some(StateIndex(shared.latest[0]))
     }
 
-    /// Where every action of a state leads, in a plan: as known, as predicted or, where no prediction is
-    /// to be trusted, to one of the states that the action led to before, drawn by how often. Single
-    /// draws are wrong, but together they say how often each state will be entered, which is what a
-    /// plan has to balance. Adds up how confident the predictions are.
+    /// The destination of every action of a state, for a plan: known, predicted, or drawn at random
+    /// from the earlier destinations of the action where no prediction is trusted.
+    ///
+    /// A single draw may be wrong. Together they say how often each state is entered, which is what
+    /// a plan has to balance. Adds the confidence of each prediction to `confidence`.
     pub fn targets(&self, graph: &Graph, state: StateIndex, confidence: &mut f64) -> Vec<u32> {
         let agreeing = self.agreeing_states(graph, state, None);
         let mut guess = |index: u32| {
@@ -192,8 +192,8 @@ impl Forecast {
             .collect()
     }
 
-    /// The candidate of a state whose action was executed least often so far. What can be done nearly
-    /// everywhere mostly leads far away; it is left for when nothing else is to be done here.
+    /// The free candidate of a state whose action was executed least often. An action that nearly
+    /// every state offers mostly leads far away, so it comes last.
     pub fn rarest(&self, graph: &Graph, state: StateIndex) -> Option<Slot> {
         let executed = |&slot: &Slot| self.histories[graph.action_of(slot).at()].destinations.len();
         graph.slots(state).filter(|&slot| graph.is_free(slot)).min_by_key(executed)
@@ -236,9 +236,10 @@ impl Forecast {
         ]
     }
 
-    /// States that agree with this one: the same action leads to the same state from both. Of the
-    /// transitions that say so, those are taken that the fewest states share: they say most. The one
-    /// that is to be predicted must not be among them, though it is recorded already.
+    /// The states that agree with this one: the same action leads to the same state from both.
+    ///
+    /// Takes the transitions that the fewest states share, because they say most. The slot
+    /// `predicted` does not count, although the graph may have recorded it already.
     fn agreeing_states(
         &self,
         graph: &Graph,
@@ -250,23 +251,23 @@ impl Forecast {
         let known = known.filter(|&((index, _), _)| Some(Slot { state, index }) != predicted);
         let telling = known
             .filter(|&((_, action), _)| self.histories[action.at()].has_several_destinations());
-        let sharing = telling.take(WITNESSES).filter_map(|((_, action), &to)| {
-            let sharing = self.histories[action.at()].by_destination.get(&StateIndex(to))?;
-            (sharing.times > 1).then_some(sharing)
+        let shared = telling.take(WITNESSES).filter_map(|((_, action), &to)| {
+            let shared = self.histories[action.at()].by_destination.get(&StateIndex(to))?;
+            (shared.times > 1).then_some(shared)
         });
-        let mut sharing: Vec<&SharedDestination> = sharing.collect();
-        sharing.sort_by_key(|sharing| sharing.times);
-        let others = sharing.iter().take(2).flat_map(|sharing| sharing.latest);
+        let mut shared: Vec<&SharedDestination> = shared.collect();
+        shared.sort_by_key(|shared| shared.times);
+        let others = shared.iter().take(2).flat_map(|shared| shared.latest);
         others.filter(|&other| other != UNEXPLORED && other != state.0).collect()
     }
 
-    /// What the action did in one of these states.
+    /// Predicts what the action did in one of these states.
     fn predict_as_in(graph: &Graph, states: &[u32], slot: Slot) -> Option<StateIndex> {
         let action = graph.action_of(slot);
         states.iter().find_map(|&state| graph.target(graph.slot_of(StateIndex(state), action)?))
     }
 
-    /// What the action did in the state from which this one was found, or in one further back.
+    /// Predicts what the action did in the nearest ancestor that executed it.
     fn predict_as_in_ancestor(
         &self,
         graph: &Graph,
@@ -283,8 +284,8 @@ impl Forecast {
         None
     }
 
-    /// The two actions may be independent: executed before the one that led here, this action led to
-    /// a state from which that other action leads on to where this one leads now.
+    /// Predicts that this action and the one that led here commute: both orders of execution lead
+    /// from the parent to the same state.
     fn predict_commuting(
         &self,
         graph: &Graph,
@@ -297,7 +298,7 @@ impl Forecast {
         graph.target(graph.slot_of(sideways, graph.action_of(by))?)
     }
 
-    /// The action may lead back to the state from which this one was found.
+    /// Predicts that the action leads back to the parent.
     fn predict_return(&self, state: StateIndex) -> Option<StateIndex> {
         self.found_by[state.at()].map(|by| by.state)
     }
@@ -308,7 +309,7 @@ mod tests {
     use super::*;
     use crate::id::{ActionSignature, StateKey};
 
-    /// A graph in which every state offers the same actions, and a forecast that heard of all of it.
+    /// A graph in which every state offers the same actions, and its forecast.
     struct Scenario {
         graph: Graph,
         forecast: Forecast,
@@ -316,9 +317,9 @@ mod tests {
 
     impl Scenario {
         fn new(actions: u64) -> Self {
-            let mut heard = Self { graph: Graph::new(0), forecast: Forecast::new(0) };
-            heard.find(actions, None);
-            heard
+            let mut scenario = Self { graph: Graph::new(0), forecast: Forecast::new(0) };
+            scenario.find(actions, None);
+            scenario
         }
 
         fn find(&mut self, actions: u64, by: Option<Slot>) -> StateIndex {
@@ -337,7 +338,7 @@ mod tests {
             Slot { state, index: index.expect("every state offers it") as u32 }
         }
 
-        /// Executes an action that leads to a state, which is found if it is the next one.
+        /// Executes an action that leads to a state. The next unused number is a new state.
         fn execute(&mut self, from: u32, action: u64, to: u32) {
             let slot = self.slot(from, action);
             let new = to as usize == self.graph.states();
@@ -353,77 +354,78 @@ mod tests {
             let slot = self.slot(from, action);
             self.forecast
                 .predict(&self.graph, slot)
-                .expect("some rule always says something")
+                .expect("the last rule always predicts something")
                 .state
                 .0
         }
     }
 
     #[test]
-    fn a_menu_item_is_expected_to_lead_where_it_always_led() {
-        let mut heard = Scenario::new(3);
-        heard.execute(0, 0, 1);
-        heard.execute(1, 1, 2);
-        heard.execute(2, 0, 1);
-        heard.execute(1, 0, 1);
-        heard.execute(1, 2, 3);
-        assert_eq!(heard.predicted(3, 0), 1);
+    fn a_menu_item_is_predicted_to_lead_to_its_usual_destination() {
+        let mut scenario = Scenario::new(3);
+        scenario.execute(0, 0, 1);
+        scenario.execute(1, 1, 2);
+        scenario.execute(2, 0, 1);
+        scenario.execute(1, 0, 1);
+        scenario.execute(1, 2, 3);
+        assert_eq!(scenario.predicted(3, 0), 1);
     }
 
     #[test]
-    fn states_that_agree_on_a_telling_action_are_expected_to_agree_on_others() {
-        // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its end.
-        let mut heard = Scenario::new(8);
-        heard.execute(0, 2, 1);
-        heard.execute(1, 3, 2);
-        heard.execute(2, 4, 3);
-        heard.execute(3, 5, 4);
-        heard.execute(4, 6, 5);
-        heard.execute(5, 7, 6);
+    fn states_that_agree_on_one_action_are_predicted_to_agree_on_others() {
+        // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its
+        // end.
+        let mut scenario = Scenario::new(8);
+        scenario.execute(0, 2, 1);
+        scenario.execute(1, 3, 2);
+        scenario.execute(2, 4, 3);
+        scenario.execute(3, 5, 4);
+        scenario.execute(4, 6, 5);
+        scenario.execute(5, 7, 6);
         for (state, start, end) in [(2, 1, 3), (5, 4, 6)] {
-            heard.execute(state, 0, start);
-            heard.execute(state, 1, end);
+            scenario.execute(state, 0, start);
+            scenario.execute(state, 1, end);
         }
-        heard.execute(3, 0, 1);
-        heard.execute(6, 0, 4);
-        assert_eq!([heard.predicted(3, 1), heard.predicted(6, 1)], [3, 6]);
+        scenario.execute(3, 0, 1);
+        scenario.execute(6, 0, 4);
+        assert_eq!([scenario.predicted(3, 1), scenario.predicted(6, 1)], [3, 6]);
     }
 
     #[test]
-    fn an_action_that_goes_back_is_expected_to_go_back() {
-        let mut heard = Scenario::new(4);
-        heard.execute(0, 0, 1);
-        heard.execute(1, 1, 2);
-        heard.execute(2, 2, 3);
-        heard.execute(1, 3, 0);
-        heard.execute(2, 3, 1);
-        assert_eq!(heard.predicted(3, 3), 2);
+    fn an_action_that_led_back_is_predicted_to_lead_back() {
+        let mut scenario = Scenario::new(4);
+        scenario.execute(0, 0, 1);
+        scenario.execute(1, 1, 2);
+        scenario.execute(2, 2, 3);
+        scenario.execute(1, 3, 0);
+        scenario.execute(2, 3, 1);
+        assert_eq!(scenario.predicted(3, 3), 2);
     }
 
     #[test]
-    fn independent_actions_are_expected_to_commute() {
-        // Two switches: 0 is off and off, and each of the actions 0 and 1 turns one of them on.
-        let mut heard = Scenario::new(4);
+    fn independent_actions_are_predicted_to_commute() {
+        // Two switches, both off in state 0. The actions 0 and 1 turn one of them on.
+        let mut scenario = Scenario::new(4);
         for first in [0, 4, 8] {
-            heard.execute(first, 0, first + 1);
-            heard.execute(first, 1, first + 2);
-            heard.execute(first + 1, 1, first + 3);
+            scenario.execute(first, 0, first + 1);
+            scenario.execute(first, 1, first + 2);
+            scenario.execute(first + 1, 1, first + 3);
             if first < 8 {
-                heard.execute(first + 2, 0, first + 3);
-                heard.execute(first + 3, 2, first + 4);
+                scenario.execute(first + 2, 0, first + 3);
+                scenario.execute(first + 3, 2, first + 4);
             }
         }
-        assert_eq!(heard.predicted(10, 0), 11);
+        assert_eq!(scenario.predicted(10, 0), 11);
     }
 
     #[test]
-    fn where_nothing_repeats_itself_no_forecast_is_any_use() {
-        let mut heard = Scenario::new(40);
-        (1..40).for_each(|state| heard.execute(state - 1, 0, state));
+    fn a_forecast_is_useless_where_destinations_are_random() {
+        let mut scenario = Scenario::new(40);
+        (1..40).for_each(|state| scenario.execute(state - 1, 0, state));
         let mut chance = Chance::new(&[1]);
         for state in 0..40 {
-            (1..15).for_each(|action| heard.execute(state, action, chance.below(40) as u32));
+            (1..15).for_each(|action| scenario.execute(state, action, chance.below(40) as u32));
         }
-        assert!(!heard.forecast.is_useful());
+        assert!(!scenario.forecast.is_useful());
     }
 }

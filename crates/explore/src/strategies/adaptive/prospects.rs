@@ -1,16 +1,16 @@
-//! Which candidates are likely to find a new state, learned from this crawl alone.
+//! Estimates which candidates are likely to find a new state, from this crawl alone.
 //!
-//! Actions are grouped by their record so far (never executed, executed once and found something,
-//! always leads to the same state, ...), and each group keeps how often its candidates found a new
-//! state. So the crawler learns from a few executions what kind of application it is in: where a
-//! second execution of any action finds nothing, all untried second executions sink at once.
+//! Actions are grouped by their record: never executed, executed once with a find, always the same
+//! destination, and so on. Each group counts how often its candidates found a new state. A few
+//! executions therefore tell about many actions: where second executions find nothing, the estimate
+//! of all other second executions drops at once.
 
 use crate::anticipated::{AnticipatedModel, Behaviour, Classification};
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::{PlannedJob, TransferChoice};
 
-/// The kinds of record that an action can have.
+/// The groups of actions, by their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Never,
@@ -19,7 +19,8 @@ enum Group {
     OnceIdle,
     LeadsToOne,
     Idle,
-    /// Leads here and there, and found something new in a share of at least 1/2, 1/4, 1/8, 1/16, or less.
+    /// Several destinations. The tier is the share of executions that found a new state: at least
+    /// 1/2, 1/4, 1/8, 1/16, or less.
     Varied(usize),
 }
 
@@ -39,34 +40,35 @@ impl Group {
     }
 }
 
-/// How likely a candidate of each group is thought to find something before the crawl has shown
-/// anything. Guesses: what was never tried is open, what was seen to idle is not worth much.
+/// The probability that a candidate of each group finds a new state, before the crawl has learned
+/// anything. Guesses: an untried action may do anything, an idle action is not worth much.
 const FIRST_GUESS: [f64; GROUPS] = [0.5, 0.4, 0.2, 0.05, 0.05, 0.01, 0.6, 0.3, 0.15, 0.08, 0.02];
-/// How many executions the first guess counts for.
+/// The weight of the first guess, in executions.
 const GUESS_WEIGHT: f64 = 2.0;
-/// A group's record fades by this much with each execution, so that it speaks of the present: of 0.96
-/// to 0.995, 0.99 found the last states of the test-beds soonest.
+/// The share of a group's record that remains after each execution, so that recent executions count
+/// most. Of 0.96 to 0.995, 0.99 found the last states of the test-beds soonest.
 const FADE: f64 = 0.99;
-/// A candidate elsewhere must promise this much more per action than one right here: its estimate may
-/// be old. Between 1 and 3 it matters little; 1.5 wastes the fewest walks where nothing can be learned.
+/// How much more a candidate elsewhere must promise per action than one in the present state,
+/// because its estimate may be old. Between 1 and 3 it matters little. 1.5 wastes the fewest walks
+/// where nothing can be learned.
 const RELUCTANCE: f64 = 1.5;
-/// A candidate is worth a way of its own if it is at least this likely to find a new state. With 0.01
-/// the last states of clipmarks-like are given up in some crawls (over 300 seeds 7 % behind
-/// probability instead of 7 % ahead), with 0.03 those of small applications.
+/// The least probability of a candidate that is worth a walk. With 0.01 some crawls give up the
+/// last states of clipmarks-like (over 300 seeds 7 % behind probability instead of 7 % ahead), with
+/// 0.03 those of small applications.
 const PROMISING: f64 = 0.005;
 
-/// What the executions of one action have shown.
+/// The record of one action.
 #[derive(Clone, Copy, Default)]
 struct Record {
     trials: u32,
     finds: u32,
-    /// What it did every time so far.
-    habit: Option<Behaviour>,
+    /// What the action did every time so far, if it always did the same.
+    behaviour: Option<Behaviour>,
 }
 
 impl Record {
     fn group(self) -> Group {
-        match (self.trials, self.habit) {
+        match (self.trials, self.behaviour) {
             (0, _) => Group::Never,
             (1, Some(Behaviour::Idles)) => Group::OnceIdle,
             (1, _) if self.finds == 1 => Group::OnceFound,
@@ -81,25 +83,25 @@ impl Record {
     }
 
     fn classification(self) -> Classification {
-        Classification { group: Some(self.group().at()), behaviour: self.habit }
+        Classification { group: Some(self.group().at()), behaviour: self.behaviour }
     }
 
     fn add(&mut self, source: StateIndex, destination: StateIndex, new: bool) {
         self.trials += 1;
         self.finds += u32::from(new);
-        self.habit = if self.trials == 1 {
+        self.behaviour = if self.trials == 1 {
             Some(if source == destination {
                 Behaviour::Idles
             } else {
                 Behaviour::LeadsTo(destination)
             })
         } else {
-            self.habit.filter(|habit| habit.destination_from(source) == destination)
+            self.behaviour.filter(|behaviour| behaviour.destination_from(source) == destination)
         };
     }
 }
 
-/// The candidates by how promising they are.
+/// The candidates, grouped by how likely they find a new state.
 #[derive(Clone)]
 pub struct Prospects {
     records: Vec<Record>,
@@ -109,7 +111,7 @@ pub struct Prospects {
 }
 
 impl Prospects {
-    /// With no states yet.
+    /// Creates the groups without states.
     pub fn new(reset_cost: f64) -> Self {
         Self {
             records: Vec::new(),
@@ -119,13 +121,13 @@ impl Prospects {
         }
     }
 
-    /// A state was seen for the first time.
+    /// Notes a new state.
     pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex) {
         self.records.resize(graph.actions_seen(), Record::default());
         self.anticipated.on_discovered(graph, state, Record::default().classification());
     }
 
-    /// A candidate was executed.
+    /// Notes that a candidate was executed.
     pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         self.anticipated.on_executed(graph, slot, destination);
         let action = graph.action_of(slot);
@@ -137,32 +139,33 @@ impl Prospects {
         self.anticipated.classify(graph, action, record.classification());
     }
 
-    /// A candidate is free no more.
+    /// Notes that a candidate is no longer free.
     pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
         self.anticipated.on_claimed(graph, slot);
     }
 
-    /// A candidate is free again.
+    /// Notes that a candidate is free again.
     pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
         self.anticipated.on_released(graph, slot);
     }
 
-    /// A candidate was given up.
+    /// Notes that a candidate was given up.
     pub fn on_closed(&mut self, graph: &Graph, slot: Slot) {
         self.anticipated.on_executed(graph, slot, slot.state);
     }
 
-    /// What a reset costs was measured anew.
+    /// Sets the cost of a reset.
     pub fn set_reset_cost(&mut self, cost: f64) {
         self.anticipated.set_reset_cost(cost);
     }
 
-    /// How likely a candidate of a group finds a new state.
+    /// The probability that a candidate of a group finds a new state.
     fn probability(&self, group: usize) -> f64 {
         self.finds[group] / self.trials[group]
     }
 
-    /// The candidate that promises the most new states per action, if any is promising enough.
+    /// Plans a job for the candidate that promises the most new states per action, if it is
+    /// promising enough.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut groups: [(f64, usize); GROUPS] =
             std::array::from_fn(|group| (self.probability(group), group));
@@ -170,7 +173,7 @@ impl Prospects {
         let mut best: Option<(f64, usize)> = None;
         for (probability, group) in groups {
             if probability < PROMISING || best.is_some_and(|(rate, _)| rate >= probability) {
-                break; // Not even right here could this group or a later one be better.
+                break; // This group and the later ones could not win even in the present state.
             }
             if let Some(TransferChoice { cost, .. }) = self.anticipated.choose_transfer(at, group) {
                 let rate =
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_moves_through_the_groups_as_it_is_executed() {
+    fn each_execution_updates_the_group_of_an_action() {
         assert_eq!(group_after(&[]), Group::Never);
         assert_eq!(group_after(&[(0, 1, true)]), Group::OnceFound);
         assert_eq!(group_after(&[(2, 1, false)]), Group::OnceKnown);

@@ -1,11 +1,10 @@
-//! What the browsers of many crawlers do without any crawler: each has one page, whose script clicks its own switches. No
-//! crawler with such a browser can be faster.
+//! Browsers without a crawler: a script in each page clicks its own switches. No crawler with such
+//! a browser can be faster.
 
 use std::time::{Duration, Instant};
 
+use argiope_browser::cdp::{Evaluate, Navigate};
 use argiope_browser::{Browser, CallError, LaunchSettings, OpenedTab};
-use serde::Deserialize;
-use serde_json::json;
 
 use argiope::cluster::block_on;
 use argiope::failure::CommandFailure;
@@ -13,13 +12,13 @@ use argiope::{browser, output};
 
 use crate::machine;
 
-/// So long they click.
+/// The time that pages click.
 const TIME: Duration = Duration::from_secs(10);
-/// So long a page may take to answer besides.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time that a page may take to answer beyond that.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Clicks one switch after the other, each as soon as the one before has done what it does; how many there were.
-const CLICKS: &str = "async (milliseconds) => {
+/// Clicks the switches in turn, each as soon as the last click took effect. Returns the clicks.
+const CLICK_LOOP: &str = "async (milliseconds) => {
   const [buttons, shown] = [document.querySelectorAll('button'), document.getElementById('on')];
   const until = performance.now() + milliseconds;
   let clicks = 0;
@@ -34,11 +33,11 @@ const CLICKS: &str = "async (milliseconds) => {
   return clicks;
 }";
 
-/// With so many browsers at a time.
+/// Measures each number of browsers at once.
 pub fn run(pages: &[u32], url: &str) -> Result<(), CommandFailure> {
     output::print(
-        "The same browsers without a crawler, their pages click by themselves:\n\
-         browsers  clicks/s  speed-up  per browser  cores busy  processor time of a click\n",
+        "The same browsers without a crawler; a script in each page clicks:\n\
+         browsers  clicks/s  speed-up  per browser  cores busy  CPU time per click\n",
     )?;
     let mut one: Option<f64> = None;
     for &many in pages {
@@ -46,7 +45,7 @@ pub fn run(pages: &[u32], url: &str) -> Result<(), CommandFailure> {
         let speed = clicks as f64 / took.as_secs_f64();
         let speedup = speed / *one.get_or_insert(speed / f64::from(pages[0]));
         output::print(&format!(
-            "{many:>8}{speed:>10.1}{speedup:>10.2}{:>13.2}{:>12.2}{:>24.1} ms\n",
+            "{many:>8}{speed:>10.1}{speedup:>10.2}{:>13.2}{:>12.2}{:>17.1} ms\n",
             speedup / f64::from(many),
             busy / took.as_secs_f64(),
             busy * 1e3 / clicks as f64,
@@ -55,16 +54,8 @@ pub fn run(pages: &[u32], url: &str) -> Result<(), CommandFailure> {
     output::print("\n")
 }
 
-/// How many clicks there were, how long that took, and the seconds that cores were busy meanwhile, on the whole machine.
+/// Returns the clicks, the time taken, and the busy seconds of all cores.
 async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFailure> {
-    #[derive(Deserialize)]
-    struct Evaluated {
-        result: Counted,
-    }
-    #[derive(Deserialize)]
-    struct Counted {
-        value: u64,
-    }
     let failed = |error: CallError| CommandFailure::Failed(format!("the browser failed: {error}"));
     let executable = browser::find(None)?;
     let mut browsers = Vec::new();
@@ -77,15 +68,14 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
         browsers.push((browser, opened));
     }
     let (started, busy) = (Instant::now(), machine::busy_seconds());
-    let clicks = format!("({CLICKS})({})", TIME.as_millis());
-    let wanted = json!({"expression": clicks, "awaitPromise": true, "returnByValue": true});
+    let clicks = format!("({CLICK_LOOP})({})", TIME.as_millis());
     let calls = browsers.iter().map(|(browser, opened)| {
-        browser.connection().call(Some(&opened.session), "Runtime.evaluate", &wanted)
+        browser.connection().call(Some(&opened.session), &Evaluate::value(&clicks))
     });
     let mut all = 0;
     for call in calls.collect::<Vec<_>>() {
-        let counted: Evaluated = call.read_within(TIME + PATIENCE).await.map_err(failed)?;
-        all += counted.result.value;
+        let counted = call.within(TIME + TIMEOUT).await.map_err(failed)?;
+        all += counted.value::<u64>().map_err(failed)?.unwrap_or_default();
     }
     let measured = (all, started.elapsed(), machine::busy_seconds() - busy);
     for (browser, _) in browsers {
@@ -94,12 +84,11 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
     Ok(measured)
 }
 
-/// Loads the page, and waits until its switches are there.
+/// Loads the page and waits until its switches exist.
 async fn load(browser: &Browser, opened: &OpenedTab, url: &str) -> Result<(), CallError> {
     let (connection, session) = (browser.connection(), Some(&opened.session));
-    connection.call(session, "Page.navigate", &json!({"url": url})).within(PATIENCE).await?;
+    connection.call(session, &Navigate { url }).within(TIMEOUT).await?;
     let loaded = "new Promise((resolve) => document.readyState === 'complete' ? resolve() : addEventListener('load', resolve))";
-    let wanted = json!({"expression": loaded, "awaitPromise": true});
-    connection.call(session, "Runtime.evaluate", &wanted).within(PATIENCE).await?;
+    connection.call(session, &Evaluate::value(loaded)).within(TIMEOUT).await?;
     Ok(())
 }

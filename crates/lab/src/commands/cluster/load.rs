@@ -1,4 +1,4 @@
-//! Simulated crawlers over the real network: each has a connection of its own and answers at once.
+//! Simulated crawlers over a real network. Each has its own connection and reports at once.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::atlas::Route;
+use argiope_controller::job::Route;
 use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
@@ -18,30 +18,31 @@ use argiope_sim::crawler::{SimulatedCrawler, World};
 use argiope_wire::{Hello, Role, Sender};
 use tokio::time::timeout;
 
-/// Whoever was told nothing for so long says again where it is.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time without a task after which a crawler repeats its report.
+const REPEAT_AFTER: Duration = Duration::from_secs(1);
 
-/// What was counted on all connections together.
+/// Counts over all connections.
 #[derive(Default)]
-pub struct Counted {
-    /// Connections that are there.
+pub struct LoadCounts {
+    /// Open connections.
     pub connected: usize,
-    /// Jobs done.
+    /// Jobs executed.
     pub jobs: u64,
-    /// Frames and bytes, both ways.
+    /// Frames in both directions.
     pub frames: u64,
+    /// Bytes in both directions.
     pub bytes: u64,
-    /// How long it took from a report to the next job, each.
+    /// The times from a report to the next job.
     pub waits: Vec<Duration>,
-    /// When a job was last given.
+    /// The time of the last job.
     pub last: Option<Instant>,
 }
 
-/// The application, for as long as the process lives.
+/// The application, which lives as long as the process.
 pub type LoadApplication = &'static World<'static>;
 
-impl Counted {
-    fn gave(&mut self, waited: Duration, now: Instant) {
+impl LoadCounts {
+    fn on_job(&mut self, waited: Duration, now: Instant) {
         self.jobs += 1;
         self.waits.push(waited);
         self.last = Some(now);
@@ -55,18 +56,18 @@ struct Tab {
     number: u64,
     route: Option<Route>,
     last: Option<TaskReport>,
-    told: Rc<RefCell<BTreeSet<StateKey>>>,
-    said: Instant,
-    counted: Rc<RefCell<Counted>>,
+    described: Rc<RefCell<BTreeSet<StateKey>>>,
+    reported: Instant,
+    counted: Rc<RefCell<LoadCounts>>,
 }
 
-/// Works for a controller until the connection ends.
+/// Works for a controller until the connection is closed.
 pub async fn crawl(
     switch: Switch,
     address: String,
     number: u64,
     world: LoadApplication,
-    counted: Rc<RefCell<Counted>>,
+    counted: Rc<RefCell<LoadCounts>>,
     told: Rc<RefCell<BTreeSet<StateKey>>>,
 ) {
     let hello = Hello::new(
@@ -85,15 +86,15 @@ pub async fn crawl(
         number: 0,
         route: None,
         last: None,
-        told,
-        said: Instant::now(),
+        described: told,
+        reported: Instant::now(),
         counted,
     };
     tab.counted.borrow_mut().connected += 1;
-    tab.say(&FromCrawler::Tabs(1)).await;
+    tab.send(&FromCrawler::Tabs(1)).await;
     loop {
-        let Ok(received) = timeout(PATIENCE, receiver.recv()).await else {
-            // What it said is lost with somebody.
+        let Ok(received) = timeout(REPEAT_AFTER, receiver.recv()).await else {
+            // The report or its answer was lost.
             if let Some(last) = tab.last.clone() {
                 tab.report(TaskReport { again: true, ..last }).await;
             }
@@ -114,7 +115,7 @@ pub async fn crawl(
                     origin: order.settings.url,
                     masks: argiope_explore::identity::Masks::default(),
                 };
-                tab.say(&FromCrawler::Probed(number, Ok(first))).await;
+                tab.send(&FromCrawler::Probed(number, Ok(first))).await;
             }
             _ => {}
         }
@@ -126,25 +127,25 @@ impl Tab {
     fn count(&self, bytes: usize) {
         let mut counted = self.counted.borrow_mut();
         counted.frames += 1;
-        // Four bytes say how long a frame is.
+        // A frame has four bytes for its length.
         counted.bytes += bytes as u64 + 4;
     }
 
-    async fn say(&self, message: &FromCrawler) {
+    async fn send(&self, message: &FromCrawler) {
         let frame = encode(message);
         self.count(frame.len());
-        // If the connection is over, the next thing to be received says so.
+        // If the connection is closed, the receiver notices.
         let _ = self.sender.send(frame).await;
     }
 
     async fn report(&mut self, report: TaskReport) {
         let Some((crawl, _)) = self.works_for else { return };
         self.number += 1;
-        self.said = Instant::now();
+        self.reported = Instant::now();
         self.route.clone_from(&report.route);
         let report = TaskReport { number: self.number, ..report };
         self.last = Some(report.clone());
-        self.say(&FromCrawler::Report(
+        self.send(&FromCrawler::Report(
             crawl,
             report,
             Spent { actions: 1, resets: 0 },
@@ -157,12 +158,12 @@ impl Tab {
     async fn perform(&mut self, world: LoadApplication, task: Task) {
         let Some((crawl, crawler)) = self.works_for else { return };
         if task.number != self.number {
-            self.say(&FromCrawler::Returned(crawl, task.id)).await;
+            self.send(&FromCrawler::Returned(crawl, task.id)).await;
             return;
         }
         let now = Instant::now();
-        let waited = now - self.said;
-        self.counted.borrow_mut().gave(waited, now);
+        let waited = now - self.reported;
+        self.counted.borrow_mut().on_job(waited, now);
         let mut report = match &task.job {
             None => TaskReport {
                 at: Some(self.simulated.load(world)),
@@ -176,8 +177,8 @@ impl Tab {
             }
         };
         if let Some(at) = &mut report.at {
-            let untold = self.told.borrow_mut().insert(at.key);
-            at.offers = at.offers.take().filter(|_| untold || task.look);
+            let is_new = self.described.borrow_mut().insert(at.key);
+            at.offers = at.offers.take().filter(|_| is_new || task.look);
         }
         self.report(report).await;
     }

@@ -1,4 +1,4 @@
-//! How long it is from the death of a controller to the first job in a state that it had.
+//! The time from the loss of a controller to the first job in one of its states.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_runtime::cluster::protocol::{CrawlId, Status};
 
-use super::load::Counted;
+use super::load::LoadCounts;
 use super::{application, crawl_with};
 use argiope::cluster::block_on;
 use argiope::failure::CommandFailure;
@@ -17,16 +17,18 @@ use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, client};
 
 const CONTROLLERS: usize = 3;
 const CRAWLERS: u64 = 20;
-/// When each of them has so many states, one is killed.
+/// One controller is killed when each has more states than this.
 const AFTER: u64 = 100;
 
-/// Nobody waits longer than this, in microseconds.
+/// The time for a failover after which the crawl is abandoned, in microseconds.
 const LONGEST: u128 = 10_000_000;
 
+/// Microseconds since 1970, as traces have them.
 fn now() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros())
 }
 
+/// Measures several losses.
 pub fn run(program: &Path, times: usize) -> Result<(), CommandFailure> {
     let mut seconds = Vec::new();
     for _ in 0..times {
@@ -35,72 +37,75 @@ pub fn run(program: &Path, times: usize) -> Result<(), CommandFailure> {
     let measured = seconds.len();
     if measured == 0 {
         return Err(CommandFailure::Failed(
-            "every crawl was over before a controller could be killed".to_owned(),
+            "every crawl ended before a controller could be killed".to_owned(),
         ));
     }
     seconds.sort_by(f64::total_cmp);
     output::print(&format!(
-        "From the death of one of {CONTROLLERS} controllers to the first job in a state that it had, {measured} times: \
-         {:.2} s at least, {:.2} s in the middle, {:.2} s at most\n",
+        "Time from the loss of one of {CONTROLLERS} controllers to the first job in one of its states, \
+         {measured} times: minimum {:.2} s, median {:.2} s, maximum {:.2} s\n",
         seconds[0],
         seconds[measured / 2],
         seconds[measured - 1]
     ))?;
     if measured < times {
-        let over = times - measured;
+        let skipped = times - measured;
         output::print(&format!(
-            "(In {over} more crawls not all of them had {AFTER} states before the end.)\n"
+            "({skipped} more crawls ended before every controller had {AFTER} states.)\n"
         ))?;
     }
     output::print("\n")
 }
 
-/// None if the crawl was over before anybody could be killed.
+/// Measures one loss; none if the crawl ends before a controller can be killed.
 fn once(program: &Path) -> Result<Option<f64>, CommandFailure> {
     let world = application("random:8000:30")?;
-    let folder = TempDir::new()?;
+    let directory = TempDir::new()?;
     let options = ClusterOptions { is_traced: true, ..ClusterOptions::new(program) };
-    let mut ring = ClusterProcesses::start(&folder.0, CONTROLLERS, options)?;
-    let victim = RefCell::new(ring.children.pop());
+    let mut cluster = ClusterProcesses::start(&directory.0, CONTROLLERS, options)?;
+    let victim = RefCell::new(cluster.children.pop());
     let killed = Cell::new(0);
-    let counted = Rc::new(RefCell::new(Counted::default()));
-    // Crawlers and whoever follows the crawl are attached to the others.
-    ring.addresses.pop();
+    let counted = Rc::new(RefCell::new(LoadCounts::default()));
+    // Crawlers and the client connect to the other controllers.
+    cluster.addresses.pop();
     let switch = client()?;
-    let all_at_work = |status: &Status, id: CrawlId| {
+    let are_all_at_work = |status: &Status, id: CrawlId| {
         let shares = status.members.iter().flat_map(|member| &member.shares);
         shares.filter(|(crawl, tally)| *crawl == id && tally.states > AFTER).count() == CONTROLLERS
     };
-    block_on(crawl_with(&switch, &ring, CRAWLERS, world, &counted, |status, id| {
-        if all_at_work(status, id)
+    block_on(crawl_with(&switch, &cluster, CRAWLERS, world, &counted, |status, id| {
+        if are_all_at_work(status, id)
             && let Some(mut victim) = victim.borrow_mut().take()
         {
             let _ = victim.kill();
             killed.set(now());
             let _ = victim.wait();
         }
-        // Long enough for whoever takes over.
+        // Long enough for the failover.
         killed.get() == 0 || now() < killed.get() + LONGEST
     }))??;
     if killed.get() == 0 {
         return Ok(None);
     }
-    let had = assigned(&folder.0.join(format!("{}.trace", CONTROLLERS - 1)))?;
+    let had = assigned(&directory.0.join(format!("{}.trace", CONTROLLERS - 1)))?;
     let mut first: Option<u128> = None;
     for number in 0..CONTROLLERS - 1 {
-        for (state, times) in assigned(&folder.0.join(format!("{number}.trace")))? {
+        for (state, times) in assigned(&directory.0.join(format!("{number}.trace")))? {
             let after = times.into_iter().find(|&time| time > killed.get());
             if let Some(after) = after.filter(|_| had.contains_key(&state)) {
                 first = Some(first.map_or(after, |first| first.min(after)));
             }
         }
     }
-    let first = first
-        .ok_or_else(|| CommandFailure::Failed("nothing was served after the loss".to_owned()))?;
+    let first = first.ok_or_else(|| {
+        CommandFailure::Failed(
+            "no job in a state of the lost controller was assigned again".to_owned(),
+        )
+    })?;
     Ok(Some((first - killed.get()) as f64 / 1e6))
 }
 
-/// When jobs were given out, by state.
+/// Reads from a trace when jobs were assigned, by state.
 fn assigned(trace: &Path) -> Result<BTreeMap<String, Vec<u128>>, CommandFailure> {
     let text = std::fs::read_to_string(trace);
     let text =

@@ -1,5 +1,6 @@
-//! How much faster more crawlers with browsers are, and what their time goes into.
+//! The gain of more crawlers with browsers, and how they spend their time.
 
+use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,29 +9,51 @@ use argiope_runtime::cluster::protocol::{CrawlId, CrawlTally, Order};
 use argiope_sites::Server;
 
 use super::bare;
-use argiope::cluster::{block_on, chance};
+use argiope::cluster::{block_on, random_number};
 use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, client};
 
 use crate::machine;
 
-/// With an application of so many switches whose server takes so many milliseconds to answer; and what the browsers alone
-/// do there.
-pub fn run(
-    program: &Path,
-    crawlers: &[u32],
-    switches: u32,
-    wait: u32,
-) -> Result<(), CommandFailure> {
+/// The controllers of each crawl.
+pub const CONTROLLERS: usize = 2;
+
+/// The application and the numbers of crawlers.
+pub struct SpeedUpPlan<'a> {
+    /// Crawlers with one tab each, one crawl for each number.
+    pub crawlers: &'a [u32],
+    /// Switches of the application.
+    pub switches: u32,
+    /// Milliseconds that its server takes to answer.
+    pub wait: u32,
+}
+
+impl SpeedUpPlan<'_> {
+    /// The address of the application.
+    pub fn url(&self, server: &Server) -> String {
+        format!("{}?switches={}&wait={}", server.url(), self.switches, self.wait)
+    }
+}
+
+impl fmt::Display for SpeedUpPlan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let transitions = (1u64 << self.switches) * u64::from(self.switches);
+        let Self { switches, wait, .. } = self;
+        write!(f, "{switches} switches, each answered after {wait} ms ({transitions} transitions)")
+    }
+}
+
+/// Measures crawls, and what the same browsers do without crawlers.
+pub fn run(program: &Path, plan: &SpeedUpPlan<'_>) -> Result<(), CommandFailure> {
     let server =
         Server::start("toggles").map_err(|error| CommandFailure::Failed(error.to_string()))?;
-    let url = format!("{}?switches={switches}&wait={wait}", server.url());
+    let url = plan.url(&server);
+    let crawlers = plan.crawlers;
     output::print(&format!(
-        "Crawlers with Chromium, one tab each, two controllers; {switches} switches, each answered after {wait} ms \
-         ({} transitions):\n\
-         crawlers  seconds  speed-up  per crawler  actions   in actions  network and controller   idle  cores busy\n",
-        (1u64 << switches) * u64::from(switches),
+        "Crawlers with Chromium, one tab each, {CONTROLLERS} controllers; {plan}:\n\
+         crawlers  seconds  speed-up  per crawler  actions   in actions  network and controller   \
+         idle  cores busy\n",
     ))?;
     let mut one: Option<f64> = None;
     for &many in crawlers {
@@ -53,23 +76,24 @@ pub fn run(
     bare::run(crawlers, &url)
 }
 
-/// One crawl: what was done, how long it took, and the seconds that cores were busy meanwhile, on the whole machine.
+/// Crawls once. Returns the tally, the time taken, and the busy seconds of all cores.
 fn crawl(
     program: &Path,
     url: &str,
     crawlers: u32,
 ) -> Result<(CrawlTally, Duration, f64), CommandFailure> {
-    let folder = TempDir::new()?;
-    let mut ring = ClusterProcesses::start(&folder.0, 2, ClusterOptions::new(program))?;
+    let directory = TempDir::new()?;
+    let mut cluster =
+        ClusterProcesses::start(&directory.0, CONTROLLERS, ClusterOptions::new(program))?;
     for _ in 0..crawlers {
-        ring.add_crawler()?;
+        cluster.add_crawler()?;
     }
-    ring.wait_for_crawlers(crawlers)?;
+    cluster.wait_for_crawlers(crawlers)?;
     let switch = client()?;
-    let id = CrawlId(chance()? as u64);
+    let id = CrawlId(random_number()? as u64);
     let order = Order::new(url.to_owned());
     let crawled = block_on(async {
-        let mut client = Client::dial(&switch, &ring.addresses[0]).await?;
+        let mut client = Client::dial(&switch, &cluster.addresses[0]).await?;
         client.start(id, order).await?;
         let (started, busy) = (Instant::now(), machine::busy_seconds());
         client.follow(id).await?;

@@ -1,279 +1,244 @@
-//! A tab of a crawl whose work is divided in advance: it finds its own tasks, and tells the coordinator what came of them.
-//! The deciding is `controller::star::Node`, as the simulator runs it.
+//! Jobs of a tab in a star: it chooses its own and reports results to the coordinator. A
+//! [`StarNode`] decides, as in the simulator.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use argiope_controller::job::Job;
+use argiope_controller::journal::ContentId;
 use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
-use argiope_controller::peer::atlas::ContentId;
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode};
 use argiope_controller::star::{NodeReport, ToNode};
-use argiope_explore::id::StateKey;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{
-    Attached, LIKE, MOST_DOUBLINGS, PATIENCE, PAUSE, Session, TabContext, TabInstruction,
-    TabMessage, learn, microseconds, take_crawler, tell_volatile,
-};
+use super::{Home, PAUSE, TabInstruction, TabMessage, asking_time, microseconds, retry_after};
 use crate::cluster::contents;
 use crate::cluster::crawl_state;
-use crate::cluster::protocol::{FromCrawler, TabTimes};
+use crate::cluster::protocol::FromCrawler;
 use crate::crawler::{Crawler, JobReport};
+use crate::executor::{JobSource, NotBegun, TabWork, WorkResult};
 
-/// What was done is told at least so often, for those who watch, and so that little is lost with a crawler.
-const TELLS: Duration = Duration::from_secs(1);
+/// The longest time between two reports: for progress, and so that a lost crawler loses little.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One tab that serves a star.
-struct Serving<'a> {
-    office: &'a TabContext,
-    attached: &'a Attached,
-    session: &'a mut Session,
-    given: &'a mut mpsc::Receiver<TabMessage>,
+/// What a tab of a star knows, whichever controller it is attached to.
+#[derive(Default)]
+pub struct StarSession {
+    node: Option<StarNode>,
+}
+
+/// The job source of one tab in a star.
+pub struct StarJobs<'a> {
+    home: Home<'a>,
+    node: &'a mut StarNode,
+    effects: VecDeque<NodeEffect>,
+    /// What came of the last work.
+    result: Option<NodeInput>,
+    /// Something has happened since the node last decided.
+    is_undecided: bool,
     /// What the coordinator said while the tab was busy.
     news: VecDeque<ToNode>,
-    /// When something was told last, whether an answer is waited for, and how often it was in vain.
-    told: Instant,
-    waits: bool,
-    in_vain: u32,
+    /// When the last report was sent, whether its answer is awaited, and how many were in vain.
+    reported: Instant,
+    awaits_answer: bool,
+    attempts: u32,
+    /// When the last work ended, and when the present one began.
+    idle_since: Instant,
+    began: Instant,
+    is_loading: bool,
+    has_learned: bool,
+    pauses: bool,
 }
 
-/// Performs and tells, without end. Can be abandoned; whoever serves next goes on with what the tab knows.
-pub async fn serve(
-    office: &TabContext,
-    attached: &Attached,
-    session: &mut Session,
-    given: &mut mpsc::Receiver<TabMessage>,
-) {
-    let order = &attached.crawl.spec.order;
-    // It was checked when the crawl began.
-    let Ok(strategy) = crawl_state::nodes_strategy(order) else {
-        return std::future::pending().await;
-    };
-    let mut effects = Vec::new();
-    match &mut session.node {
-        Some(node) => node.handle(NodeInput::Renamed(attached.crawler), &mut effects),
-        None => {
-            let mut node = StarNode::new(attached.crawler, strategy, crawl_state::exploring(order));
-            node.handle(NodeInput::Start, &mut effects);
-            session.node = Some(node);
-        }
-    }
-    let (news, told) = (VecDeque::new(), Instant::now());
-    let mut serving =
-        Serving { office, attached, session, given, news, told, waits: false, in_vain: 0 };
-    serving.run(effects).await;
-}
-
-impl Serving<'_> {
-    async fn run(&mut self, effects: Vec<NodeEffect>) {
-        let mut effects = VecDeque::from(effects);
-        let mut idle = Instant::now();
-        loop {
-            let began = Instant::now();
-            let input = match effects.pop_front() {
-                Some(NodeEffect::Send(tell)) => {
-                    self.send(tell).await;
-                    continue;
-                }
-                Some(NodeEffect::Load) => Some(self.load().await),
-                Some(NodeEffect::Perform(job)) => Some(self.perform(&job).await),
-                // If it is over, its home will attach it elsewhere.
-                Some(NodeEffect::Finished) | None if effects.is_empty() => {
-                    self.wait().await;
-                    None
-                }
-                Some(NodeEffect::Finished) | None => continue,
-            };
-            if input.is_some() {
-                let asked = microseconds(began - idle).filter(|&time| time <= TabTimes::IDLE);
-                self.session.times.asking += asked.unwrap_or_default();
-                self.session.times.acting += microseconds(began.elapsed()).unwrap_or_default();
-                idle = Instant::now();
-            }
-            self.decide(input, &mut effects);
-        }
+impl<'a> StarJobs<'a> {
+    /// Begins, or goes on with what the tab knows; a sentence if the crawl's strategy is unknown.
+    pub fn new(home: Home<'a>, session: &'a mut StarSession) -> Result<Self, String> {
+        let (order, crawler) = (&home.attached.crawl.spec.order, home.attached.crawler);
+        let strategy = crawl_state::nodes_strategy(order)?;
+        let input = match session.node {
+            Some(_) => NodeInput::Renamed(crawler),
+            None => NodeInput::Start,
+        };
+        let node = session
+            .node
+            .get_or_insert_with(|| StarNode::new(crawler, strategy, crawl_state::exploring(order)));
+        let mut effects = Vec::new();
+        node.handle(input, &mut effects);
+        let now = Instant::now();
+        Ok(Self {
+            home,
+            node,
+            effects: effects.into(),
+            result: None,
+            is_undecided: false,
+            news: VecDeque::new(),
+            reported: now,
+            awaits_answer: false,
+            attempts: 0,
+            idle_since: now,
+            began: now,
+            is_loading: false,
+            has_learned: false,
+            pauses: false,
+        })
     }
 
-    /// What was heard meanwhile is known before it is decided what to do next.
-    fn decide(&mut self, input: Option<NodeInput>, effects: &mut VecDeque<NodeEffect>) {
-        while let Ok(given) = self.given.try_recv() {
-            self.hear(given);
+    /// Lets the node decide, with everything that has arrived meanwhile.
+    fn decide(&mut self) {
+        while let Some(message) = self.home.try_recv() {
+            self.on_message(message);
         }
-        let Some(node) = &mut self.session.node else { return };
-        let mut more = Vec::new();
-        for told in self.news.drain(..) {
-            (self.waits, self.in_vain) = (false, 0);
-            node.handle(NodeInput::Received(told), &mut more);
+        let mut effects = Vec::new();
+        for news in self.news.drain(..) {
+            (self.awaits_answer, self.attempts) = (false, 0);
+            self.node.handle(NodeInput::Received(news), &mut effects);
         }
-        if let Some(input) = input {
-            node.handle(input, &mut more);
+        if let Some(result) = self.result.take() {
+            self.node.handle(result, &mut effects);
         }
-        let says = more.iter().any(|effect| matches!(effect, NodeEffect::Send(_)));
-        if !says && self.told.elapsed() >= patience(self.waits, self.in_vain) {
-            self.in_vain += u32::from(self.waits);
-            node.handle(NodeInput::Remind, &mut more);
-            self.told = Instant::now();
+        let reports = effects.iter().any(|effect| matches!(effect, NodeEffect::Send(_)));
+        if !reports && self.reported.elapsed() >= self.report_after() {
+            self.attempts += u32::from(self.awaits_answer);
+            self.node.handle(NodeInput::Remind, &mut effects);
+            self.reported = Instant::now();
         }
-        effects.extend(more);
+        self.effects.extend(effects);
+        self.is_undecided = false;
     }
 
-    /// Waits for somebody to say something, or until it is time to say something oneself.
+    /// How long after the last report the next is due.
+    fn report_after(&self) -> Duration {
+        if self.awaits_answer { retry_after(self.attempts) } else { REPORT_INTERVAL }
+    }
+
+    /// Waits for a message, or until a report is due.
     async fn wait(&mut self) {
-        let left = patience(self.waits, self.in_vain).saturating_sub(self.told.elapsed());
-        if let Ok(given) = timeout(left, self.given.recv()).await {
-            match given {
-                Some(given) => _ = self.hear(given),
-                // The process ends.
-                None => std::future::pending().await,
-            }
+        let left = self.report_after().saturating_sub(self.reported.elapsed());
+        if let Ok(message) = timeout(left, self.home.recv()).await {
+            self.on_message(message);
         }
+        self.is_undecided = true;
     }
 
-    /// Says which state it was told about, if it was told about one.
-    fn hear(&mut self, TabMessage { crawler, told }: TabMessage) -> Option<StateKey> {
-        match told {
-            TabInstruction::Star(told) if crawler == self.attached.crawler => {
-                self.news.push_back(told)
+    fn on_message(&mut self, TabMessage { crawler, instruction }: TabMessage) {
+        match instruction {
+            TabInstruction::Star(news) if crawler == self.home.attached.crawler => {
+                self.news.push_back(news);
             }
             TabInstruction::Ring(ToCrawler::Like(state, content)) => {
-                learn(self.attached, state, content);
-                return Some(state);
+                self.home.on_like(state, content);
             }
             TabInstruction::Star(_)
             | TabInstruction::Ring(ToCrawler::Task(_) | ToCrawler::Finished) => {}
         }
-        None
     }
 
-    async fn send(&mut self, tell: NodeReport) {
-        let archive = &self.attached.crawl.archive;
-        let blobs = tell.contents().filter_map(|content| archive.blob(content)).collect();
-        let mut frames = contents::in_frames(self.office.outbox.unsent(blobs));
+    async fn send(&mut self, report: NodeReport) {
+        let Home { attached, outbox, .. } = self.home;
+        let archive = self.home.archive();
+        let blobs = report.contents().filter_map(|content| archive.blob(content)).collect();
+        let mut frames = contents::in_frames(outbox.unsent(blobs));
         let last = frames.pop().unwrap_or_default();
         for blobs in frames {
-            self.office.outbox.send(FromCrawler::Blobs(blobs)).await;
+            outbox.send(FromCrawler::Blobs(blobs)).await;
         }
-        let spent = std::mem::take(&mut self.session.spent);
-        let times = std::mem::take(&mut self.session.times);
-        (self.told, self.waits) = (Instant::now(), true);
-        self.office
-            .outbox
-            .send(FromCrawler::Told(self.attached.id, tell, spent, times, last))
-            .await;
+        let (spent, times) = self.home.costs.take();
+        (self.reported, self.awaits_answer) = (Instant::now(), true);
+        outbox.send(FromCrawler::Told(attached.id, report, spent, times, last)).await;
     }
 
-    async fn load(&mut self) -> NodeInput {
-        let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
-            return NodeInput::NotLoaded;
-        };
-        let Ok((mut at, found)) = crawler.load().await else {
-            if !self.office.browsers.discard(crawler.tab()) {
-                tokio::time::sleep(PAUSE).await;
-            }
-            return NodeInput::NotLoaded;
-        };
-        self.session.spent.resets += 1;
-        self.attached.crawl.take_in(&found);
-        let content = self.describe(&mut at, &crawler);
-        self.session.crawler = Some(crawler);
-        NodeInput::Loaded(at, content)
+    fn begin(&mut self, work: TabWork) -> Option<TabWork> {
+        self.is_loading = matches!(work, TabWork::Load);
+        self.began = Instant::now();
+        self.home.costs.times.asking += asking_time(self.began - self.idle_since);
+        Some(work)
     }
 
-    /// Where the tab stands, as the node wants to know it.
-    fn describe(&self, at: &mut Sighting, crawler: &Crawler) -> Option<ContentId> {
-        at.offers = crawler.offers();
-        self.attached.crawl.archive.name_of(at.key)
+    /// Where the tab stands, with the actions that it offers there.
+    fn describe(&self, at: &mut Sighting, crawler: Option<&Crawler>) -> Option<ContentId> {
+        at.offers = crawler.and_then(Crawler::offers);
+        self.home.archive().name_of(at.key)
     }
 
-    async fn perform(&mut self, job: &Job) -> NodeInput {
-        let Some(mut crawler) = take_crawler(self.office, self.attached, self.session).await else {
-            return NodeInput::NotBegun;
-        };
-        match self.know_the_way(job, &crawler).await {
-            Way::Known => {}
-            Way::Unanswered => {
-                self.session.crawler = Some(crawler);
-                return NodeInput::NotBegun;
-            }
-            Way::Unknown => {
-                self.session.crawler = Some(crawler);
-                let outcome = Outcome::Failed { went_right: 0, reason: JobFailure::Lost };
-                let spent = Spent::default();
-                return NodeInput::Performed(Performed {
-                    outcome,
-                    spent,
-                    content: None,
-                    notes: None,
-                });
-            }
-        }
-        let JobReport { mut outcome, spent, found, learned } = crawler.perform(job).await;
-        self.office.browsers.discard(crawler.tab());
-        let spent = Spent { actions: spent.actions, resets: spent.resets };
-        self.session.spent = self.session.spent.plus(spent);
-        if learned {
-            tell_volatile(self.office, self.attached).await;
-        }
-        self.attached.crawl.take_in(&found);
-        let notes = match &outcome {
-            Outcome::Done { notes, .. } if !notes.is_empty() => Some(contents::wrap_notes(notes)),
-            Outcome::Done { .. } | Outcome::Elsewhere { .. } | Outcome::Failed { .. } => None,
-        };
-        let named = notes.as_ref().map(|notes| notes.content);
-        notes.into_iter().for_each(|notes| self.attached.crawl.archive.keep(notes));
+    fn on_performed(&mut self, report: JobReport, crawler: Option<&Crawler>) -> NodeInput {
+        let JobReport { mut outcome, spent, found, learned } = report;
+        let spent = self.home.costs.add(&spent);
+        self.has_learned |= learned;
+        self.home.attached.crawl.add_found(&found);
         let content = match &mut outcome {
-            Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => {
-                let content = self.describe(at, &crawler);
-                self.session.crawler = Some(crawler);
-                content
-            }
-            // The next job has a new tab.
+            Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => self.describe(at, crawler),
             Outcome::Failed { .. } => None,
         };
-        NodeInput::Performed(Performed { outcome, spent, content, notes: named })
+        NodeInput::Performed(Performed { outcome, spent, content })
     }
 
-    /// Sees to it that the tab knows the states that it is to walk through.
-    async fn know_the_way(&mut self, job: &Job, crawler: &Crawler) -> Way {
-        let unknown = job.walk.iter().map(|step| step.to).filter(|&key| !crawler.knows(key));
-        let mut unknown: BTreeSet<StateKey> = unknown.collect();
-        for &state in &unknown {
-            let want = FromCrawler::Want(self.attached.id, self.attached.crawler, state);
-            self.office.outbox.send(want).await;
+    fn on_not_begun(&mut self, reason: &NotBegun) -> NodeInput {
+        self.pauses = matches!(reason, NotBegun::NoTab(_));
+        match reason {
+            _ if self.is_loading => NodeInput::NotLoaded,
+            NotBegun::NoTab(_) | NotBegun::WalkUnanswered => NodeInput::NotBegun,
+            NotBegun::WalkUnknown | NotBegun::TabReplaced => NodeInput::Performed(Performed {
+                outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
+                spent: Spent::default(),
+                content: None,
+            }),
         }
-        let learning = async {
-            while !unknown.is_empty() {
-                let Some(given) = self.given.recv().await else { return };
-                if let Some(state) = self.hear(given) {
-                    unknown.remove(&state);
-                }
+    }
+}
+
+impl JobSource for StarJobs<'_> {
+    async fn next_work(&mut self, _: bool) -> Option<TabWork> {
+        if std::mem::take(&mut self.pauses) {
+            tokio::time::sleep(PAUSE).await;
+        }
+        if self.has_learned {
+            self.home.send_volatile().await;
+            self.has_learned = false;
+        }
+        loop {
+            if self.is_undecided {
+                self.decide();
             }
-        };
-        let _ = timeout(LIKE, learning).await;
-        if job.walk.iter().all(|step| crawler.knows(step.to)) {
-            Way::Known
-        } else if unknown.is_empty() {
-            Way::Unknown
-        } else {
-            Way::Unanswered
+            match self.effects.pop_front() {
+                Some(NodeEffect::Send(report)) => self.send(report).await,
+                Some(NodeEffect::Load) => return self.begin(TabWork::Load),
+                Some(NodeEffect::Perform(job)) => {
+                    return self.begin(TabWork::Perform(job, Vec::new()));
+                }
+                // After the end of the crawl the controller attaches the tab elsewhere.
+                Some(NodeEffect::Finished) | None if self.effects.is_empty() => self.wait().await,
+                Some(NodeEffect::Finished) | None => {}
+            }
         }
     }
-}
 
-/// How long it is before something is said again that was not answered, or something more is said.
-fn patience(waits: bool, in_vain: u32) -> Duration {
-    if waits { PATIENCE * 2u32.pow(in_vain.min(MOST_DOUBLINGS)) } else { TELLS }
-}
+    async fn prepare(&mut self, job: &Job, crawler: &Crawler) -> Result<(), NotBegun> {
+        self.home.learn_walk(job, crawler).await
+    }
 
-/// Whether the states are known that a tab is to walk through.
-enum Way {
-    Known,
-    /// Nobody can tell what they are like.
-    Unknown,
-    /// Nobody has answered.
-    Unanswered,
+    fn report(&mut self, result: WorkResult, crawler: Option<&Crawler>) {
+        let input = match result {
+            WorkResult::Loaded(mut at, found) => {
+                self.home.costs.spent.resets += 1;
+                self.home.attached.crawl.add_found(&found);
+                let content = self.describe(&mut at, crawler);
+                NodeInput::Loaded(at, content)
+            }
+            WorkResult::NotLoaded { exchanged } => {
+                self.pauses = !exchanged;
+                NodeInput::NotLoaded
+            }
+            WorkResult::Performed(mut reports) => match reports.pop() {
+                Some(report) => self.on_performed(report, crawler),
+                None => NodeInput::NotBegun,
+            },
+            WorkResult::NotBegun(reason) => self.on_not_begun(&reason),
+            WorkResult::Opened => unreachable!("tabs of a star are opened for a job"),
+        };
+        self.home.costs.times.acting += microseconds(self.began.elapsed());
+        self.idle_since = Instant::now();
+        (self.result, self.is_undecided) = (Some(input), true);
+    }
 }

@@ -11,12 +11,14 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     for peer in cluster.finishers() {
         // Replicas count too, and states that a peer owned until just now: an export asks all
         // peers.
-        for (key, state) in peer.atlas().all() {
+        for (key, state) in peer.known().graph().all() {
             // A peer may wait for a state whose owner it has just taken for dead: the owner's copy
             // counts.
-            let Some(record) = peer.atlas().record(state) else { continue };
-            let leads =
-                record.executed.iter().map(|&(action, to)| (world.action(action), world.state(to)));
+            if !peer.known().graph().is_full(key) {
+                continue;
+            }
+            let leads = peer.known().graph().leads(state);
+            let leads = leads.map(|(action, to)| (world.action(action), world.state(to)));
             found.entry(world.state(key)).or_default().extend(leads);
         }
     }

@@ -1,0 +1,285 @@
+//! How a fact lies on disk and on the wire: its kind, the version of that kind, and bytes. A later
+//! kind, or a later version of a kind, needs no new format. A program refuses a kind or a version
+//! that it does not know; it never skips one.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Fact;
+
+/// A kind of fact.
+struct FactKind {
+    /// Its number, which no other kind ever has.
+    number: u16,
+    /// The latest version.
+    version: u16,
+    /// Its name in errors.
+    name: &'static str,
+    read: fn(&[u8]) -> postcard::Result<Fact>,
+}
+
+const STATE: FactKind = FactKind {
+    number: 1,
+    version: 1,
+    name: "state",
+    read: |bytes| {
+        whole(bytes).map(|(key, offers, route, content)| Fact::State {
+            key,
+            offers,
+            route,
+            content,
+        })
+    },
+};
+const TRANSITION: FactKind = FactKind {
+    number: 2,
+    version: 1,
+    name: "transition",
+    read: |bytes| {
+        whole(bytes).map(|(from, action, to, notes)| Fact::Transition { from, action, to, notes })
+    },
+};
+const GIVEN_UP: FactKind = FactKind {
+    number: 3,
+    version: 1,
+    name: "given-up action",
+    read: |bytes| whole(bytes).map(|(from, action, reason)| Fact::GivenUp { from, action, reason }),
+};
+const STRAY: FactKind = FactKind {
+    number: 4,
+    version: 1,
+    name: "stray transition",
+    read: |bytes| whole(bytes).map(|(from, action, to)| Fact::Stray { from, action, to }),
+};
+const APPEARED: FactKind = FactKind {
+    number: 5,
+    version: 1,
+    name: "appearance",
+    read: |bytes| whole(bytes).map(|(at, loaded)| Fact::Appeared { at, loaded }),
+};
+const PLAIN_LINK: FactKind = FactKind {
+    number: 6,
+    version: 1,
+    name: "plain link",
+    read: |bytes| whole(bytes).map(|action| Fact::PlainLink { action }),
+};
+const LINK_FOLLOWER: FactKind = FactKind {
+    number: 7,
+    version: 1,
+    name: "link follower",
+    read: |bytes| whole(bytes).map(|(link, state)| Fact::LinkFollower { link, state }),
+};
+const SPENT: FactKind = FactKind {
+    number: 8,
+    version: 1,
+    name: "expense",
+    read: |bytes| {
+        whole(bytes).map(|(writer, actions, resets)| Fact::Spent { writer, actions, resets })
+    },
+};
+
+const KINDS: [&FactKind; 8] =
+    [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT];
+
+/// A fact in its stored form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EncodedFact<'a> {
+    /// The number of its kind.
+    pub kind: u16,
+    /// The version of that kind.
+    pub version: u16,
+    /// The rest, in postcard.
+    #[serde(borrow)]
+    pub bytes: &'a [u8],
+}
+
+/// Why a stored fact cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FactError {
+    /// No kind has this number.
+    UnknownKind(u16),
+    /// A later version of a known kind.
+    UnknownVersion {
+        /// The kind.
+        name: &'static str,
+        /// Its version.
+        version: u16,
+    },
+    /// The bytes are not those of such a fact.
+    Damaged(&'static str),
+}
+
+impl fmt::Display for FactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownKind(kind) => write!(
+                f,
+                "this argiope does not know facts of kind {kind}; a newer argiope wrote it, use that"
+            ),
+            Self::UnknownVersion { name, version } => write!(
+                f,
+                "this argiope does not know version {version} of a {name}; \
+                 a newer argiope wrote it, use that"
+            ),
+            Self::Damaged(name) => write!(f, "the bytes of a {name} are damaged"),
+        }
+    }
+}
+
+impl std::error::Error for FactError {}
+
+fn encode(body: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(body).expect("facts hold nothing that cannot be encoded")
+}
+
+/// A value that all of the bytes belong to.
+fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> postcard::Result<T> {
+    match postcard::take_from_bytes(bytes)? {
+        (body, []) => Ok(body),
+        _ => Err(postcard::Error::SerdeDeCustom),
+    }
+}
+
+impl Fact {
+    fn body(&self) -> (&'static FactKind, Vec<u8>) {
+        match self {
+            Self::State { key, offers, route, content } => {
+                (&STATE, encode(&(key, offers, route, content)))
+            }
+            Self::Transition { from, action, to, notes } => {
+                (&TRANSITION, encode(&(from, action, to, notes)))
+            }
+            Self::GivenUp { from, action, reason } => (&GIVEN_UP, encode(&(from, action, reason))),
+            Self::Stray { from, action, to } => (&STRAY, encode(&(from, action, to))),
+            Self::Appeared { at, loaded } => (&APPEARED, encode(&(at, loaded))),
+            Self::PlainLink { action } => (&PLAIN_LINK, encode(action)),
+            Self::LinkFollower { link, state } => (&LINK_FOLLOWER, encode(&(link, state))),
+            Self::Spent { writer, actions, resets } => (&SPENT, encode(&(writer, actions, resets))),
+        }
+    }
+}
+
+impl EncodedFact<'_> {
+    /// The fact, if this program knows its kind and version.
+    pub fn decode(&self) -> Result<Fact, FactError> {
+        let kind = KINDS.into_iter().find(|kind| kind.number == self.kind);
+        let kind = kind.ok_or(FactError::UnknownKind(self.kind))?;
+        if self.version != kind.version {
+            return Err(FactError::UnknownVersion { name: kind.name, version: self.version });
+        }
+        (kind.read)(self.bytes).map_err(|_| FactError::Damaged(kind.name))
+    }
+}
+
+impl Serialize for Fact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (kind, bytes) = self.body();
+        EncodedFact { kind: kind.number, version: kind.version, bytes: &bytes }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        EncodedFact::deserialize(deserializer)?.decode().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use argiope_explore::id::{ActionSignature, StateKey};
+
+    use super::super::ContentId;
+    use super::*;
+    use crate::job::Transition;
+    use crate::outcome::{JobFailure, Note, Offered};
+    use crate::spent::WriterId;
+
+    const A: StateKey = StateKey(1);
+    const B: StateKey = StateKey(300);
+    const ACT: ActionSignature = ActionSignature(5);
+
+    /// One example of each kind, and its bytes: a change of format cannot happen by accident.
+    fn examples() -> Vec<(Fact, &'static [u8])> {
+        let step = Transition { from: A, action: ACT, to: B };
+        let offers = vec![
+            Offered { action: ACT, once: false },
+            Offered { action: ActionSignature(6), once: true },
+        ];
+        vec![
+            (
+                Fact::State {
+                    key: A,
+                    offers: offers.clone(),
+                    route: Some([].into()),
+                    content: None,
+                },
+                &[1, 1, 9, 1, 2, 5, 0, 6, 1, 1, 0, 0],
+            ),
+            (
+                Fact::State {
+                    key: B,
+                    offers,
+                    route: Some([step].into()),
+                    content: Some(ContentId(9)),
+                },
+                &[1, 1, 15, 172, 2, 2, 5, 0, 6, 1, 1, 1, 1, 5, 172, 2, 1, 9],
+            ),
+            (
+                Fact::Transition { from: A, action: ACT, to: B, notes: vec![Note::Unsettled] },
+                &[2, 1, 6, 1, 5, 172, 2, 1, 5],
+            ),
+            (Fact::GivenUp { from: A, action: ACT, reason: JobFailure::Lost }, &[3, 1, 3, 1, 5, 4]),
+            (Fact::Stray { from: A, action: ACT, to: B }, &[4, 1, 4, 1, 5, 172, 2]),
+            (Fact::Appeared { at: B, loaded: true }, &[5, 1, 3, 172, 2, 1]),
+            (Fact::PlainLink { action: ACT }, &[6, 1, 1, 5]),
+            (Fact::LinkFollower { link: ACT, state: B }, &[7, 1, 3, 5, 172, 2]),
+            (Fact::Spent { writer: WriterId(7), actions: 8, resets: 9 }, &[8, 1, 3, 7, 8, 9]),
+        ]
+    }
+
+    #[test]
+    fn the_bytes_of_each_kind_stay_as_they_are() {
+        let mut kinds: Vec<u16> = Vec::new();
+        for (fact, bytes) in examples() {
+            let encoded = postcard::to_allocvec(&fact).unwrap();
+            assert_eq!(encoded, bytes, "{fact:?}: raise the version of its kind");
+            assert_eq!(postcard::from_bytes::<Fact>(bytes).unwrap(), fact);
+            kinds.push(fact.body().0.number);
+        }
+        kinds.dedup();
+        assert_eq!(kinds, KINDS.map(|kind| kind.number), "each kind has an example");
+    }
+
+    #[test]
+    fn a_kind_or_version_of_a_newer_program_is_refused() {
+        let later = EncodedFact { kind: 99, version: 1, bytes: &[] };
+        assert_eq!(
+            later.decode().unwrap_err().to_string(),
+            "this argiope does not know facts of kind 99; a newer argiope wrote it, use that"
+        );
+        let later = EncodedFact { kind: 2, version: 2, bytes: &[] };
+        assert_eq!(
+            later.decode().unwrap_err().to_string(),
+            "this argiope does not know version 2 of a transition; \
+             a newer argiope wrote it, use that"
+        );
+    }
+
+    #[test]
+    fn bytes_too_few_or_too_many_are_damage() {
+        for (fact, _) in examples() {
+            let (kind, bytes) = fact.body();
+            let decode = |bytes: &[u8]| {
+                EncodedFact { kind: kind.number, version: kind.version, bytes }.decode()
+            };
+            assert_eq!(
+                decode(&[bytes.as_slice(), &[0]].concat()),
+                Err(FactError::Damaged(kind.name))
+            );
+            assert_eq!(decode(&bytes[..bytes.len() - 1]), Err(FactError::Damaged(kind.name)));
+        }
+    }
+}

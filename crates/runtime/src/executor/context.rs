@@ -1,0 +1,59 @@
+//! What all tabs of one crawl share, on any thread.
+
+use std::sync::Arc;
+
+use argiope_browser::agent::{AgentSettings, Blank};
+use argiope_browser::tab::Tab;
+
+use crate::browsers::{Browsers, NoTab};
+use crate::crawler::{Crawler, Details};
+use crate::page_index::SharedPageIndex;
+use crate::settings::{CrawlSettings, Scope};
+
+/// What every crawler of a crawl begins with.
+#[derive(Clone)]
+pub struct CrawlContext {
+    /// The address of the application.
+    pub url: Arc<str>,
+    /// Settings of the page agent.
+    pub agent: AgentSettings,
+    /// What the crawlers of this process know of pages.
+    pub pages: SharedPageIndex,
+    /// What is known of states.
+    pub details: Arc<dyn Details + Send + Sync>,
+    /// Take a screenshot of every state.
+    pub screenshots: bool,
+}
+
+impl CrawlContext {
+    /// Opens a tab with a crawler in it.
+    pub async fn open(&self, browsers: &Browsers) -> Result<Crawler, NoTab> {
+        if self.screenshots {
+            browsers.factory().make_frames();
+        }
+        Ok(self.crawler(browsers.tab(self.agent.clone()).await?))
+    }
+
+    /// A crawler in a tab that is open already.
+    pub fn crawler(&self, tab: Tab) -> Crawler {
+        let (pages, details) = (self.pages.clone(), self.details.clone());
+        Crawler::new(tab, self.url.clone(), pages, details, self.screenshots)
+    }
+}
+
+/// The settings of the page agent for a crawl.
+pub fn agent_settings(
+    settings: &CrawlSettings,
+    secret: String,
+    scope: Scope,
+    masks: Vec<Blank>,
+) -> AgentSettings {
+    AgentSettings {
+        seed: settings.seed as u32,
+        cap: settings.settle_ms,
+        freeze: settings.freeze_time,
+        ignore: settings.ignore.join(","),
+        masks,
+        ..AgentSettings::new(secret, scope.origin, scope.site)
+    }
+}
