@@ -26,7 +26,7 @@ pub use crate::counts::Counts;
 use crawlers::RingCrawler;
 use scenario::Scenario;
 
-/// What happens in a ring. A controller is named by its index in `Cluster::nodes`.
+/// An event of a ring. A controller is named by its index in `Cluster::nodes`.
 pub(crate) enum RingEvent {
     /// A message of a controller or a crawler arrives at a controller's queue.
     InputArrived(usize, PeerInput),
@@ -215,7 +215,7 @@ impl<'a> Cluster<'a> {
 
     fn inject_due_faults(&mut self) {
         while let Some(fault) = self.env.take_due_fault() {
-            self.trace_line(|_| Some(format!("{fault:?}")));
+            self.trace_line(|_| Some(format!("fault: {fault:?}")));
             self.inject(fault);
         }
     }

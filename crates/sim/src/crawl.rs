@@ -1,6 +1,6 @@
-//! One simulated crawler in a known application: executes what a strategy asks for and counts. Talks to
-//! the strategy directly, in indexes: it measures strategies, over millions of jobs, and a fleet of one
-//! (`fleet`) gives the same figures at several times the cost.
+//! One simulated crawler in a known application: it executes the jobs of a strategy and counts
+//! them. It speaks to the strategy in indexes, without a controller, since it measures strategies
+//! over millions of jobs. A fleet of one gives the same figures at several times the cost.
 
 use std::collections::BTreeMap;
 
@@ -14,33 +14,33 @@ use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 
 pub use argiope_controller::spent::Spent;
 
-/// How a crawl went.
+/// What a complete crawl cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The name of the strategy.
     pub strategy: &'static str,
     /// The seed.
     pub seed: u64,
-    /// States found.
+    /// The states found.
     pub states: usize,
-    /// Transitions executed, each at least once.
+    /// The transitions executed, each at least once.
     pub transitions: usize,
-    /// When the last state was found.
+    /// What was spent when the last state was found.
     pub all_states: Spent,
-    /// When the last transition was executed.
+    /// What was spent when the last transition was executed.
     pub complete: Spent,
-    /// The cost at which 25, 50, 75 and 100 % of the states were found.
+    /// The costs at which 25, 50, 75 and 100 % of the states were found.
     pub quartiles: [f64; 4],
 }
 
-/// A crawl in progress; `step` does one job.
+/// A crawl in progress.
 pub struct SimulatedCrawl<'a> {
     app: &'a Model,
     described: &'static NamedStrategy,
     settings: StrategySettings,
     signatures: Vec<ActionSignature>,
     explorer: Explorer,
-    /// The application's state behind each of the graph's.
+    /// The application's number of each state of the graph.
     behind: Vec<u32>,
     at: StateIndex,
     spent: Spent,
@@ -48,13 +48,13 @@ pub struct SimulatedCrawl<'a> {
     found_at: Vec<Spent>,
 }
 
-/// The key under which a crawler would know a state of a made-up application.
+/// The key by which crawlers identify a state of a known application.
 pub fn key_of(state: u32) -> StateKey {
     let mut chance = Chance::new(&[0x5747, u64::from(state)]);
     StateKey(u128::from(chance.word()) << 64 | u128::from(chance.word()))
 }
 
-/// The signature under which a crawler would know an action of a made-up application.
+/// The signature by which crawlers identify an action of a known application.
 pub fn signature_of(action: u32) -> ActionSignature {
     ActionSignature(Chance::new(&[0xAC, u64::from(action)]).word())
 }
@@ -101,12 +101,12 @@ impl<'a> SimulatedCrawl<'a> {
         }
     }
 
-    /// What the crawl knows.
+    /// The graph of what the crawl has found.
     pub fn graph(&self) -> &Graph {
         self.explorer.graph()
     }
 
-    /// Does one job; false when the crawl is complete.
+    /// Performs one job. Returns false once the crawl is complete.
     pub fn step(&mut self) -> bool {
         let Some(job) = self.explorer.next(self.at) else {
             return false;
@@ -121,11 +121,11 @@ impl<'a> SimulatedCrawl<'a> {
             self.spent.resets += 1;
         }
         for &slot in &job.walk {
-            assert_eq!(slot.state, self.at, "the walk does not start where the crawler stands");
+            assert_eq!(slot.state, self.at, "the walk starts at the state of the crawler");
             self.at = self.explorer.graph().target(slot).expect("a walk takes known transitions");
         }
         self.spent.actions += job.walk.len() as u64 + 1;
-        assert_eq!(job.candidate.state, self.at, "the walk does not lead to the candidate");
+        assert_eq!(job.candidate.state, self.at, "the walk leads to the candidate");
         let destination = self.destination(job);
         let (app, signatures) = (self.app, &self.signatures);
         let offered = || {
@@ -142,7 +142,7 @@ impl<'a> SimulatedCrawl<'a> {
         }
     }
 
-    /// Asks the application where the candidate leads.
+    /// The state that the candidate of a job leads to.
     fn destination(&self, job: &PlannedJob) -> u32 {
         let graph = self.explorer.graph();
         let signature = graph.signature(graph.action_of(job.candidate));
@@ -166,11 +166,11 @@ impl<'a> SimulatedCrawl<'a> {
         model_of(self.app, executed)
     }
 
-    /// How the crawl went, once it is complete.
+    /// The costs of the crawl, once it is complete.
     pub fn finish(self) -> Run {
-        let cost = |part: usize| {
+        let cost = |quarters: usize| {
             let states = self.found_at.len();
-            self.found_at[(states * part).div_ceil(4) - 1].cost(self.settings.reset_cost)
+            self.found_at[(states * quarters).div_ceil(4) - 1].cost(self.settings.reset_cost)
         };
         Run {
             strategy: self.described.name,

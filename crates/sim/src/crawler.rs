@@ -1,5 +1,5 @@
-//! A simulated crawler that takes the same jobs and gives the same outcomes as one with a browser. It
-//! stands in a known application, which may be made to misbehave.
+//! A simulated crawler: it takes the jobs and gives the outcomes of a crawler with a browser. It
+//! crawls a known application, into which faults can be injected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use argiope_explore::model::Model;
 
 use crate::crawl::{key_of, signature_of};
 
-/// A known application, with the names under which crawlers speak of it.
+/// A known application, with the keys and signatures by which crawlers identify its states and
+/// actions.
 pub struct World<'a> {
     app: &'a Model,
     states: BTreeMap<StateKey, u32>,
@@ -20,34 +21,34 @@ pub struct World<'a> {
     faults: ApplicationFaults,
 }
 
-/// How an application misbehaves. Chances are in thousandths of the actions (or loads) executed.
+/// Faults of an application. Numbers are rates in thousandths of the executed actions or loads.
 #[derive(Clone, Debug, Default)]
 pub struct ApplicationFaults {
-    /// An action leads to where another action of the state leads.
+    /// An action leads to the target of another action of the state.
     pub strays: usize,
     /// An action never ends.
     pub hangs: usize,
     /// The browser dies during an action.
     pub losses: usize,
-    /// A load leads to where an action of the initial state leads.
+    /// A load leads to the target of an action of the initial state.
     pub other_loads: usize,
     /// A load fails.
     pub failed_loads: usize,
-    /// The page is somewhere else when a job begins without a reset.
+    /// The page has changed to another state when a job begins without a reset.
     pub drifts: usize,
-    /// The states and actions that hang each time.
+    /// The states and actions that hang every time.
     pub broken: BTreeSet<(u32, u32)>,
-    /// The actions that are plain links, and whether they look like it.
+    /// The actions that are plain links, and whether crawlers recognise them before following them.
     pub links: BTreeMap<u32, bool>,
 }
 
 impl<'a> World<'a> {
-    /// An application that behaves as its model says.
+    /// An application without faults.
     pub fn new(app: &'a Model) -> Self {
         Self::with_faults(app, ApplicationFaults::default())
     }
 
-    /// An application that misbehaves.
+    /// An application with faults.
     pub fn with_faults(app: &'a Model, faults: ApplicationFaults) -> Self {
         Self {
             app,
@@ -59,32 +60,32 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The state of the application that a key stands for.
+    /// The application's number of a state.
     pub fn state(&self, key: StateKey) -> u32 {
         self.states[&key]
     }
 
-    /// The action of the application that a signature stands for.
+    /// The application's number of an action.
     pub fn action(&self, signature: ActionSignature) -> u32 {
         self.actions[&signature]
     }
 
-    /// Whether an action is a plain link: taken in one state, it need not be taken in another.
+    /// Whether an action is a plain link: a crawl follows it from one state only.
     pub fn is_link(&self, action: u32) -> bool {
         self.faults.links.contains_key(&action)
     }
 
-    /// How many states it has.
+    /// The number of states.
     pub fn states(&self) -> usize {
         self.app.states()
     }
 
-    /// How many transitions it has.
+    /// The number of transitions.
     pub fn transitions(&self) -> usize {
         self.app.transitions()
     }
 
-    /// The actions of a state, and where they lead.
+    /// The actions of a state, each with its target.
     pub fn from(&self, state: u32) -> &[(u32, u32)] {
         self.app.transitions_from(state)
     }
@@ -110,7 +111,7 @@ impl<'a> World<'a> {
     fn see(&self, state: u32) -> Sighting {
         let offered = |&(action, _): &(u32, u32)| Offered {
             action: signature_of(action),
-            once: self.faults.links.get(&action).is_some_and(|&looks_like_it| looks_like_it),
+            once: self.faults.links.get(&action).is_some_and(|&is_recognised| is_recognised),
         };
         Sighting {
             key: key_of(state),
@@ -119,7 +120,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// A crawler in a world.
+/// A crawler of a simulated application.
 pub struct SimulatedCrawler {
     at: Option<u32>,
     chance: Chance,
@@ -132,18 +133,18 @@ enum Step {
 }
 
 impl SimulatedCrawler {
-    /// One that stands nowhere. What the world does to it comes from the seed.
+    /// A crawler that has loaded nothing. The seed decides which faults it meets.
     pub fn new(seed: &[u64]) -> Self {
         Self { at: None, chance: Chance::new(seed) }
     }
 
-    /// Loads the URL, which a crawl begins with.
+    /// Loads the URL.
     pub fn load(&mut self, world: &World<'_>) -> Sighting {
         self.at = Some(world.app.initial);
         world.see(world.app.initial)
     }
 
-    /// Does a job, or as much of it as it can.
+    /// Performs a job, up to the first step that fails.
     pub fn perform(&mut self, world: &World<'_>, job: &Job) -> (Outcome, Spent) {
         let mut spent = Spent::default();
         if job.reset {
@@ -151,11 +152,11 @@ impl SimulatedCrawler {
             if let Step::Failed(reason) = self.reset(world) {
                 return (self.fail(0, reason), spent);
             }
-        } else if let Some(at) = self.at.filter(|_| self.happens(world.faults.drifts)) {
-            self.at = Some(self.somewhere_near(world, at));
+        } else if let Some(at) = self.at.filter(|_| self.draw(world.faults.drifts)) {
+            self.at = Some(self.draw_neighbour(world, at));
         }
         let start = job.walk.first().map_or(job.state, |step| step.from);
-        let at = self.at.expect("a crawler that stands nowhere is told to reset");
+        let at = self.at.expect("the first job of a crawler resets");
         if key_of(at) != start {
             return (Outcome::Elsewhere { went_right: 0, at: world.see(at) }, spent);
         }
@@ -185,12 +186,12 @@ impl SimulatedCrawler {
         Outcome::Failed { went_right, reason }
     }
 
-    /// Draws only for what can happen at all, so that a world without faults costs no chance.
-    fn happens(&mut self, thousandths: usize) -> bool {
+    /// Draws whether a fault happens. A rate of zero draws nothing.
+    fn draw(&mut self, thousandths: usize) -> bool {
         thousandths > 0 && self.chance.below(1000) < thousandths
     }
 
-    fn somewhere_near(&mut self, world: &World<'_>, state: u32) -> u32 {
+    fn draw_neighbour(&mut self, world: &World<'_>, state: u32) -> u32 {
         let transitions = world.app.transitions_from(state);
         if transitions.is_empty() {
             state
@@ -200,12 +201,12 @@ impl SimulatedCrawler {
     }
 
     fn reset(&mut self, world: &World<'_>) -> Step {
-        if self.happens(world.faults.failed_loads) {
+        if self.draw(world.faults.failed_loads) {
             return Step::Failed(JobFailure::NotLoaded);
         }
         let initial = world.app.initial;
-        let state = if self.happens(world.faults.other_loads) {
-            self.somewhere_near(world, initial)
+        let state = if self.draw(world.faults.other_loads) {
+            self.draw_neighbour(world, initial)
         } else {
             initial
         };
@@ -214,19 +215,19 @@ impl SimulatedCrawler {
     }
 
     fn act(&mut self, world: &World<'_>, signature: ActionSignature) -> Step {
-        let state = self.at.expect("a crawler acts where it stands");
+        let state = self.at.expect("a crawler acts after a load");
         let action = world.action(signature);
         let found =
             world.app.transitions_from(state).iter().find(|transition| transition.0 == action);
         let &(_, destination) = found.expect("the state offers the action");
-        if world.faults.broken.contains(&(state, action)) || self.happens(world.faults.hangs) {
+        if world.faults.broken.contains(&(state, action)) || self.draw(world.faults.hangs) {
             return Step::Failed(JobFailure::Hung);
         }
-        if self.happens(world.faults.losses) {
+        if self.draw(world.faults.losses) {
             return Step::Failed(JobFailure::Lost);
         }
-        let strays = self.happens(world.faults.strays);
-        let destination = if strays { self.somewhere_near(world, state) } else { destination };
+        let strays = self.draw(world.faults.strays);
+        let destination = if strays { self.draw_neighbour(world, state) } else { destination };
         self.at = Some(destination);
         Step::At(destination)
     }

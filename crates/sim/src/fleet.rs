@@ -85,7 +85,7 @@ impl<'a> Fleet<'a> {
                     self.assignments += 1;
                     self.begin(crawler, job, ahead.into());
                 }
-                ControllerEffect::Keep(record) => self.facts.push(record),
+                ControllerEffect::Keep(fact) => self.facts.push(fact),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
                     self.finished = Some((complete, stopped_by));

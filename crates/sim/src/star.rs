@@ -88,7 +88,7 @@ pub struct Star<'a> {
     faults: StarFaults,
     plan: DivisionPlan,
     /// The facts that the coordinator wrote, if it may restart.
-    records: Vec<Fact>,
+    facts: Vec<Fact>,
     is_finished: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Star<'a> {
             crawlers: BTreeMap::new(),
             faults,
             plan,
-            records: Vec::new(),
+            facts: Vec::new(),
             is_finished: false,
         };
         star.tell_coordinator(CoordinatorInput::Start);
@@ -145,7 +145,7 @@ impl<'a> Star<'a> {
         self.faults.restarts.retain(|&share| share > progress);
         if self.faults.restarts.len() < before && !self.is_finished {
             let timeouts = timeouts(&self.env.scenario);
-            self.coordinator = Coordinator::restored(self.plan, timeouts, &self.records);
+            self.coordinator = Coordinator::restored(self.plan, timeouts, &self.facts);
             self.tell_coordinator(CoordinatorInput::Start);
         }
     }
@@ -161,9 +161,9 @@ impl<'a> Star<'a> {
                 CoordinatorEffect::Wake(timer, time) => {
                     self.env.events.schedule(time, StarEvent::CoordinatorTimer(timer));
                 }
-                CoordinatorEffect::Keep(record) => {
+                CoordinatorEffect::Keep(fact) => {
                     if !self.faults.restarts.is_empty() {
-                        self.records.push(record);
+                        self.facts.push(fact);
                     }
                 }
                 CoordinatorEffect::Finished => {
@@ -341,8 +341,8 @@ impl<'a> Star<'a> {
         found.collect()
     }
 
-    /// The first way in which the finished crawl is wrong: it did not end, or the model differs from
-    /// the application.
+    /// The first way in which the finished crawl is wrong: it did not end, or the model differs
+    /// from the application.
     pub fn violation(&self) -> Option<String> {
         if !self.is_finished {
             return Some("it does not end".to_owned());

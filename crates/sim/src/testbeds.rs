@@ -1,6 +1,6 @@
-//! Applications that are known in full, made by rule and seed: one file per family. A name alone makes
-//! an application, the same one every time. (The one exception is told to the caller, since this crate
-//! reads no files.)
+//! Test-beds: applications that are known in full, one file per family. A name always gives the
+//! same application. One kind of name refers to a file, which the caller reads: this crate does no
+//! I/O.
 
 use argiope_explore::model::Model;
 use argiope_explore::quoted::Quoted;
@@ -21,42 +21,42 @@ mod site;
 pub use hypercube::hypercube;
 pub use random::random;
 
-/// A family of test-beds as people choose it.
+/// A family of test-beds, as `argiope testbeds` describes it.
 pub struct TestbedFamily {
-    /// How its names are written; small letters as they are, capitals to be filled in.
+    /// The pattern of its names: lower case is literal, capitals are parameters.
     pub name: &'static str,
-    /// Names that can be used as they are.
+    /// Complete names.
     pub examples: &'static [&'static str],
     /// One line of help.
     pub summary: &'static str,
-    /// A paragraph of help: what is known of the application, and what is guessed.
+    /// A paragraph of help: which facts about the application are known, and which are guessed.
     pub help: &'static str,
 }
 
-/// Every family, in the order in which tables and help list them.
+/// Every family, in the order of tables and help.
 pub const ALL: &[TestbedFamily] = &[
-    hypercube::DESCRIBED,
-    filetree::DESCRIBED,
-    bebop::DESCRIBED,
-    elfinder::DESCRIBED,
-    periodic::DESCRIBED,
-    clipmarks::DESCRIBED,
-    bank::DESCRIBED,
-    site::DESCRIBED,
-    random::DESCRIBED,
+    hypercube::FAMILY,
+    filetree::FAMILY,
+    bebop::FAMILY,
+    elfinder::FAMILY,
+    periodic::FAMILY,
+    clipmarks::FAMILY,
+    bank::FAMILY,
+    site::FAMILY,
+    random::FAMILY,
 ];
 
-/// What a name stands for.
+/// The meaning of a test-bed's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TestbedSpec {
-    /// An application that is made from its name.
+    /// An application that the name defines.
     Made(Recipe),
-    /// The file explorer over the shape in this file: read it, and hand its text to
-    /// [`filetree::from_shape`].
+    /// The file explorer over the shape in this file. The caller reads the file and passes its text
+    /// to [`filetree::from_shape`].
     ShapeFile(String),
 }
 
-/// How an application is made from its name. Every number in it has been checked.
+/// The parsed name of an application. Its numbers are within their limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipe {
     /// The hypercube of this dimension.
@@ -65,11 +65,11 @@ pub enum Recipe {
     Cassandra,
     /// The file explorer over the source tree of httpd.
     Httpd,
-    /// The file explorer over a large tree that is made up.
+    /// The file explorer over a large generated tree.
     FiletreeLarge,
     /// The imitation of Bebop.
     Bebop,
-    /// The imitation of the larger version of Bebop.
+    /// The imitation of the large version of Bebop.
     BebopLarge,
     /// The imitation of Elfinder.
     Elfinder,
@@ -77,25 +77,25 @@ pub enum Recipe {
     PeriodicTable,
     /// The imitation of Clipmarks.
     Clipmarks,
-    /// The imitation of the larger version of Clipmarks.
+    /// The imitation of the large version of Clipmarks.
     ClipmarksLarge,
     /// The imitation of Altoro Mutual.
     Bank,
     /// The imitation of TestRIA.
     Site,
-    /// An application without structure.
+    /// A random application.
     Random {
-        /// How many states it has.
+        /// The number of states.
         states: u32,
-        /// How many actions each state offers.
+        /// The number of actions of each state.
         actions: u32,
-        /// What decides the rest.
+        /// The seed of the rest.
         seed: u64,
     },
 }
 
 impl Recipe {
-    /// Makes the application: the same one every time.
+    /// Builds the application, the same one every time.
     pub fn model(self) -> Model {
         match self {
             Self::Hypercube(n) => hypercube(n),
@@ -115,19 +115,19 @@ impl Recipe {
     }
 }
 
-/// Why a name stands for no test-bed. Each prints as one line.
+/// Why a name is not a test-bed. Each error prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TestbedError {
-    /// There is no such family.
-    #[error("no test-bed is called {}; there are {}", Quoted(.0), names())]
+    /// No family has this name.
+    #[error("no test-bed is called {}; known are {}", Quoted(.0), names())]
     Unknown(String),
-    /// The family is there, but what follows its name makes no sense.
-    #[error("{} is no test-bed: expected {expected}", Quoted(.name))]
+    /// The family exists, but its parameters are invalid.
+    #[error("{} is not a test-bed; write {syntax}", Quoted(.name))]
     Malformed {
-        /// The name as it was given.
+        /// The given name.
         name: String,
-        /// What it should look like.
-        expected: &'static str,
+        /// The valid names.
+        syntax: &'static str,
     },
 }
 
@@ -136,28 +136,30 @@ fn names() -> String {
     names.join(", ")
 }
 
-/// What a name stands for.
+/// Finds the test-bed of a name.
 pub fn find(name: &str) -> Result<TestbedSpec, TestbedError> {
     let (family, rest) = match name.split_once(':') {
         Some((family, rest)) => (family, Some(rest)),
         None => (name, None),
     };
-    let malformed = |expected| TestbedError::Malformed { name: name.to_string(), expected };
+    let malformed = |syntax| TestbedError::Malformed { name: name.to_string(), syntax };
     let recipe = match (family, rest) {
-        ("hypercube", _) => {
-            rest.and_then(hypercube_of).ok_or_else(|| malformed("hypercube:N with N from 1 to 20"))?
-        }
+        ("hypercube", _) => rest
+            .and_then(hypercube_of)
+            .ok_or_else(|| malformed("hypercube:N with N from 1 to 20"))?,
         ("random", _) => rest.and_then(random_of).ok_or_else(|| {
             malformed(
-                "random:STATES:ACTIONS or random:STATES:ACTIONS:SEED with 1 to 1000000 states, 1 to 1000 \
-                 actions and at most 50000000 transitions",
+                "random:STATES:ACTIONS or random:STATES:ACTIONS:SEED with 1 to 1000000 states, 1 \
+                 to 1000 actions and at most 50000000 transitions",
             )
         })?,
         ("filetree", None | Some("cassandra")) => Recipe::Cassandra,
         ("filetree", Some("httpd")) => Recipe::Httpd,
         ("filetree", Some("large")) => Recipe::FiletreeLarge,
         ("filetree", Some("")) => {
-            return Err(malformed("filetree:cassandra, filetree:httpd, filetree:large or filetree:FILE"));
+            return Err(malformed(
+                "filetree:cassandra, filetree:httpd, filetree:large or filetree:FILE",
+            ));
         }
         ("filetree", Some(file)) => return Ok(TestbedSpec::ShapeFile(file.to_string())),
         ("bebop-like", None) => Recipe::Bebop,
@@ -178,7 +180,7 @@ pub fn find(name: &str) -> Result<TestbedSpec, TestbedError> {
 fn hypercube_of(rest: &str) -> Option<Recipe> {
     let n = number(rest)?;
     let n = u32::try_from(n).ok()?;
-    (1..=hypercube::MOST).contains(&n).then_some(Recipe::Hypercube(n))
+    (1..=hypercube::MAX_DIMENSION).contains(&n).then_some(Recipe::Hypercube(n))
 }
 
 fn random_of(rest: &str) -> Option<Recipe> {
@@ -189,13 +191,13 @@ fn random_of(rest: &str) -> Option<Recipe> {
         _ => return None,
     };
     let (states, actions) = (u32::try_from(states).ok()?, u32::try_from(actions).ok()?);
-    let fits = (1..=random::MOST_STATES).contains(&states)
-        && (1..=random::MOST_ACTIONS).contains(&actions)
-        && u64::from(states) * u64::from(actions) <= random::MOST_TRANSITIONS;
+    let fits = (1..=random::MAX_STATES).contains(&states)
+        && (1..=random::MAX_ACTIONS).contains(&actions)
+        && u64::from(states) * u64::from(actions) <= random::MAX_TRANSITIONS;
     fits.then_some(Recipe::Random { states, actions, seed })
 }
 
-/// A number in digits alone; the standard parser would take a sign as well.
+/// A number without a sign, which the standard parser would accept.
 fn number(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_gives_a_good_model_under_its_own_name() {
+    fn every_example_gives_a_valid_model_with_its_own_name() {
         for name in ALL.iter().flat_map(|described| described.examples) {
             let model = model(name);
             assert!(
@@ -261,35 +263,35 @@ mod tests {
             assert_eq!(
                 model.to_json(),
                 self::model(name).to_json(),
-                "{name} is not the same twice"
+                "{name} gives two different models"
             );
         }
     }
 
     #[test]
-    fn a_shape_file_is_left_to_the_caller() {
+    fn the_caller_reads_a_shape_file() {
         let spec = find("filetree:C:/my tree.json");
         assert_eq!(spec, Ok(TestbedSpec::ShapeFile("C:/my tree.json".to_string())));
     }
 
     fn check(name: &str, expected: &str) {
-        let error = find(name).expect_err("the name is wrong").to_string();
+        let error = find(name).expect_err("the name is invalid").to_string();
         assert!(error.starts_with(expected), "{name} gives {error}");
     }
 
     #[test]
-    fn wrong_names_are_told_what_was_expected() {
+    fn errors_say_which_names_are_valid() {
         check(
             "bebop",
-            "no test-bed is called \"bebop\"; there are hypercube:N, filetree[:TREE], bebop-like",
+            "no test-bed is called \"bebop\"; known are hypercube:N, filetree[:TREE], bebop-like",
         );
-        check("\u{1b}[2J", "no test-bed is called \"\\u{1b}[2J\"; there are ");
+        check("\u{1b}[2J", "no test-bed is called \"\\u{1b}[2J\"; known are ");
         check("bank-like:large", "no test-bed is called \"bank-like:large\"");
         check(
             "bebop-like:huge",
-            "\"bebop-like:huge\" is no test-bed: expected bebop-like or bebop-like:large",
+            "\"bebop-like:huge\" is not a test-bed; write bebop-like or bebop-like:large",
         );
-        check("filetree:", "\"filetree:\" is no test-bed: expected filetree:cassandra");
+        check("filetree:", "\"filetree:\" is not a test-bed; write filetree:cassandra");
         for name in [
             "hypercube",
             "hypercube:",
@@ -300,7 +302,7 @@ mod tests {
         ] {
             check(
                 name,
-                &format!("\"{name}\" is no test-bed: expected hypercube:N with N from 1 to 20"),
+                &format!("\"{name}\" is not a test-bed; write hypercube:N with N from 1 to 20"),
             );
         }
         for rest in [
@@ -316,7 +318,7 @@ mod tests {
         ] {
             check(
                 &format!("random{rest}"),
-                &format!("\"random{rest}\" is no test-bed: expected random:STATES:"),
+                &format!("\"random{rest}\" is not a test-bed; write random:STATES:"),
             );
         }
     }

@@ -1,11 +1,9 @@
-//! How cheaply all states of a known application could have been visited: a lower bound that is
-//! exact more often than not, and the best tour found. (The problem itself is an asymmetric
-//! travelling salesman's.)
+//! The least cost of visiting all states of a known application: a lower bound, which is often
+//! exact, and the best tour found. The problem is an asymmetric travelling salesman problem.
 //!
-//! The bound is a min-cost flow in which every state is entered at least once; it would be the answer
-//! if a tour could consist of unconnected rounds. Where it comes out in one piece, it is. Otherwise
-//! the rounds are put together where that costs least, and the order is improved by moving short
-//! stretches of it elsewhere.
+//! The bound is a min-cost flow that enters every state at least once. The flow consists of one or
+//! more cycles. If there is one cycle, it is the best tour. Otherwise the cycles are joined where
+//! that costs least, and the order is improved by moving short stretches.
 
 use std::collections::VecDeque;
 
@@ -15,21 +13,21 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
 
-/// How many states long the stretches are that are tried elsewhere.
+/// The largest number of states in a stretch that is moved.
 const LONGEST_STRETCH: usize = 3;
-/// How often the whole order is gone through for improvements.
+/// The largest number of passes over the order.
 const PASSES: usize = 8;
 
-/// Above so many states the table of all ways does not fit into memory (200 MB here), and the tour is
-/// the one that always goes to the nearest state not visited.
-const MOST_IMPROVED: usize = 10_000;
+/// Above this number of states the table of all distances is too large (200 MB at the limit). The
+/// tour then always goes to the nearest state that is not visited.
+const MAX_IMPROVED: usize = 10_000;
 
-/// What visiting every state costs.
+/// The cost of visiting every state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllStates {
     /// No tour of all states costs less.
     pub lower: f64,
-    /// What the best tour found costs, in actions.
+    /// The cost of the best tour found, in actions.
     pub cost: f64,
     /// The actions of that tour.
     pub actions: u64,
@@ -37,15 +35,15 @@ pub struct AllStates {
     pub resets: u64,
 }
 
-/// The best tour found over all states that can be reached, and what no tour can beat.
+/// Computes the best tour over all reachable states, and the lower bound.
 pub fn all_states(model: &Model, reset_cost: f64) -> AllStates {
     let visits = Visits::new(model, reset_cost);
-    let (lower, pieces) = visits.relaxed();
-    let (actions, resets) = if visits.edges.len() > MOST_IMPROVED {
+    let (lower, cycles) = visits.relaxed();
+    let (actions, resets) = if visits.edges.len() > MAX_IMPROVED {
         visits.nearest_first()
     } else {
         let ways = Ways::new(&visits, reset_cost);
-        let mut order = ways.join(pieces);
+        let mut order = ways.join(cycles);
         for _ in 0..PASSES {
             if !ways.improve(&mut order) {
                 break;
@@ -56,10 +54,10 @@ pub fn all_states(model: &Model, reset_cost: f64) -> AllStates {
     AllStates { lower, cost: actions as f64 + resets as f64 * reset_cost, actions, resets }
 }
 
-/// The part of the application that can be reached, without repeated edges.
+/// The reachable states of the application, without repeated edges.
 struct Visits {
     reset_cost: f64,
-    /// The states in the order in which they are reached; the initial one is 0.
+    /// The targets of each state. States are numbered as they are reached, from the initial one on.
     edges: Vec<Vec<u32>>,
 }
 
@@ -88,11 +86,12 @@ impl Visits {
         Self { reset_cost, edges }
     }
 
-    /// The lower bound, and the rounds it consists of; the first starts at the initial state.
+    /// The lower bound, and the cycles of its flow. The first cycle starts at the initial state.
     fn relaxed(&self) -> (f64, Vec<Vec<u32>>) {
         let states = self.edges.len();
         let (reset, end) = (2 * states, 2 * states + 1);
-        // A state is entered at 2n and left at 2n + 1, and at least once it goes from one to the other.
+        // State n is entered at node 2n and left at node 2n + 1. At least one unit flows between
+        // them.
         let mut network = Network::new(2 * states + 2);
         let mut arcs = Vec::new();
         for (state, targets) in self.edges.iter().enumerate() {
@@ -111,13 +110,13 @@ impl Visits {
         network.arc(reset, 0, UNLIMITED, price(self.reset_cost));
         network.supply(0, 1);
         network.supply(end, -1);
-        let flow = network.solve().expect("every state can be reached");
+        let flow = network.solve().expect("every state is reachable");
         let actions: u64 = flow.amounts[..arcs.len()].iter().sum();
         let resets: u64 = 1 + flow.amounts.last().expect("the arc of resets was added last");
-        (actions as f64 + resets as f64 * self.reset_cost, self.pieces(&arcs, &flow))
+        (actions as f64 + resets as f64 * self.reset_cost, self.cycles(&arcs, &flow))
     }
 
-    /// Actions and resets of the tour that always goes to the nearest state not visited.
+    /// The actions and resets of the tour that always goes to the nearest state not visited.
     fn nearest_first(&self) -> (u64, u64) {
         let mut distances = Distances::new(1);
         for state in 0..self.edges.len() as u32 {
@@ -135,7 +134,7 @@ impl Visits {
         loop {
             visited[at.at()] = true;
             distances.clear_goal(0, at);
-            // A neighbour needs no distances, and so none have to be repaired.
+            // A step to a neighbour needs no distances, so none have to be repaired.
             if let Some(&next) = self.edges[at.at()].iter().find(|&&to| !visited[to as usize]) {
                 at = StateIndex(next);
                 actions += 1;
@@ -157,8 +156,8 @@ impl Visits {
         (actions, resets)
     }
 
-    /// Takes the flow apart into rounds over states, in the order of their first visit.
-    fn pieces(&self, arcs: &[(u32, u32)], flow: &Flow) -> Vec<Vec<u32>> {
+    /// Decomposes the flow into cycles, each with its states in the order of their first visit.
+    fn cycles(&self, arcs: &[(u32, u32)], flow: &Flow) -> Vec<Vec<u32>> {
         let states = self.edges.len();
         let mut leaving: Vec<Vec<u32>> = vec![Vec::new(); states];
         for (&(from, to), &amount) in arcs.iter().zip(&flow.amounts) {
@@ -168,12 +167,13 @@ impl Visits {
             leaving.extend((0..flow.amounts[arcs.len() + 3 * state]).map(|_| 0));
         }
         let mut seen = vec![false; states];
-        let mut pieces = Vec::new();
+        let mut cycles = Vec::new();
         for start in 0..states as u32 {
             if seen[start as usize] {
                 continue;
             }
-            // Hierholzer: the states in the reverse order in which they have nowhere left to go.
+            // Hierholzer's algorithm: a state joins the trail, in reverse, once all its edges are
+            // used.
             let (mut stack, mut trail) = (vec![start], Vec::new());
             while let Some(&state) = stack.last() {
                 if let Some(next) = leaving[state as usize].pop() {
@@ -184,13 +184,13 @@ impl Visits {
             }
             trail.reverse();
             trail.retain(|&state| !std::mem::replace(&mut seen[state as usize], true));
-            pieces.push(trail);
+            cycles.push(trail);
         }
-        pieces
+        cycles
     }
 }
 
-/// The shortest ways between all states.
+/// The shortest walks between all states.
 struct Ways {
     states: usize,
     reset_cost: f64,
@@ -236,18 +236,18 @@ impl Ways {
         }
     }
 
-    /// From the state before a place in the order, and to the one after it; the tour ends anywhere.
+    /// The cost between two states that follow each other. The last state has no successor.
     fn gap(&self, before: u32, after: Option<u32>) -> f64 {
         after.map_or(0.0, |after| self.cost(before, after))
     }
 
-    /// Puts the rounds one after the other into the first, each turned and placed where it costs least.
-    fn join(&self, mut pieces: Vec<Vec<u32>>) -> Vec<u32> {
-        let mut order = pieces.remove(0);
-        for mut round in pieces {
+    /// Inserts the cycles into the first one, each rotated and placed where it costs least.
+    fn join(&self, mut cycles: Vec<Vec<u32>>) -> Vec<u32> {
+        let mut order = cycles.remove(0);
+        for mut cycle in cycles {
             let mut best = (f64::INFINITY, 0, 0);
-            for turn in 0..round.len() {
-                let (first, last) = (round[turn], round[(turn + round.len() - 1) % round.len()]);
+            for turn in 0..cycle.len() {
+                let (first, last) = (cycle[turn], cycle[(turn + cycle.len() - 1) % cycle.len()]);
                 let opened = self.cost(last, first);
                 for at in 1..=order.len() {
                     let (before, after) = (order[at - 1], order.get(at).copied());
@@ -259,13 +259,13 @@ impl Ways {
                     }
                 }
             }
-            round.rotate_left(best.1);
-            order.splice(best.2..best.2, round);
+            cycle.rotate_left(best.1);
+            order.splice(best.2..best.2, cycle);
         }
         order
     }
 
-    /// Moves each short stretch to where it saves most; false if none saves anything.
+    /// Moves each short stretch to where it saves most. Returns false if no move saves anything.
     fn improve(&self, order: &mut Vec<u32>) -> bool {
         let mut improved = false;
         for length in 1..=LONGEST_STRETCH {
@@ -315,24 +315,24 @@ mod tests {
     use crate::testbeds::hypercube;
 
     #[test]
-    fn a_hypercube_is_toured_at_the_proved_cost() {
-        // Paper 001, table II: 1,646 actions and 252 resets are the least for ten dimensions.
+    fn the_tour_of_a_hypercube_has_the_proved_cost() {
+        // Paper 001, table II: the optimum for ten dimensions is 1,646 actions and 252 resets.
         let tour = all_states(&hypercube(10), 3.0);
         assert_eq!((tour.actions, tour.resets, tour.lower), (1646, 252, 2402.0));
     }
 
     #[test]
-    fn a_large_application_is_toured_nearest_first() {
-        let tour = all_states(&crate::testbeds::random(MOST_IMPROVED as u32 + 1, 3, 0), 3.0);
+    fn the_tour_of_a_large_application_goes_nearest_first() {
+        let tour = all_states(&crate::testbeds::random(MAX_IMPROVED as u32 + 1, 3, 0), 3.0);
         assert!(tour.lower <= tour.cost && tour.cost < 2.0 * tour.lower, "{tour:?}");
         let visits = Visits::new(&hypercube(3), 3.0);
         assert_eq!(visits.nearest_first(), (7, 3));
     }
 
     #[test]
-    fn unconnected_rounds_are_joined() {
-        // Two rounds of three that only the state 0 joins: 0-1-2 and 3-4-5.
-        let mut model = Model::new("rounds", 10.0, (0..2).map(|i| format!("a{i}")).collect());
+    fn unconnected_cycles_are_joined() {
+        // Two cycles of three states, 0-1-2 and 3-4-5, connected through state 0.
+        let mut model = Model::new("cycles", 10.0, (0..2).map(|i| format!("a{i}")).collect());
         model.push_state([(0, 1), (1, 3)]);
         model.push_state([(0, 2)]);
         model.push_state([(0, 0)]);

@@ -1,10 +1,10 @@
-//! The promise of the adaptive strategy, on every test-bed that runs in seconds: it finds all states
-//! at no more than the cost of the best other strategy (5 % slack), and completes the crawl within
-//! 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
+//! The promise of the adaptive strategy, on every test-bed that runs in seconds: it finds all
+//! states at no more than the cost of the best other strategy (5 % slack), and completes the crawl
+//! within 3 % of the exact lower bound. Medians over ten seeds, as in `argiope bench strategies`.
 //!
-//! Where destinations are drawn by chance, or the last states are rare, when the last one is found is
-//! chance as well, and in ten seeds the best of several medians is the luckiest: there it takes a
-//! hundred. Rivals that take minutes and are a hundred times behind are left to the bench.
+//! Where targets are random, or the last states are rare, the cost of the last state is random too.
+//! With ten seeds the best of several medians is then the luckiest, so these test-beds run a
+//! hundred. The bench measures rivals that take minutes and cost a hundred times as much.
 
 use argiope_explore::bound;
 use argiope_explore::strategies::ALL;
@@ -50,7 +50,7 @@ fn check(testbed: &str, rivals: &[&str], seeds: u64) {
     };
     assert!(rivals.iter().all(|rival| ALL.iter().any(|described| described.name == *rival)));
     let adaptive =
-        ALL.iter().find(|described| described.name == "adaptive").expect("it is registered");
+        ALL.iter().find(|described| described.name == "adaptive").expect("adaptive exists");
     let (all_states, complete) = medians(adaptive);
     for rival in ALL.iter().filter(|described| rivals.contains(&described.name)) {
         let (best, _) = medians(rival);

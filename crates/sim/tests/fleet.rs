@@ -1,4 +1,4 @@
-//! What must hold when several crawlers work for one controller, whatever the application does.
+//! Several crawlers under one controller, in applications with and without faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ fn settings(app: &Model, strategy: &'static NamedStrategy, seed: u64) -> Control
     ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
 }
 
-/// The same with up to eight jobs ahead.
+/// The same settings with up to eight predicted jobs.
 fn looking_ahead(app: &Model, strategy: &'static NamedStrategy, seed: u64) -> ControllerSettings {
     ControllerSettings { ahead: seed as usize % 9, ..settings(app, strategy, seed) }
 }
@@ -36,12 +36,12 @@ fn with(settings: ControllerSettings, limits: CrawlLimits) -> ControllerSettings
     ControllerSettings { limits, ..settings }
 }
 
-/// How many candidates were executed.
+/// The number of executed candidates.
 fn executed(records: &[Fact]) -> usize {
     records.iter().filter(|record| matches!(record, Fact::Transition { .. })).count()
 }
 
-/// The states and actions that were given up, and why.
+/// The states and actions that the controller gave up, with the reason.
 fn failed(world: &World<'_>, records: &[Fact]) -> BTreeMap<(u32, u32), JobFailure> {
     let failed = records.iter().filter_map(|record| match record {
         Fact::GivenUp { from, action, reason } => {
@@ -52,7 +52,7 @@ fn failed(world: &World<'_>, records: &[Fact]) -> BTreeMap<(u32, u32), JobFailur
     failed.collect()
 }
 
-/// The states within so many actions of the initial one.
+/// The states within `depth` actions of the initial one.
 fn within(app: &Model, depth: usize) -> BTreeSet<u32> {
     let mut reached = BTreeSet::from([app.initial]);
     for _ in 0..depth {
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn a_misbehaving_application_is_crawled_to_an_end(
+    fn a_crawl_of_a_faulty_application_ends(
         app in any_application(24), seed in any::<u64>(),
         (strays, hangs, losses) in (0usize..300, 0usize..200, 0usize..200),
         (other_loads, failed_loads, drifts) in (0usize..300, 0usize..200, 0usize..200),
@@ -133,7 +133,7 @@ proptest! {
         let mut chance = Chance::new(&[seed]);
         let actions = |state| app.transitions_from(state).iter().map(move |&(action, _)| (state, action));
         let all = (0..app.states() as u32).flat_map(actions);
-        // What leads on to the next state works, so that every state can be reached.
+        // Action 8 leads to the next state. It works, so that every state is reachable.
         let broken: BTreeSet<_> = all.filter(|&(_, it)| it != 8 && chance.below(1000) < share).collect();
         let world = World::with_faults(&app, ApplicationFaults { broken: broken.clone(), ..ApplicationFaults::default() });
         for strategy in ALL {
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn a_crawl_that_is_cut_off_anywhere_ends_with_the_same_model(
+    fn a_crawl_resumed_from_any_record_ends_with_the_same_model(
         app in any_application(24), seed in any::<u64>(), cut in any::<prop::sample::Index>(),
         strategy in 0..ALL.len(), crawlers in 1u64..5
     ) {
@@ -163,7 +163,7 @@ proptest! {
         while fleet.step() {}
         prop_assert_eq!(fleet.finished(), Some((true, None)));
         prop_assert_eq!(&fleet.model(&app), &app);
-        // Nothing is recorded twice, and what was written before and after make one crawl.
+        // No fact is written twice; the facts before and after the cut make one crawl.
         records.extend_from_slice(fleet.facts());
         let joined = Controller::restore(settings, records).unwrap();
         prop_assert_eq!(joined.progress(), fleet.controller().progress());
@@ -184,7 +184,7 @@ proptest! {
         match fleet.finished() {
             Some((true, None)) => prop_assert_eq!(&fleet.model(&app), &app),
             Some((false, Some(StoppedBy::MaxStates))) => prop_assert_eq!(states, max_states),
-            other => panic!("ended as {other:?}"),
+            other => panic!("the crawl ended as {other:?}"),
         }
 
         let fleet = crawl(CrawlLimits { max_actions: Some(max_actions), ..CrawlLimits::default() });
@@ -192,7 +192,7 @@ proptest! {
         match fleet.finished() {
             Some((true, None)) => prop_assert_eq!(&fleet.model(&app), &app),
             Some((false, Some(StoppedBy::MaxActions))) => {}
-            other => panic!("ended as {other:?}"),
+            other => panic!("the crawl ended as {other:?}"),
         }
 
         let fleet = crawl(CrawlLimits { max_depth: Some(max_depth), ..CrawlLimits::default() });
@@ -206,18 +206,19 @@ proptest! {
     }
 
     #[test]
-    fn plain_links_are_taken_once(
+    fn plain_links_are_followed_once(
         app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..5,
-        looks_like_it in any::<bool>()
+        is_recognised in any::<bool>()
     ) {
-        // Actions 0 and 1 lead to the same place from everywhere, so that one of each is enough.
+        // Actions 0 and 1 lead to the same state from everywhere, so one execution of each
+        // suffices.
         let mut site = Model::new("site", app.reset_cost, app.actions.clone());
         for state in 0..app.states() as u32 {
             let last = app.states() as u32 - 1;
             let link = |&(it, to): &(u32, u32)| (it, match it { 0 => 0, 1 => last, _ => to });
             site.push_state(app.transitions_from(state).iter().map(link));
         }
-        let links = BTreeMap::from([(0, looks_like_it), (1, looks_like_it)]);
+        let links = BTreeMap::from([(0, is_recognised), (1, is_recognised)]);
         let world = World::with_faults(&site, ApplicationFaults { links, ..ApplicationFaults::default() });
         let fleet = run_fleet(&world, settings(&site, &ALL[strategy], seed), crawlers, seed);
         prop_assert_eq!(fleet.finished(), Some((true, None)));
@@ -227,8 +228,8 @@ proptest! {
         let offers = |state, link| site.transitions_from(state).iter().any(|it| it.0 == link);
         let offered = |link| (0..site.states() as u32).any(|state| offers(state, link));
         for link in [0, 1] {
-            // What others are about to execute when a link turns out to be plain is not taken from them.
-            let most = if looks_like_it { 1 } else { crawlers as usize };
+            // A crawler that is about to follow a link keeps its job when the link proves plain.
+            let most = if is_recognised { 1 } else { crawlers as usize };
             prop_assert!((usize::from(offered(link))..=most).contains(&times(link)), "{} times", times(link));
         }
         let progress = fleet.controller().progress();
@@ -278,9 +279,10 @@ fn several_crawlers_cost_little_more_than_one() {
 }
 
 #[test]
-fn looking_ahead_costs_little_and_asks_seldom() {
+fn prediction_costs_little_and_saves_assignments() {
     let adaptive = ALL.iter().find(|strategy| strategy.name == "adaptive").unwrap();
-    for (app, most, most_asked) in [(filetree::cassandra(), 1.01, 0.2), (switches(8), 1.1, 0.4)] {
+    for (app, most, most_assigned) in [(filetree::cassandra(), 1.01, 0.2), (switches(8), 1.1, 0.4)]
+    {
         let world = World::new(&app);
         for seed in 0..3 {
             for crawlers in [1, 2] {
@@ -291,21 +293,21 @@ fn looking_ahead_costs_little_and_asks_seldom() {
                     (fleet.controller().known().spent().cost(app.reset_cost), fleet.assignments())
                 };
                 let (alone, _) = crawl(0);
-                let (cost, asked) = crawl(7);
-                let asked = asked as f64 / app.transitions() as f64;
+                let (cost, assigned) = crawl(7);
+                let assigned = assigned as f64 / app.transitions() as f64;
                 assert!(cost < most * alone, "{}, seed {seed}: {}", app.name, cost / alone);
-                assert!(asked < most_asked, "{}, seed {seed}: {asked}", app.name);
+                assert!(assigned < most_assigned, "{}, seed {seed}: {assigned}", app.name);
             }
         }
     }
 }
 
-/// So many independent switches, each of which can be turned on and off.
-fn switches(many: u32) -> Model {
-    let names = (0..many).map(|switch| format!("switch {switch}")).collect();
+/// Independent switches, each of which can be turned on and off.
+fn switches(count: u32) -> Model {
+    let names = (0..count).map(|switch| format!("switch {switch}")).collect();
     let mut app = Model::new("switches", 20.0, names);
-    for state in 0..1 << many {
-        app.push_state((0..many).map(|switch| (switch, state ^ 1 << switch)));
+    for state in 0..1 << count {
+        app.push_state((0..count).map(|switch| (switch, state ^ 1 << switch)));
     }
     app
 }

@@ -1,5 +1,5 @@
-//! A controller whose crawlers answer at random: it must come to an end, keep its promises and be able
-//! to go on from its facts, in any order, whatever they say.
+//! A controller whose crawlers report random outcomes: it must end, respect its limits and be able
+//! to resume from its facts, in any order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,17 +16,17 @@ use argiope_explore::strategies::ALL;
 use argiope_explore::strategy::StrategySettings;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-/// So many states exist at most; without an end to them no crawl could end.
+/// The number of states. It is finite, so that a crawl can end.
 const STATES: usize = 12;
 const ACTIONS: usize = 6;
 const AHEAD: usize = 4;
-/// Every candidate may fail, be lost or be missed a few times; this is far above all of that together.
-const MOST_INPUTS: usize = 60_000;
+/// Each candidate may fail, get lost or be missed a few times. This is far above the total.
+const MAX_INPUTS: usize = 60_000;
 
-struct Liar(Chance);
+struct RandomCrawler(Chance);
 
-impl Liar {
-    /// A state that offers anything, also what it did not offer before, or does not say.
+impl RandomCrawler {
+    /// A random state. It may offer other actions than before, or leave its actions unknown.
     fn sighting(&mut self) -> Sighting {
         let offers = (0..self.0.below(ACTIONS)).map(|_| Offered {
             action: ActionSignature(self.0.below(ACTIONS) as u64),
@@ -68,22 +68,22 @@ impl Liar {
     }
 }
 
-/// What the driver knows: who has which job, and what was kept.
+/// The driver: the jobs of each crawler, and the facts.
 #[derive(Default)]
-struct Seen {
+struct Driver {
     jobs: BTreeMap<CrawlerId, (Job, VecDeque<Ahead>)>,
     away: BTreeSet<CrawlerId>,
-    records: Vec<Fact>,
+    facts: Vec<Fact>,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
 
-impl Seen {
-    fn carry_out(&mut self, effects: Vec<ControllerEffect>) {
+impl Driver {
+    fn apply(&mut self, effects: Vec<ControllerEffect>) {
         for effect in effects {
             assert!(self.finished.is_none(), "{effect:?} after the end");
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
-                    assert!(!self.away.contains(&crawler), "{crawler:?} is not there");
+                    assert!(!self.away.contains(&crawler), "{crawler:?} is away");
                     assert!(ahead.len() <= AHEAD);
                     let given = |(job, ahead): &(Job, VecDeque<Ahead>)| {
                         let jobs = std::iter::once(job).chain(ahead.iter().map(|ahead| &ahead.job));
@@ -92,10 +92,10 @@ impl Seen {
                     let new = (job, ahead.into());
                     let mut all: Vec<_> =
                         self.jobs.values().chain([&new]).flat_map(given).collect();
-                    let many = all.len();
+                    let count = all.len();
                     all.sort_unstable();
                     all.dedup();
-                    assert_eq!(all.len(), many, "a candidate was given twice");
+                    assert_eq!(all.len(), count, "a candidate was assigned twice");
                     for job in std::iter::once(&new.0).chain(new.1.iter().map(|ahead| &ahead.job)) {
                         for steps in job.walk.windows(2) {
                             assert_eq!(
@@ -110,36 +110,36 @@ impl Seen {
                         "{crawler:?} has a job already"
                     );
                 }
-                ControllerEffect::Keep(record) => self.records.push(record),
+                ControllerEffect::Keep(fact) => self.facts.push(fact),
                 ControllerEffect::Rest { crawler } => assert!(!self.jobs.contains_key(&crawler)),
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    assert!(self.jobs.is_empty(), "somebody is still working");
+                    assert!(self.jobs.is_empty(), "a crawler still has a job");
                     self.finished = Some((complete, stopped_by));
                 }
             }
         }
     }
 
-    /// What one of the crawlers has to say next.
-    fn next_input(&mut self, liar: &mut Liar) -> ControllerInput {
+    /// The next input of a drawn crawler.
+    fn next_input(&mut self, random: &mut RandomCrawler) -> ControllerInput {
         let crawlers = self.jobs.keys().chain(&self.away).copied().collect::<Vec<_>>();
-        let crawler = crawlers[liar.0.below(crawlers.len())];
+        let crawler = crawlers[random.0.below(crawlers.len())];
         if self.away.remove(&crawler) {
-            return liar.ready(crawler);
+            return random.ready(crawler);
         }
-        let (job, mut ahead) = self.jobs.remove(&crawler).expect("whoever is not away has a job");
-        if liar.0.below(12) == 0 {
+        let (job, mut ahead) = self.jobs.remove(&crawler).expect("a crawler is away or has a job");
+        if random.0.below(12) == 0 {
             self.away.insert(crawler);
             return ControllerInput::Lost { crawler };
         }
-        let mut outcome = liar.outcome(&job);
+        let mut outcome = random.outcome(&job);
         match (&mut outcome, ahead.pop_front()) {
             (Outcome::Failed { .. }, _) => {
                 self.away.insert(crawler);
             }
             (Outcome::Done { at, .. }, Some(next)) => {
-                // Else it would hardly ever come to what was given ahead.
-                if liar.0.below(2) == 0 {
+                // Otherwise a prediction would hardly ever be right.
+                if random.0.below(2) == 0 {
                     at.key = next.after;
                 }
                 if at.key == next.after {
@@ -148,13 +148,13 @@ impl Seen {
             }
             (Outcome::Done { .. } | Outcome::Elsewhere { .. }, _) => {}
         }
-        ControllerInput::Finished { crawler, job: job.id, outcome, spent: liar.spent(&job) }
+        ControllerInput::Finished { crawler, job: job.id, outcome, spent: random.spent(&job) }
     }
 }
 
 proptest! {
     #[test]
-    fn a_controller_ends_whatever_its_crawlers_say(
+    fn a_controller_ends_with_random_crawlers(
         seed in any::<u64>(), strategy in 0..ALL.len(), crawlers in 1u64..6,
         max_states in 1usize..20, max_actions in 0u64..3_000, max_depth in 0u32..12, limited in 0u32..8
     ) {
@@ -165,44 +165,44 @@ proptest! {
         };
         let exploring = StrategySettings { reset_cost: 2.0, seed };
         let settings = ControllerSettings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD };
-        let mut liar = Liar(Chance::new(&[seed]));
+        let mut random = RandomCrawler(Chance::new(&[seed]));
         let mut controller = Controller::new(settings);
-        let mut seen = Seen { away: (0..crawlers).map(CrawlerId).collect(), ..Seen::default() };
+        let mut driver = Driver { away: (0..crawlers).map(CrawlerId).collect(), ..Driver::default() };
         let mut inputs = 0;
-        while seen.finished.is_none() {
+        while driver.finished.is_none() {
             inputs += 1;
-            prop_assert!(inputs < MOST_INPUTS, "no end in sight: {:?}", controller.progress());
-            if seen.jobs.is_empty() && seen.away.is_empty() {
-                // Nobody could say where the initial state is: all rest and are started anew.
-                prop_assert!(controller.graph().is_none(), "all rest though there is a state");
-                seen.away = (0..crawlers).map(CrawlerId).collect();
-                for &crawler in &seen.away {
+            prop_assert!(inputs < MAX_INPUTS, "the crawl does not end: {:?}", controller.progress());
+            if driver.jobs.is_empty() && driver.away.is_empty() {
+                // No crawler reported the initial state: all are idle and restart.
+                prop_assert!(controller.graph().is_none(), "all crawlers are idle although a state is known");
+                driver.away = (0..crawlers).map(CrawlerId).collect();
+                for &crawler in &driver.away {
                     controller.handle(ControllerInput::Lost { crawler }, &mut Vec::new());
                 }
             }
             let mut effects = Vec::new();
-            let input = match liar.0.below(40) {
-                0 => ControllerInput::ResetCost(liar.0.below(20) as f64 / 2.0),
-                _ => seen.next_input(&mut liar),
+            let input = match random.0.below(40) {
+                0 => ControllerInput::ResetCost(random.0.below(20) as f64 / 2.0),
+                _ => driver.next_input(&mut random),
             };
             controller.handle(input, &mut effects);
-            seen.carry_out(effects);
+            driver.apply(effects);
         }
         let progress = controller.progress();
-        let (complete, stopped_by) = seen.finished.expect("it ended");
+        let (complete, stopped_by) = driver.finished.expect("the crawl ended");
         prop_assert_eq!(complete, stopped_by.is_none());
         prop_assert_eq!(complete, progress.unexplored == 0);
         prop_assert!(limits.max_states.is_none_or(|limit| progress.states <= limit));
         prop_assert!(limits.max_actions.is_none_or(|limit| progress.actions <= limit));
-        let mut shuffled = seen.records.clone();
-        shuffled.extend_from_slice(&seen.records[liar.0.below(seen.records.len() + 1)..]);
-        liar.0.shuffle(&mut shuffled);
+        let mut shuffled = driver.facts.clone();
+        shuffled.extend_from_slice(&driver.facts[random.0.below(driver.facts.len() + 1)..]);
+        random.0.shuffle(&mut shuffled);
         let restored = Controller::restore(settings, shuffled);
         prop_assert_eq!(restored.map(|it| it.progress()).ok(), Some(progress), "in any order");
-        for cut in [seen.records.len(), liar.0.below(seen.records.len() + 1)] {
-            let restored = Controller::restore(settings, seen.records[..cut].to_vec());
+        for cut in [driver.facts.len(), random.0.below(driver.facts.len() + 1)] {
+            let restored = Controller::restore(settings, driver.facts[..cut].to_vec());
             prop_assert!(restored.is_ok(), "{:?}", restored.err());
-            if cut == seen.records.len() {
+            if cut == driver.facts.len() {
                 prop_assert_eq!(restored.map(|it| it.progress()).ok(), Some(progress));
             }
         }

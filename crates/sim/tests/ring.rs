@@ -1,5 +1,5 @@
-//! Many controllers share a crawl while everything that can happen to them happens: the model is the application
-//! every time, and what must hold always holds after every step.
+//! Controllers share a crawl under injected faults: the checks hold after every step, and the model
+//! equals the application at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use argiope_sim::crawl::signature_of;
 use argiope_sim::crawler::{ApplicationFaults, World};
 use argiope_sim::testbeds::Recipe;
 
-/// What befalls a crawl, and how many copies there are meanwhile.
+/// Fault plans, each with the number of replicas.
 const PLANS: &[(&str, usize)] = &[
     ("at:20%,50%,80%", 1),
     ("neighbours:2@50%", 2),
@@ -20,18 +20,19 @@ const PLANS: &[(&str, usize)] = &[
     ("leave@10%+leave@50%", 1),
     ("join@20%+fail@20%+leave@50%+fail@50%+join@70%+fail@90%", 2),
     ("freeze:2s@30%+freeze:2s@60%", 1),
-    // The second is lost while it, or its neighbour, takes over from the first.
+    // The second controller fails while it, or its neighbour, takes over from the first.
     ("fail@50%+fail@50.5%", 2),
     ("part:2s@40%", 2),
     ("crawlers:at:30%,60%+add-crawler@50%", 1),
-    // Back before and after the others have noticed that it was gone.
+    // The controller restarts before and after the others notice its failure.
     ("restart:20ms@20%+restart:400ms@50%+restart:3s@70%", 1),
-    // Slow enough to be taken for dead at times.
+    // The others take a controller this slow for dead at times.
     ("slow:20@10%+slow:60@40%", 1),
     ("none", 1),
 ];
 
-/// For each scheme and each recovery. `ARGIOPE_LONG=1`: eight hundred; `ARGIOPE_SEEDS=N`: that many.
+/// The seeds for each scheme and failover policy: 200, with `ARGIOPE_LONG=1` 800, with
+/// `ARGIOPE_SEEDS=N` N.
 fn seeds() -> u64 {
     let given = std::env::var_os("ARGIOPE_SEEDS").and_then(|seeds| seeds.into_string().ok());
     let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
@@ -42,11 +43,11 @@ fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> 
     let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
     let mut scenario = Scenario::new(5, 8, app.reset_cost, seed);
     scenario.scheme = scheme;
-    scenario.recovery = spec::parse_recovery(recovery).expect("it is there");
+    scenario.recovery = spec::parse_recovery(recovery).expect("the name is known");
     scenario.backups = backups;
     scenario.set_pace(None, Some(Latency::Uniform(300, 3_000)));
     (scenario.scheduled_faults, scenario.failures_per_hour) =
-        spec::parse_faults(plan).expect("it is well written");
+        spec::parse_faults(plan).expect("the plan is valid");
     scenario.is_checked = true;
     scenario
 }
@@ -54,7 +55,7 @@ fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> 
 fn survives(name: &str) {
     let app = Recipe::Site.model();
     let world = World::new(&app);
-    let scheme = schemes::find(name).expect("it is there");
+    let scheme = schemes::find(name).expect("the name is known");
     for recovery in spec::RECOVERIES {
         for seed in 0..seeds() {
             let mut cluster = Cluster::new(&world, scenario(&app, scheme, recovery, seed));
@@ -62,7 +63,7 @@ fn survives(name: &str) {
             let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
             if let Some(wrong) = checks::check_end(&cluster) {
                 panic!(
-                    "{wrong}; to see it happen: argiope simulate --testbed site-like --controllers 5 \
+                    "{wrong}; replay it: argiope simulate --testbed site-like --controllers 5 \
                      --crawlers 8 --scheme {name} --recovery {recovery} --backups {backups} \
                      --latency 300us..3ms --failures {plan} --seed {seed} --trace run.trace; \
                      argiope simulate --testbed site-like --replay run.trace"
@@ -113,13 +114,13 @@ fn gossip_survives() {
 }
 
 #[test]
-fn every_strategy_for_parts_works_with_every_scheme() {
+fn every_strategy_for_partial_graphs_works_with_every_scheme() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     for name in strategies::FOR_PARTIAL_GRAPHS {
         for scheme in schemes::ALL {
             let mut scenario = scenario(&app, scheme, "redundancy", 0);
-            scenario.strategy = strategies::find(name).expect("it is there");
+            scenario.strategy = strategies::find(name).expect("the name is known");
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
             assert_eq!(checks::check_end(&cluster), None, "{name} with {}", scheme.name);
@@ -127,8 +128,8 @@ fn every_strategy_for_parts_works_with_every_scheme() {
     }
 }
 
-/// The actions that lead to the same state wherever they are offered, in several states; every other one does not look
-/// like a plain link.
+/// The actions that several states offer and that always lead to the same state. Every other one is
+/// recognised as a plain link.
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, (BTreeSet<u32>, usize)> = BTreeMap::new();
     for (action, to) in (0..app.states() as u32).flat_map(|state| app.transitions_from(state)) {
@@ -144,7 +145,7 @@ fn links(app: &Model) -> BTreeMap<u32, bool> {
 fn plain_links_are_followed_once_in_the_whole_crawl() {
     let app = Recipe::Site.model();
     let links = links(&app);
-    assert!(links.len() > 5, "there are hardly any links: {links:?}");
+    assert!(links.len() > 5, "too few plain links: {links:?}");
     let world = World::with_faults(
         &app,
         ApplicationFaults { links: links.clone(), ..ApplicationFaults::default() },
@@ -155,7 +156,7 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                 let mut scenario = scenario(&app, scheme, recovery, seed);
                 let (plan, _) = PLANS[(seed % PLANS.len() as u64) as usize];
                 let context = format!("{}, {recovery}, {plan}, seed {seed}", scheme.name);
-                // Links are found and followed early.
+                // Crawlers find and follow links early.
                 scenario.scheduled_faults.iter_mut().for_each(|(share, _)| *share /= 5.0);
                 let mut cluster = Cluster::new(&world, scenario);
                 cluster.run();
@@ -167,10 +168,11 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
                         .filter(|&&(_, action)| action == signature_of(link))
                         .count()
                 };
-                for (&link, &looks_like_it) in &links {
-                    // One that does not look like it may be tried by every crawler until one of them has come back.
-                    // Who was given a link may be forgotten with whoever gave it, and it is given again.
-                    let most = match (looks_like_it, plan) {
+                for (&link, &is_recognised) in &links {
+                    // Every crawler may follow an unrecognised link until one of them has reported
+                    // it. A controller that fails forgets its assignments, so a link is assigned
+                    // again.
+                    let most = match (is_recognised, plan) {
                         (true, "none") => 1,
                         (true, _) => 2,
                         (false, _) => 12,
@@ -187,13 +189,13 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
 }
 
 #[test]
-fn with_copies_only_what_was_in_flight_is_executed_again() {
+fn with_replicas_only_tasks_in_flight_are_reexecuted() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     let mut again = 0;
     for scheme in schemes::ALL {
         for seed in 0..20 {
-            // Three failures of one controller each, noticed before the next one.
+            // Three failures of one controller each. The ring notices each before the next.
             let mut scenario = scenario(&app, scheme, "redundancy", seed * PLANS.len() as u64);
             scenario.seed = seed;
             scenario.set_pace(None, Some(Latency::Uniform(300, 1_000)));
@@ -216,24 +218,24 @@ fn with_copies_only_what_was_in_flight_is_executed_again() {
             again += counts.reexecuted;
         }
     }
-    assert!(again > 0, "nothing was ever in flight: this shows nothing");
+    assert!(again > 0, "no task was in flight at a failure: the test shows nothing");
 }
 
-/// With as many copies as may be lost at once, and everybody knowing when it was taken for dead: then nobody is sent to do
-/// what counts already, whoever was told of it.
+/// The number of replicas covers every simultaneous loss, and a controller learns when the ring has
+/// taken it for dead. Then no task repeats an acknowledged transition.
 #[test]
-fn what_was_acknowledged_is_not_given_out_again() {
+fn acknowledged_transitions_are_not_assigned_again() {
     let plans = [
         ("neighbours:2@50%", 2),
         ("join@10%+join@40%+join@60%", 1),
         ("leave@10%+leave@50%", 1),
         ("join@20%+fail@20%+leave@40%+fail@60%+join@70%+fail@90%", 2),
         ("freeze:2s@30%+freeze:2s@60%", 1),
-        // Just long enough to be taken for dead.
+        // Just long enough that the ring takes the controller for dead.
         ("freeze:400ms@30%+freeze:600ms@60%", 1),
         ("freeze:1s@30%+leave@31%", 1),
         ("leave@30%+freeze:1s@31%", 1),
-        // Before it was noticed that one is gone.
+        // The ring changes before it notices the failure.
         ("fail@11%+leave@12%", 1),
         ("fail@30%+join@31%+leave@50%", 1),
         ("fail@50%+fail@50.5%", 2),
@@ -247,7 +249,7 @@ fn what_was_acknowledged_is_not_given_out_again() {
                 let mut scenario = scenario(&app, scheme, "redundancy", seed);
                 scenario.backups = backups;
                 (scenario.scheduled_faults, _) =
-                    spec::parse_faults(plan).expect("it is well written");
+                    spec::parse_faults(plan).expect("the plan is valid");
                 let mut cluster = Cluster::new(&world, scenario);
                 cluster.run();
                 assert_eq!(checks::check_end(&cluster), None, "{} {plan} seed {seed}", scheme.name);
@@ -267,7 +269,7 @@ fn a_seed_gives_the_same_run_every_time() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     let run = || {
-        let scheme = schemes::find("forward-global").expect("it is there");
+        let scheme = schemes::find("forward-global").expect("the name is known");
         let mut cluster = Cluster::new(&world, scenario(&app, scheme, "redundancy", 4));
         cluster.run();
         cluster.counts().clone()
@@ -276,22 +278,22 @@ fn a_seed_gives_the_same_run_every_time() {
 }
 
 #[test]
-fn saying_that_a_task_is_done_before_its_state_is_kept_loses_states() {
+fn acknowledging_a_task_before_its_state_is_kept_loses_states() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
-    let scheme = schemes::find("shared").expect("it is there");
-    let lost = |hasty: bool| {
+    let scheme = schemes::find("shared").expect("the name is known");
+    let lost = |acknowledges_early: bool| {
         (0..100).find_map(|seed| {
             let mut scenario = Scenario::new(2, 3, app.reset_cost, seed);
             scenario.scheme = scheme;
-            scenario.acknowledges_early = hasty;
+            scenario.acknowledges_early = acknowledges_early;
             (scenario.scheduled_faults, _) =
-                spec::parse_faults("crawlers:at:10%,20%").expect("it is well written");
+                spec::parse_faults("crawlers:at:10%,20%").expect("the plan is valid");
             let mut cluster = Cluster::new(&world, scenario);
             cluster.run();
             checks::check_end(&cluster)
         })
     };
     assert_eq!(lost(false), None);
-    assert!(lost(true).is_some(), "the checkers did not notice");
+    assert!(lost(true).is_some(), "the checks did not notice");
 }

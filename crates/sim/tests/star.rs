@@ -1,5 +1,5 @@
-//! Work divided in advance around one coordinator: the model is the application, nothing is executed twice, the share of
-//! a crawler that is lost is done by others, and messages may get lost.
+//! A star with work divided in advance: the model equals the application, each action is executed
+//! once, the others execute the share of a lost crawler, and lost messages cost only time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ fn scenario(crawlers: usize, division: division::Division, seed: u64) -> Scenari
 }
 
 #[test]
-fn every_action_is_executed_once_by_whoever_it_was_assigned_to() {
+fn every_action_is_executed_once() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     for (name, division) in division::ALL {
@@ -41,14 +41,14 @@ fn every_action_is_executed_once_by_whoever_it_was_assigned_to() {
 }
 
 #[test]
-fn the_share_of_a_lost_crawler_is_done_by_others() {
+fn others_execute_the_share_of_a_lost_crawler() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     for seed in 0..100 {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         let plan = "crawlers:at:0%,20%,60%+add-crawler@30%+add-crawler@70%";
-        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("it is well written");
+        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("the plan is valid");
         let mut star = Star::new(&world, scenario);
         star.run();
         assert_eq!(star.violation(), None, "seed {seed}");
@@ -56,7 +56,7 @@ fn the_share_of_a_lost_crawler_is_done_by_others() {
 }
 
 #[test]
-fn a_message_for_each_state_is_nearly_all_there_is_to_say() {
+fn a_crawl_needs_fewer_messages_than_transitions() {
     let app = Recipe::Site.model();
     let world = World::new(&app);
     let mut star = Star::new(&world, scenario(4, division::Division::Stride, 1));
@@ -80,7 +80,8 @@ fn a_seed_gives_the_same_crawl_every_time() {
     assert_eq!(run(), run());
 }
 
-/// Actions that lead to the same state from wherever they are offered may be plain links; every second one looks like it.
+/// Actions that lead to the same state from wherever they are offered may be plain links; every
+/// second one looks like it.
 fn links(app: &Model) -> BTreeMap<u32, bool> {
     let mut leads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for state in 0..app.states() as u32 {
@@ -93,11 +94,11 @@ fn links(app: &Model) -> BTreeMap<u32, bool> {
 }
 
 #[test]
-fn plain_links_are_followed_once_by_one_of_them() {
+fn one_crawler_follows_each_plain_link_once() {
     let app = Recipe::Site.model();
-    // All look like it: of those that do not, two may be found out at once.
+    // All are recognised: two crawlers may follow an unrecognised link at the same time.
     let links: BTreeMap<u32, bool> = links(&app).into_keys().map(|link| (link, true)).collect();
-    assert!(links.len() > 5, "there are hardly any links: {links:?}");
+    assert!(links.len() > 5, "too few plain links: {links:?}");
     let world =
         World::with_faults(&app, ApplicationFaults { links, ..ApplicationFaults::default() });
     for seed in 0..30 {
@@ -109,7 +110,7 @@ fn plain_links_are_followed_once_by_one_of_them() {
 }
 
 #[test]
-fn messages_that_are_lost_or_come_twice_cost_time_alone() {
+fn lost_and_duplicated_messages_cost_only_time() {
     let app = Recipe::Site.model();
     let world = World::with_faults(
         &app,
@@ -119,17 +120,17 @@ fn messages_that_are_lost_or_come_twice_cost_time_alone() {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         let plan = "crawlers:at:20%,60%+add-crawler@30%";
-        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("it is well written");
-        let troubles =
+        (scenario.scheduled_faults, _) = spec::parse_faults(plan).expect("the plan is valid");
+        let faults =
             StarFaults { messages: [20, 100, 300][seed as usize % 3], restarts: Vec::new() };
-        let mut star = Star::with_faults(&world, scenario, troubles);
+        let mut star = Star::with_faults(&world, scenario, faults);
         star.run();
         assert_eq!(star.violation(), None, "seed {seed}");
     }
 }
 
 #[test]
-fn a_coordinator_that_comes_back_goes_on_with_what_it_kept() {
+fn a_restarted_coordinator_continues_from_its_records() {
     let app = Recipe::Site.model();
     let world = World::with_faults(
         &app,
@@ -139,9 +140,9 @@ fn a_coordinator_that_comes_back_goes_on_with_what_it_kept() {
         let (_, division) = division::ALL[seed as usize % division::ALL.len()];
         let mut scenario = scenario(5, division, seed);
         (scenario.scheduled_faults, _) =
-            spec::parse_faults("crawlers:at:40%").expect("it is well written");
-        let troubles = StarFaults { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
-        let mut star = Star::with_faults(&world, scenario, troubles);
+            spec::parse_faults("crawlers:at:40%").expect("the plan is valid");
+        let faults = StarFaults { messages: 20, restarts: vec![0.0, 0.2, 0.5, 0.8] };
+        let mut star = Star::with_faults(&world, scenario, faults);
         star.run();
         assert_eq!(star.violation(), None, "seed {seed}");
     }

@@ -1,5 +1,5 @@
-//! What every strategy must do on any application, and the exact figures that the papers prove or
-//! publish.
+//! Properties of every strategy on arbitrary applications, and the exact figures that the papers
+//! prove or publish.
 
 use argiope_explore::bound;
 use argiope_explore::graph::{Graph, Slot};
@@ -49,7 +49,7 @@ proptest! {
     }
 }
 
-/// C(n, n/2 rounded down) x (n/2 rounded up): the resets that no crawl of a hypercube can save.
+/// C(n, floor(n/2)) x ceil(n/2): the least number of resets of a complete crawl of a hypercube.
 fn least_resets(n: u64) -> u64 {
     (0..n / 2).fold(1, |product, i| product * (n - i) / (i + 1)) * n.div_ceil(2)
 }
@@ -103,7 +103,7 @@ fn greedy_on_a_hypercube_depends_on_ties_as_published() {
     }
 }
 
-/// Does what menu says, and holds that greedy could have said it: as far away as greedy's choice.
+/// Follows menu, and asserts that menu's choice is as near as greedy's.
 #[derive(Clone)]
 struct MenuBesideGreedy {
     menu: Box<dyn Strategy>,
@@ -161,7 +161,9 @@ fn probability_costs_little_more_than_greedy_on_hypercubes() {
 
 #[test]
 fn probability_learns_what_greedy_does_not() {
-    let Ok(TestbedSpec::Made(recipe)) = find("elfinder-like") else { panic!("it is a test-bed") };
+    let Ok(TestbedSpec::Made(recipe)) = find("elfinder-like") else {
+        panic!("elfinder-like is a test-bed")
+    };
     let app = recipe.model();
     for seed in 0..3 {
         let cost = |strategy| run(&app, strategy, seed).all_states.cost(app.reset_cost);
@@ -186,7 +188,7 @@ fn the_first_load_counts_as_a_reset() {
 }
 
 #[test]
-fn a_page_without_actions_is_complete_at_once() {
+fn an_application_without_actions_is_complete_at_once() {
     let mut app = Model::new("nothing to do", 5.0, Vec::new());
     app.push_state([]);
     for described in ALL {
@@ -195,7 +197,7 @@ fn a_page_without_actions_is_complete_at_once() {
     }
 }
 
-/// A strategy that claims to be done although there is something left to do.
+/// A strategy that stops although candidates are left.
 #[derive(Clone)]
 struct Quitter;
 

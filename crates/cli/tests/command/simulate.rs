@@ -170,9 +170,9 @@ fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
         ("simulate --testbed site-like --scheme gossip", "--scheme requires --controllers"),
         (
             "simulate --testbed site-like --controllers 2 --failures at:200%",
-            "is no list of failures",
+            "is not a list of failures",
         ),
-        ("simulate --testbed site-like --controllers 2 --latency soon", "is no latency"),
+        ("simulate --testbed site-like --controllers 2 --latency soon", "is not a latency"),
         ("simulate --testbed site-like --controllers 2 --strategy adaptive", "one of greedy"),
         ("simulate --testbed site-like --scenario /nowhere/plan.toml", "No such file"),
         ("simulate --testbed site-like --controllers 2 --scheme static", "one coordinator"),
@@ -184,7 +184,7 @@ fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
         ("simulate --testbed site-like --replay /nowhere/run.trace", "No such file"),
         (
             "simulate --testbed site-like --controllers 2 --failures slow:0@5%",
-            "is no list of failures",
+            "is not a list of failures",
         ),
     ] {
         let given = argiope(line);

@@ -1,4 +1,5 @@
-//! What must hold of a simulated ring, one file each: after every step, or at the end.
+//! The checks of a simulated ring, one property per file. Some hold after every step, some at the
+//! end. Each check returns the first violation it finds.
 
 pub mod early_end;
 pub mod leases;
@@ -9,11 +10,12 @@ pub mod ring;
 
 use super::Cluster;
 
-/// What is wrong now, if anything. `about_the_ring`: the step may have changed the ring.
-pub fn check_step(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String> {
+/// Checks what holds after every step.
+pub fn check_step(cluster: &Cluster<'_>, may_have_changed_ring: bool) -> Option<String> {
     leases::check(cluster).or_else(|| {
-        // Members that were only taken for dead may be in two rings, and own what others own, until they are back.
-        if !about_the_ring || cluster.had_false_suspicions() {
+        // A member that was wrongly taken for dead may form a second ring, and own ranges that
+        // others own, until it is back.
+        if !may_have_changed_ring || cluster.had_false_suspicions() {
             return None;
         }
         let owned_twice =
@@ -22,7 +24,7 @@ pub fn check_step(cluster: &Cluster<'_>, about_the_ring: bool) -> Option<String>
     })
 }
 
-/// What is wrong once the crawl is over.
+/// Checks what holds once the crawl is over.
 pub fn check_end(cluster: &Cluster<'_>) -> Option<String> {
     cluster
         .violation()

@@ -21,8 +21,8 @@ pub(super) fn maintains_ring(input: &PeerInput) -> bool {
 
 impl Cluster<'_> {
     /// Puts an input into a controller's queue. A partition drops messages between its sides.
-    /// Messages that maintain the ring overtake the others: the ring must not take a controller with
-    /// a long queue for dead.
+    /// Messages that maintain the ring overtake the others: the ring must not take a controller
+    /// with a long queue for dead.
     pub(super) fn on_input_arrived(&mut self, node: usize, input: PeerInput) {
         if let PeerInput::Received(from, _) = &input
             && let Some(&sender) = self.node_of.get(from)

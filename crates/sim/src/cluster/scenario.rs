@@ -1,4 +1,4 @@
-//! What a simulated ring is like and what happens to it.
+//! Scenarios: the size, speed and faults of a simulated ring or star.
 
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
@@ -13,14 +13,15 @@ use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 pub enum Latency {
     /// Always the same.
     Constant(u64),
-    /// Anything between the two.
+    /// Uniformly distributed between the two.
     Uniform(u64, u64),
-    /// Mostly this, but one in twenty takes ten times as long, and one in four hundred a hundred times.
+    /// About this time. One message in twenty takes ten times as long, and one in four hundred a
+    /// hundred times.
     HeavyTail(u64),
 }
 
 impl Latency {
-    /// What most messages do not exceed.
+    /// The time that most messages do not exceed.
     fn slow(self) -> u64 {
         match self {
             Self::Constant(time) | Self::Uniform(_, time) => time.max(1),
@@ -28,7 +29,7 @@ impl Latency {
         }
     }
 
-    /// Of one message.
+    /// Draws the latency of one message.
     pub fn draw(self, chance: &mut Chance) -> u64 {
         match self {
             Self::Constant(time) => time,
@@ -42,88 +43,88 @@ impl Latency {
     }
 }
 
-/// Something that happens at a time, by the share of the transitions that are done.
+/// A fault, or another change of the ring. It happens once a share of the transitions is executed.
+/// Times are in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultEvent {
-    /// So many neighbouring controllers fail.
+    /// This number of neighbouring controllers fail.
     Fail(usize),
-    /// A controller fails, and comes back after so many microseconds with what its disk has kept.
+    /// A controller fails, and restarts after this time with what its disk holds.
     Restart(u64),
-    /// Everything takes a controller so many times as long, from then on.
+    /// A controller becomes slower by this factor, for good.
     Slow(u64),
-    /// A controller is silent for so many microseconds, then goes on as if nothing had been.
+    /// A controller freezes for this time, then continues where it stopped.
     Freeze(u64),
-    /// The controllers fall into two parts that do not hear each other, for so many microseconds.
+    /// The network drops messages between two halves of the ring for this time.
     Partition(u64),
     /// A controller joins.
     Join,
-    /// A controller leaves in order.
+    /// A controller leaves and hands its states over.
     Leave,
-    /// A crawler fails; it is not replaced.
+    /// A crawler fails. Nothing replaces it.
     LoseCrawler,
-    /// A crawler comes.
+    /// A crawler starts.
     AddCrawler,
 }
 
-/// What a simulated crawl is like.
+/// A simulated crawl before it starts.
 #[derive(Clone)]
 pub struct Scenario {
-    /// How many controllers begin.
+    /// Controllers at the start.
     pub controllers: usize,
-    /// How many crawlers begin.
+    /// Crawlers at the start.
     pub crawlers: usize,
-    /// The knowledge scheme.
+    /// The knowledge scheme of a ring.
     pub scheme: &'static Scheme,
-    /// The work is divided among crawlers in advance, around one coordinator: there is no ring, and no scheme.
+    /// How a star divides the work among crawlers in advance. Without it the scenario is a ring.
     pub division: Option<Division>,
     /// The strategy.
     pub strategy: &'static NamedStrategy,
-    /// What becomes of what a lost controller knew.
+    /// The failover policy.
     pub recovery: Recovery,
-    /// On how many other controllers there are copies.
+    /// Replicas of each state, beside the owner's.
     pub backups: usize,
-    /// How long messages take.
+    /// The latency of messages.
     pub latency: Latency,
-    /// How long an action takes, in microseconds.
+    /// The time of an action, in microseconds.
     pub action_time: u64,
-    /// What a reset costs, in actions.
+    /// The cost of a reset, in actions.
     pub reset_cost: f64,
-    /// How long a controller works on one message, in nanoseconds.
+    /// The time a controller takes to process a message, in nanoseconds.
     pub processing_time: u64,
-    /// How often controllers see to it that their disks have kept what was written, in microseconds. What was not
-    /// kept by then is forgotten when they fail.
+    /// The time between syncs of a controller's disk, in microseconds. A controller that fails
+    /// loses what it wrote since the last sync.
     pub sync_interval: u64,
-    /// What happens, by the share of the transitions that are done.
+    /// Faults, each with the share of the transitions that is executed when it happens.
     pub scheduled_faults: Vec<(f64, FaultEvent)>,
-    /// How often a controller fails, per hour.
+    /// The rate at which each controller fails, per hour.
     pub failures_per_hour: f64,
-    /// How long things take, as controllers are told.
+    /// The timeouts of controllers.
     pub timeouts: PeerTimeouts,
-    /// Crawlers say that a task is done before they say where it led, as chapter 3 of the thesis has it. Loses states
-    /// when a crawler fails in between; there to show that the checkers notice.
+    /// Crawlers acknowledge a task before they report the state it led to, as in chapter 3 of the
+    /// thesis. This loses the state if the crawler fails in between. It proves that the checks
+    /// work.
     pub acknowledges_early: bool,
-    /// Whether what must hold is checked after every step.
+    /// Whether the checks run after every step.
     pub is_checked: bool,
-    /// Decides everything that is left to chance.
+    /// The seed of everything random.
     pub seed: u64,
 }
 
 impl Scenario {
-    /// Whether somebody may come back, so that it matters what disks have kept.
+    /// Whether controllers may restart, so that their disks matter.
     pub fn has_disks(&self) -> bool {
-        self.scheduled_faults
-            .iter()
-            .any(|(_, happening)| matches!(happening, FaultEvent::Restart(_)))
+        self.scheduled_faults.iter().any(|(_, fault)| matches!(fault, FaultEvent::Restart(_)))
     }
 
-    /// With so many of each, and everything else as usual.
+    /// A ring with defaults: no faults, messages of 1 ms, actions of 10 ms.
     pub fn new(controllers: usize, crawlers: usize, reset_cost: f64, seed: u64) -> Self {
         let mut scenario = Self {
             controllers,
             crawlers,
-            scheme: schemes::find(schemes::DEFAULT).expect("the default is there"),
+            scheme: schemes::find(schemes::DEFAULT).expect("the default scheme exists"),
             division: None,
-            strategy: strategies::find("greedy").expect("greedy is there"),
+            strategy: strategies::find("greedy").expect("greedy exists"),
             recovery: Recovery::Retry,
             backups: 1,
             latency: Latency::Constant(1_000),
@@ -142,7 +143,7 @@ impl Scenario {
         scenario
     }
 
-    /// Sets how long actions and messages take, and with it how long controllers wait for things.
+    /// Sets the time of actions and messages, and derives the timeouts of controllers from them.
     pub fn set_pace(&mut self, action: Option<u64>, latency: Option<Latency>) {
         self.action_time = action.unwrap_or(self.action_time).max(1);
         self.latency = latency.unwrap_or(self.latency);
@@ -163,12 +164,12 @@ impl Scenario {
         if self.division.is_some() { STATIC } else { self.scheme.name }
     }
 
-    /// What strategies are told.
+    /// The settings of the strategy.
     pub fn strategy_settings(&self) -> StrategySettings {
         StrategySettings { reset_cost: self.reset_cost, seed: self.seed }
     }
 
-    /// What controllers are told.
+    /// The settings of each controller.
     pub fn peer_settings(&self) -> PeerSettings {
         PeerSettings {
             scheme: self.scheme,

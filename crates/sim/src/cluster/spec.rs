@@ -1,31 +1,33 @@
-//! How scenarios are written: names of recoveries, failures, latencies and happenings.
+//! The text form of scenarios: failover policies, faults, latencies and times.
 
 use argiope_controller::peer::settings::Recovery;
 
 use super::scenario::{FaultEvent, Latency};
 
-/// Why something that was written is no part of a scenario. Prints as one line.
+/// Why a text is not valid in a scenario. Prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is no {what}: expected {expected}")]
+#[error("{given:?} is not {what}; write {syntax}")]
 pub struct SpecError {
     what: &'static str,
     given: String,
-    expected: &'static str,
+    syntax: &'static str,
 }
 
-/// What failures are written as.
-pub const FAULT_SYNTAX: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, crawlers:at:30%, or WHAT@SHARE (join@40%) \
-     with fail, fail:K, restart:TIME, slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler, add-crawler; several with + \
-     between them";
-/// What latencies are written as.
+/// The syntax of faults.
+pub const FAULT_SYNTAX: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, \
+     crawlers:at:30%, or NAME@SHARE (join@40%), where NAME is fail, fail:K, restart:TIME, \
+     slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler or add-crawler; put + between \
+     several";
+/// The syntax of latencies.
 pub const LATENCY_SYNTAX: &str =
-    "1ms, 1ms..5ms, or 1ms~ (mostly that, at times a hundred times as long)";
-/// The names of the recoveries.
+    "1ms, 1ms..5ms, or 1ms~ (a heavy tail: some messages take up to a hundred times as long)";
+/// The names of the failover policies.
 pub const RECOVERIES: &[&str] = &["retry", "redundancy", "combined", "adaptive"];
-/// What befalls a crawl: happenings by the share that is done, and how often a controller fails per hour.
+/// The faults of a crawl: each with the share of the transitions it waits for, and the rate at
+/// which each controller fails, per hour.
 pub type FaultPlan = (Vec<(f64, FaultEvent)>, f64);
 
-/// The recovery with this name.
+/// The failover policy of this name.
 pub fn parse_recovery(given: &str) -> Option<Recovery> {
     match given {
         "retry" => Some(Recovery::Retry),
@@ -36,7 +38,7 @@ pub fn parse_recovery(given: &str) -> Option<Recovery> {
     }
 }
 
-/// The name of a recovery.
+/// The name of a failover policy.
 pub fn recovery_name(recovery: Recovery) -> &'static str {
     match recovery {
         Recovery::Retry => "retry",
@@ -46,51 +48,53 @@ pub fn recovery_name(recovery: Recovery) -> &'static str {
     }
 }
 
-fn misspelt(what: &'static str, given: &str, expected: &'static str) -> SpecError {
-    SpecError { what, given: given.to_owned(), expected }
+fn invalid(what: &'static str, given: &str, syntax: &'static str) -> SpecError {
+    SpecError { what, given: given.to_owned(), syntax }
 }
 
-/// What befalls a crawl, as written.
+/// Parses the faults of a crawl.
 pub fn parse_faults(given: &str) -> Result<FaultPlan, SpecError> {
     let mut plan: FaultPlan = (Vec::new(), 0.0);
-    for part in given.split('+') {
-        if add(part, &mut plan).is_none() {
-            return Err(misspelt("list of failures", given, FAULT_SYNTAX));
+    for item in given.split('+') {
+        if add(item, &mut plan).is_none() {
+            return Err(invalid("a list of failures", given, FAULT_SYNTAX));
         }
     }
     Ok(plan)
 }
 
-fn add(part: &str, (happenings, per_hour): &mut FaultPlan) -> Option<()> {
-    if part == "none" {
+fn add(item: &str, (faults, per_hour): &mut FaultPlan) -> Option<()> {
+    if item == "none" {
         return Some(());
     }
-    if let Some(rate) = part.strip_prefix("poisson:") {
+    if let Some(rate) = item.strip_prefix("poisson:") {
         *per_hour += rate.parse().ok().filter(|&rate: &f64| rate.is_finite() && rate >= 0.0)?;
-    } else if let Some(shares) = part.strip_prefix("at:") {
+    } else if let Some(shares) = item.strip_prefix("at:") {
         for each in shares.split(',') {
-            happenings.push((share(each)?, FaultEvent::Fail(1)));
+            faults.push((parse_share(each)?, FaultEvent::Fail(1)));
         }
-    } else if let Some(many) = part.strip_prefix("neighbours:") {
+    } else if let Some(many) = item.strip_prefix("neighbours:") {
         let (many, at) = many.split_once('@')?;
-        happenings
-            .push((share(at)?, FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?)));
-    } else if let Some(shares) = part.strip_prefix("crawlers:at:") {
+        faults.push((
+            parse_share(at)?,
+            FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?),
+        ));
+    } else if let Some(shares) = item.strip_prefix("crawlers:at:") {
         for each in shares.split(',') {
-            happenings.push((share(each)?, FaultEvent::LoseCrawler));
+            faults.push((parse_share(each)?, FaultEvent::LoseCrawler));
         }
     } else {
-        happenings.push(happening(part)?);
+        faults.push(parse_fault(item)?);
     }
     Some(())
 }
 
-/// One happening, as written.
-fn happening(given: &str) -> Option<(f64, FaultEvent)> {
+/// Parses `NAME[:ARGUMENT]@SHARE`.
+fn parse_fault(given: &str) -> Option<(f64, FaultEvent)> {
     let (what, at) = given.split_once('@')?;
     let (name, argument) =
         what.split_once(':').map_or((what, None), |(name, argument)| (name, Some(argument)));
-    let happening = match (name, argument) {
+    let fault = match (name, argument) {
         ("fail", None) => FaultEvent::Fail(1),
         ("fail", Some(many)) => FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?),
         ("freeze", Some(time)) => FaultEvent::Freeze(parse_time(time)?),
@@ -105,15 +109,15 @@ fn happening(given: &str) -> Option<(f64, FaultEvent)> {
         ("add-crawler", None) => FaultEvent::AddCrawler,
         _ => return None,
     };
-    Some((share(at)?, happening))
+    Some((parse_share(at)?, fault))
 }
 
-fn share(given: &str) -> Option<f64> {
+fn parse_share(given: &str) -> Option<f64> {
     let percent: f64 = given.strip_suffix('%')?.parse().ok()?;
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// A time such as `2s`, `10ms` or `250us`, in microseconds.
+/// Parses a time such as `2s`, `10ms` or `250us` into microseconds.
 pub fn parse_time(given: &str) -> Option<u64> {
     let at = given.find(|one: char| one.is_ascii_alphabetic())?;
     let (number, unit) = given.split_at(at);
@@ -130,7 +134,7 @@ pub fn parse_time(given: &str) -> Option<u64> {
     (0.0..=1e15).contains(&time).then_some(time as u64)
 }
 
-/// A latency, as written.
+/// Parses a latency.
 pub fn parse_latency(given: &str) -> Result<Latency, SpecError> {
     let read = || {
         if let Some((from, to)) = given.split_once("..") {
@@ -142,7 +146,7 @@ pub fn parse_latency(given: &str) -> Result<Latency, SpecError> {
             parse_time(given).map(Latency::Constant)
         }
     };
-    read().ok_or_else(|| misspelt("latency", given, LATENCY_SYNTAX))
+    read().ok_or_else(|| invalid("a latency", given, LATENCY_SYNTAX))
 }
 
 #[cfg(test)]
@@ -150,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_read_and_misspelt_ones_refused() {
+    fn faults_are_parsed_and_invalid_ones_are_refused() {
         assert_eq!(parse_faults("none"), Ok((vec![], 0.0)));
         assert_eq!(parse_faults("poisson:1.5"), Ok((vec![], 1.5)));
         let at = vec![(0.2, FaultEvent::Fail(1)), (0.5, FaultEvent::Fail(1))];
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_read_and_misspelt_ones_refused() {
+    fn latencies_are_parsed_and_invalid_ones_are_refused() {
         assert_eq!(parse_latency("1ms"), Ok(Latency::Constant(1000)));
         assert_eq!(parse_latency("300us..3ms"), Ok(Latency::Uniform(300, 3000)));
         assert_eq!(parse_latency("2ms~"), Ok(Latency::HeavyTail(2000)));

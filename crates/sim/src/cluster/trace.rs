@@ -21,31 +21,31 @@ impl Cluster<'_> {
             RingEvent::InputArrived(node, PeerInput::Received(from, envelope)) => {
                 let from = self.node_of.get(from).map(|from| format!("controller {from}"));
                 let from = from.unwrap_or_default();
-                format!("controller {node} hears from {from}: {:?}", envelope.message)
+                format!("controller {node} receives from {from}: {:?}", envelope.message)
             }
             RingEvent::InputArrived(node, input) => {
-                format!("controller {node} hears from a crawler: {input:?}")
+                format!("controller {node} receives from a crawler: {input:?}")
             }
             RingEvent::InputHandled(node, input @ PeerInput::Woken(timer))
                 if !maintains_ring(input) =>
             {
-                format!("controller {node} is reminded of {timer:?}")
+                format!("controller {node} handles timer {timer:?}")
             }
             RingEvent::InputHandled(..) | RingEvent::AnswerOverdue(..) => return None,
             RingEvent::CrawlerMessage(crawler, told) => {
-                format!("crawler {} is told: {told:?}", crawler.0)
+                format!("crawler {} receives: {told:?}", crawler.0)
             }
             RingEvent::TaskEnded(crawler, _) => {
-                format!("crawler {} is done with its task", crawler.0)
+                format!("crawler {} ends its task", crawler.0)
             }
-            RingEvent::ReportDue(crawler) => format!("crawler {} reports", crawler.0),
+            RingEvent::ReportDue(crawler) => format!("crawler {} sends its report", crawler.0),
             RingEvent::ControllerFails(node) => format!("controller {node} fails"),
-            RingEvent::ControllerThaws(node) => format!("controller {node} goes on"),
+            RingEvent::ControllerThaws(node) => format!("controller {node} continues"),
             RingEvent::DiskSynced(_) => return None,
             RingEvent::ControllerRestarts(node) => {
-                format!("controller {node} comes back with what its disk has kept")
+                format!("controller {node} restarts with what its disk holds")
             }
-            RingEvent::PartitionHeals => "both parts hear each other again".to_owned(),
+            RingEvent::PartitionHeals => "the partition heals".to_owned(),
         };
         Some(line)
     }

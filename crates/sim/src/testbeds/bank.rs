@@ -1,20 +1,20 @@
-//! A bank that does not exist: leaflets behind a menu on every page, and an account area behind a
-//! form, which every link of the menu leaves.
+//! An imitation of a demonstration bank: leaflets behind a menu on every page, and an account area
+//! behind a form. Every link of the menu leaves the account area.
 
 use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "bank-like",
     examples: &["bank-like"],
     summary: "imitates Altoro Mutual: 45 states, 1,210 transitions",
     help: "Known: the size, the reset cost (2), that it is a demonstration bank, and that about 33 \
-           actions lead to dead ends. Guessed: a menu of leaflets on every page, an account area behind \
-           a form that the menu leaves, and a link out. Greedy needs 2,950 actions and 33 resets for a \
-           complete crawl (published: 2,521 and 34).",
+           actions lead to dead ends. Guessed: a menu of leaflets on every page, an account area \
+           behind a form, which the menu leaves, and a link to another site. Greedy needs 2,950 \
+           actions and 33 resets for a complete crawl (published: 2,521 and 34).",
 };
 
 const LEAFLETS: u8 = 21;
@@ -39,7 +39,7 @@ enum Page {
     News(u8),
     Settings,
     Saved,
-    /// Somebody else's site: blank.
+    /// Another site. It is out of scope, so it is blank.
     Outside,
 }
 
@@ -89,7 +89,7 @@ impl Program for Bank {
     }
 }
 
-/// What the account area offers beyond the menu of the leaflets.
+/// Offers the controls of the account area beside the menu.
 fn account_area(page: Page, offers: &mut Offers<Page>) {
     offers.one("overview", Page::Overview);
     offers.one("transfer", Page::Transfer(Transfer::Form));

@@ -1,5 +1,5 @@
-//! A bibliography: filters at the side, a list that shows a few publications on a sheet, and the
-//! details of one publication within the list it was found in.
+//! An imitation of a bibliography: filters at the side, lists of publications in sheets, and the
+//! details of one publication within its list.
 
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
@@ -7,29 +7,29 @@ use argiope_explore::model::Model;
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "bebop-like[:large]",
     examples: &["bebop-like", "bebop-like:large"],
     summary: "imitates Bebop: 1,800 states, 145,811 transitions (large: 5,082 and 468,971)",
     help: "Known: the sizes, the reset costs (2, large 3), that it is a bibliography with filters by \
            category and details of each publication, that 26 actions lead to dead ends, and that \
-           transfers are long: 4.7 actions on average, in the large version 5.5 and at most 13. \
-           Guessed: lists of several sheets, and details that stay within their list. (Lists that grow \
-           by a button would cost greedy about the same, but menu would then take ten times what was \
-           published to find all states.) Greedy needs 746,000 actions and 27 resets for a complete \
-           crawl (published: 827,830 and 27), and 2,839,000 for the large version, 6.1 per transition \
-           (6.5 follow from the published depths).",
+           walks to the next action are long: 4.7 actions on average, in the large version 5.5 and at \
+           most 13. Guessed: lists of several sheets, and details that stay within their list. Lists \
+           that grow by a button would cost greedy about the same; menu would then need ten times the \
+           published cost to find all states. Greedy needs 746,000 actions and 27 resets for a \
+           complete crawl (published: 827,830 and 27). In the large version it needs 2,839,000 \
+           actions, 6.1 per transition (the published depths give 6.5).",
 };
 
-/// What a bibliography is made from.
+/// The figures of a bibliography.
 struct Size {
     publications: u16,
-    /// How many values each category has: authors, years, venues, topics, kinds.
+    /// The number of values of each category: authors, years, venues, topics, kinds.
     categories: &'static [u16],
-    /// How many publications a sheet of a list shows.
+    /// The publications on a sheet of a list.
     per_sheet: u16,
-    /// Publications whose full text is at hand.
+    /// The publications with a full text.
     full_texts: u16,
 }
 
@@ -52,13 +52,13 @@ enum Page {
         filter: u16,
         place: u16,
     },
-    /// A document in the window: no controls.
+    /// A document that fills the window, without controls.
     FullText,
 }
 
 impl Bebop {
-    /// Gives each publication one value of each category, and then co-authors until there are as many
-    /// pages as wanted.
+    /// Gives each publication one value of each category, then adds co-authors until there are
+    /// `pages` pages.
     fn new(size: Size, pages: usize) -> Self {
         let mut chance = Chance::new(&[0xBEB0]);
         let filters: u16 = size.categories.iter().sum();
@@ -85,10 +85,11 @@ impl Bebop {
             .sum::<usize>()
     }
 
-    /// A publication more in a list is a page more, and another one where the list needs a sheet more.
+    /// Adds a publication to a list. This adds one page, or two if the list needs another sheet.
     fn add_co_author(&mut self, chance: &mut Chance, room: usize) {
         let author = chance.below(self.size.categories[0].into());
-        // Those with a full text keep one author, so that the number of links to full texts is known.
+        // A publication with a full text keeps one author, so that the links to full texts do not
+        // change.
         let others = self.size.publications - self.size.full_texts;
         let publication = self.size.full_texts + chance.below(others.into()) as u16;
         let list = &mut self.lists[author];

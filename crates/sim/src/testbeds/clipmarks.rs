@@ -1,30 +1,30 @@
-//! A site on which members share clips of what they found elsewhere: lists under tabs, an opened
-//! clip, and a dialog that asks visitors to sign in.
+//! An imitation of a site where members share clips of other sites: lists under tabs, an open clip,
+//! and a dialog that asks visitors to sign in.
 
 use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "clipmarks-like[:large]",
     examples: &["clipmarks-like", "clipmarks-like:large"],
     summary: "imitates Clipmarks: 129 states, 10,580 transitions (large: 2,663 and 355,201)",
     help: "Known: the size, the reset cost (18), that members share clips of other sites, and that \
            about 54 actions lead to dead ends. Guessed: six tabs of nine clips, a dialog that asks to \
-           sign in, a form for new members, and a link to the source of an opened clip that leads out. \
-           Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 and 55) \
-           and finds the last state, the end of that form, shortly before the end, as published. Of the \
-           large version the size, the reset cost (32) and how near crawlers find something to do are \
-           known (90 % where they stand); ten divisions of seven sheets of clips are guessed, with which \
-           79 % are found there, and 5 controllers with 100 crawlers spend 461,000 actions (published: \
-           414,345).",
+           sign in, a form for new members, and a link from an open clip to its source on another \
+           site. Greedy needs 13,000 actions and 55 resets for a complete crawl (published: 11,390 \
+           and 55). It finds the last state, the end of the form, shortly before the end, as \
+           published. Of the large version three figures are known: the size, the reset cost (32), \
+           and that 90 % of the tasks begin where the crawler is. Guessed: ten divisions of seven \
+           sheets of clips, which give 79 %. There 5 controllers with 100 crawlers spend 461,000 \
+           actions (published: 414,345).",
 };
 
 const TABS: u8 = 6;
 const CLIPS_PER_TAB: u8 = 9;
-/// The tabs overlap: a clip that is popular is recent as well.
+/// Tabs overlap: a popular clip is also recent.
 const CLIPS: u8 = 36;
 const TAGS: u8 = 20;
 const LEAFLETS: u8 = 4;
@@ -43,7 +43,7 @@ enum Page {
     Leaflet(u8),
     /// A page of the form for new members.
     SignUp(u8),
-    /// The site that a clip was taken from: outside, so it is blank.
+    /// The site that a clip comes from. It is out of scope, so it is blank.
     Source,
 }
 
@@ -81,7 +81,7 @@ impl Program for Clipmarks {
         };
         let show = |open, asking_to_sign_in| Page::List { tab, open, asking_to_sign_in };
         for tag in 0..TAGS {
-            // A tag is explained in place; its list is for members.
+            // A tag shows its explanation on the same page; its list is for members only.
             offers.nth("tag", tag.into(), page.clone());
         }
         for clip in clips(tab) {
@@ -106,8 +106,8 @@ impl Program for Clipmarks {
     }
 }
 
-/// The form for new members is filled in page by page; nobody becomes one, since the copy of the site
-/// refuses. `page` is the page of a step.
+/// Offers the controls of a page of the form for new members. The last page refuses every visitor.
+/// `page` gives the page of a step.
 pub(super) fn sign_up<P>(step: u8, page: impl Fn(u8) -> P, offers: &mut Offers<P>) {
     offers.one("sign up", page(0));
     if step > 0 {

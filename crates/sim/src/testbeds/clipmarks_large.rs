@@ -1,5 +1,5 @@
-//! The larger version of the site on which members share clips: ten divisions of several sheets each,
-//! a clip that is opened in its sheet, and a dialog that asks visitors to sign in.
+//! The large version of the imitation of Clipmarks: ten divisions of several sheets, clips that
+//! open within their sheet, and a dialog that asks visitors to sign in.
 
 use argiope_explore::model::Model;
 
@@ -11,7 +11,7 @@ const SHEETS: u16 = 7;
 const CLIPS_PER_SHEET: u16 = 18;
 /// The last sheet of the last division is not full.
 const CLIPS_ON_LAST_SHEET: u16 = 15;
-/// Neighbouring sheets overlap: a clip that is popular is recent as well.
+/// Neighbouring sheets overlap: a popular clip is also recent.
 const NEW_CLIPS_PER_SHEET: u16 = 12;
 const TAGS: u16 = 6;
 const LEAFLETS: u8 = 4;
@@ -20,13 +20,13 @@ struct Clipmarks;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Page {
-    /// A sheet of a division; the clip that is open is named by its place on the sheet.
+    /// A sheet of a division. An open clip is given by its position on the sheet.
     Sheet { division: u16, sheet: u16, open: Option<u16>, asking_to_sign_in: bool },
     /// About, help, terms and the like.
     Leaflet(u8),
     /// A page of the form for new members.
     SignUp(u8),
-    /// The site that a clip was taken from: outside, so it is blank.
+    /// The site that a clip comes from. It is out of scope, so it is blank.
     Source,
 }
 
@@ -82,7 +82,7 @@ fn clips(
         offers.nth("sheet", other.into(), sheet(division, other));
     }
     for tag in 0..TAGS {
-        // A tag is explained in place; its list is for members.
+        // A tag shows its explanation on the same page; its list is for members only.
         offers.nth("tag", tag.into(), same);
     }
     let first = (division * SHEETS + at) * NEW_CLIPS_PER_SHEET;

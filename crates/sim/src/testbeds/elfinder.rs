@@ -1,5 +1,5 @@
-//! A file manager: a tree of folders at the side, the content of one folder in the middle, and a
-//! preview of what is selected.
+//! An imitation of a file manager: a tree of folders at the side, the content of one folder, and a
+//! preview of the selected item.
 
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
@@ -7,27 +7,28 @@ use argiope_explore::model::Model;
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "elfinder-like",
     examples: &["elfinder-like"],
     summary: "imitates Elfinder: 1,360 states, 43,816 transitions",
     help: "Known: the size, the reset cost (10), that it is a file manager with previews, that about \
-           208 actions lead to dead ends, and that states are found until late. Guessed: two ways to \
-           show a folder, a tree that opens on the way to it, and files of which some open on a page of \
-           their own. Greedy needs 75,300 actions and 209 resets for a complete crawl (published: \
-           68,534 and 209) and finds the last state after 71,600 (published: 66,806).",
+           208 actions lead to dead ends, and that the last states are found late. Guessed: two views \
+           of a folder, a tree that shows the path to the open folder, and that some files open on a \
+           page of their own. Greedy needs 75,300 actions and 209 resets for a complete crawl \
+           (published: 68,534 and 209). It finds the last state after 71,600 actions (published: \
+           66,806).",
 };
 
 const FOLDERS: u16 = 36;
 const FILES: u16 = 608;
-/// Files of a kind that a browser shows on a page of its own.
+/// The files that a browser shows on a page of their own.
 const VIEWABLE: u16 = 104;
 
 struct Elfinder {
-    /// The folder of each folder (the root is its own) and, after the folders, of each file.
+    /// The parent of each folder, then of each file. The root is its own parent.
     parents: Vec<u16>,
-    /// What each folder holds.
+    /// The content of each folder.
     content: Vec<Vec<u16>>,
 }
 
@@ -38,7 +39,7 @@ enum Page {
         selected: Option<u16>,
         as_list: bool,
     },
-    /// A file alone in the window: no controls, and nothing that tells one from the other.
+    /// A file that fills the window, without controls. All files give the same state.
     Viewer {
         as_list: bool,
     },
@@ -61,7 +62,7 @@ impl Elfinder {
         Self { parents, content }
     }
 
-    /// The folders that the tree at the side shows: the way to the present one, and those in it.
+    /// The folders that the tree shows: the path to the open folder, and its children.
     fn tree(&self, folder: u16) -> Vec<u16> {
         let inside = &self.content[usize::from(folder)];
         let mut shown: Vec<u16> = inside.iter().copied().filter(|&item| item < FOLDERS).collect();

@@ -1,15 +1,16 @@
-//! A file explorer over a large directory tree that is made by rule, for the published size of which
-//! the tree itself is not known. A state is one directory with its chain of ancestors open.
+//! A file explorer over a generated directory tree. It has the published size of a large explorer
+//! whose tree is not known. A state is one directory, open together with its ancestors.
 
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 
 use super::program::{self, Offers, Program, Wanted};
 
-/// Of a hundred directories so many are put beside one that is there already, the others into it.
-const BESIDE: usize = 25;
-/// Decides the tree: among those whose explorer comes near to the published number of transitions, the one
-/// whose average chain is as long as the published path after a reset (7).
+/// The share of directories, in percent, that become siblings of a drawn directory. The others
+/// become its children.
+const SIBLINGS: usize = 25;
+/// The seed of the tree. Of the trees with about the published number of transitions, this one has
+/// the published average path after a reset (7).
 const SEED: u64 = 110;
 
 struct Explorer {
@@ -18,14 +19,14 @@ struct Explorer {
 }
 
 impl Explorer {
-    /// A tree grows by directories like those that are there: some beside them, most in them.
+    /// Grows a tree: each new directory becomes a sibling or a child of a drawn one.
     fn new(directories: usize) -> Self {
         let mut chance = Chance::new(&[0xF17E, SEED]);
         let mut parents = vec![0u32];
         let mut children = vec![Vec::new()];
         for directory in 1..directories {
-            let like = chance.below(directory);
-            let parent = if chance.below(100) < BESIDE { parents[like] } else { like as u32 };
+            let drawn = chance.below(directory);
+            let parent = if chance.below(100) < SIBLINGS { parents[drawn] } else { drawn as u32 };
             parents.push(parent);
             children.push(Vec::new());
             children[parent as usize].push(directory as u32);
@@ -33,7 +34,7 @@ impl Explorer {
         Self { parents, children }
     }
 
-    /// From the directory up to the root.
+    /// The directory and its ancestors, up to the root.
     fn chain(&self, directory: u32) -> Vec<u32> {
         let mut chain = vec![directory];
         while let Some(&last) = chain.last().filter(|&&last| last != 0) {
@@ -50,7 +51,7 @@ impl Program for Explorer {
         0
     }
 
-    /// Clicking an open folder closes it; clicking any other opens it and closes the rest.
+    /// A click on an open folder closes it. A click on another one opens it and closes the rest.
     fn offer(&self, &directory: &u32, offers: &mut Offers<u32>) {
         let chain = self.chain(directory);
         for &folder in chain.iter().rev().flat_map(|&at| &self.children[at as usize]) {

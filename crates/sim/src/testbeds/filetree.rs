@@ -1,5 +1,5 @@
-//! A file explorer over a directory tree of which only the shape is known. Fully specified: a state
-//! is one directory with its chain of ancestors open and nothing else.
+//! A file explorer over the shape of a directory tree. A state is one directory, open together with
+//! its ancestors; all other directories are closed.
 
 use argiope_explore::model::Model;
 use argiope_explore::quoted::Escaped;
@@ -7,19 +7,20 @@ use serde::Deserialize;
 
 use super::TestbedFamily;
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "filetree[:TREE]",
     examples: &["filetree", "filetree:cassandra", "filetree:httpd", "filetree:large"],
-    summary: "a file explorer over a source tree: cassandra, httpd, large (made up), or the shape in a file",
-    help: "Fully known. One folder is open at a time, with its chain of parents; the actions are the \
-           visible folders. Over Cassandra 1.2.1 this gives exactly the published test-bed of Dist-RIA \
-           (163 states, 4,816 transitions); over httpd 2.4.3 as tagged it gives 93 and 2,360, where the \
-           published copy gave 91 and 2,293. Of the large file explorer of the papers on rings of \
-           controllers only the size (4,622 and 429,654), the reset cost (12) and the average path \
-           after a reset (7) are known: its tree is made up to give these. Any other TREE is a file with the shape of a tree: the \
-           JSON object with the field parents, in which entry i is the parent of directory i and the \
-           first is null. A reset costs 2 actions, as published, unless said otherwise.",
+    summary: "a file explorer over a source tree: cassandra, httpd, large (generated), or a file",
+    help: "Fully known. One folder is open at a time, with its ancestors. The actions are the visible \
+           folders. Over Cassandra 1.2.1 this gives exactly the published test-bed of Dist-RIA (163 \
+           states, 4,816 transitions). Over httpd 2.4.3 as tagged it gives 93 and 2,360; the \
+           published copy gave 91 and 2,293. Of the large file explorer, which the papers on rings of \
+           controllers use, three figures are known: the size (4,622 and 429,654), the reset cost \
+           (12) and the average path after a reset (7). The generated tree has these figures. Any \
+           other TREE is the path of a JSON file with the shape of a tree: an object with the field \
+           parents, in which entry i is the parent of directory i and the first entry is null. A \
+           reset costs 2 actions, as published, except in the large tree.",
 };
 
 /// The source tree of Cassandra 1.2.1, which gives exactly the published test-bed.
@@ -27,19 +28,19 @@ const CASSANDRA: &str = include_str!("cassandra-1.2.1.tree.json");
 /// The source tree of httpd 2.4.3 as tagged; the published copy was two directories smaller.
 const HTTPD: &str = include_str!("httpd-2.4.3.tree.json");
 
-/// The most directories in a shape. A state lists every child of every directory on its chain, so the
-/// transitions can grow with the square of the directories; see [`MOST_TRANSITIONS`].
-pub const MOST_DIRECTORIES: usize = 1_000_000;
-/// The most transitions of a file explorer.
-pub const MOST_TRANSITIONS: usize = 50_000_000;
+/// The largest number of directories in a shape. A state lists every child of every open directory,
+/// so the transitions can grow with the square of the directories; see [`MAX_TRANSITIONS`].
+pub const MAX_DIRECTORIES: usize = 1_000_000;
+/// The largest number of transitions of a file explorer.
+pub const MAX_TRANSITIONS: usize = 50_000_000;
 
 /// A reset costs two actions, as the papers measured.
 const RESET_COST: f64 = 2.0;
 
-/// Why a shape cannot be used.
+/// Why a shape is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// No JSON, or not of the right shape.
+    /// The text is not JSON, or lacks the field `parents`.
     #[error("line {line}, column {column}: {message}")]
     Json {
         /// The line, from 1.
@@ -49,34 +50,34 @@ pub enum ShapeError {
         /// What is wrong, escaped.
         message: String,
     },
-    /// Without a root there is nothing to show.
-    #[error("parents is empty; the first directory is the root")]
+    /// There is no root.
+    #[error("parents is empty; put the root first: [null]")]
     Empty,
-    /// The first directory must be the root.
-    #[error("parents[0]: {0}; the first directory is the root and its parent is null")]
+    /// The first directory has a parent.
+    #[error("parents[0] is {0}; write null, since the first directory is the root")]
     Root(u32),
-    /// Only the first directory is a root.
-    #[error("parents[{0}]: null; only the first directory is a root")]
+    /// A later directory has no parent.
+    #[error("parents[{0}] is null; only the first directory is a root")]
     SecondRoot(usize),
-    /// A parent must come before its children; otherwise the shape might be a circle.
-    #[error("parents[{at}]: {parent}; a parent comes before its children")]
+    /// A parent does not come before its child; the shape might be a cycle.
+    #[error("parents[{at}] is {parent}; put a parent before its children")]
     Order {
         /// The directory.
         at: usize,
         /// Its parent in the file.
         parent: u32,
     },
-    /// More than this program is ready to hold.
-    #[error("the shape gives more than {limit} {what}")]
+    /// The explorer would be too large.
+    #[error("the shape gives more than {limit} {what}; use a smaller tree")]
     TooLarge {
         /// Directories or transitions.
         what: &'static str,
-        /// How many are allowed.
+        /// The limit.
         limit: usize,
     },
 }
 
-/// A shape as written: entry i is the parent of directory i. (The texts say where it is from.)
+/// A shape file: entry i is the parent of directory i. The other fields describe the source.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with the field parents")]
 struct Shape {
@@ -99,7 +100,7 @@ pub fn httpd() -> Model {
 }
 
 fn embedded(name: &str, shape: &str) -> Model {
-    let mut model = from_shape(shape).expect("the embedded shape is good");
+    let mut model = from_shape(shape).expect("the embedded shape is valid");
     model.name = name.to_string();
     model
 }
@@ -126,8 +127,8 @@ pub fn from_shape(text: &str) -> Result<Model, ShapeError> {
         }
         chain.iter().for_each(|&at| open[at as usize] = true);
         let folders = chain.iter().rev().flat_map(|&at| &children[at as usize]);
-        // Clicking an open folder closes it; clicking any other opens it and closes the rest. (The
-        // root is no folder that could be clicked, so folder i is action i - 1.)
+        // A click on an open folder closes it. A click on another one opens it and closes the rest.
+        // The root is not clickable, so folder i is action i - 1.
         model.push_state(folders.map(|&folder| {
             let to = if open[folder as usize] { parents[folder as usize] } else { folder };
             (folder - 1, to)
@@ -143,8 +144,8 @@ fn checked_parents(parents: &[Option<u32>]) -> Result<Vec<u32>, ShapeError> {
         Some(&Some(parent)) => return Err(ShapeError::Root(parent)),
         Some(None) => {}
     }
-    if parents.len() > MOST_DIRECTORIES {
-        return Err(ShapeError::TooLarge { what: "directories", limit: MOST_DIRECTORIES });
+    if parents.len() > MAX_DIRECTORIES {
+        return Err(ShapeError::TooLarge { what: "directories", limit: MAX_DIRECTORIES });
     }
     let mut checked = vec![0];
     for (at, parent) in parents.iter().enumerate().skip(1) {
@@ -157,7 +158,8 @@ fn checked_parents(parents: &[Option<u32>]) -> Result<Vec<u32>, ShapeError> {
     Ok(checked)
 }
 
-/// Counts before anything is built. A directory shows what its parent shows, and its own children.
+/// Counts the transitions before anything is built. A directory shows the folders that its parent
+/// shows, and its own children.
 fn refuse_too_many_transitions(parents: &[u32], children: &[Vec<u32>]) -> Result<(), ShapeError> {
     let mut visible = vec![children[0].len()];
     let mut total = visible[0];
@@ -166,8 +168,8 @@ fn refuse_too_many_transitions(parents: &[u32], children: &[Vec<u32>]) -> Result
         visible.push(here);
         total = total.saturating_add(here);
     }
-    if total > MOST_TRANSITIONS {
-        return Err(ShapeError::TooLarge { what: "transitions", limit: MOST_TRANSITIONS });
+    if total > MAX_TRANSITIONS {
+        return Err(ShapeError::TooLarge { what: "transitions", limit: MAX_TRANSITIONS });
     }
     Ok(())
 }
@@ -211,20 +213,23 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_refused_with_the_place() {
+    fn invalid_shapes_are_refused_with_their_position() {
         check("", "line 1, column 0: EOF while parsing a value");
         check(
             "7",
             "line 1, column 1: invalid type: integer `7`, expected an object with the field parents",
         );
         check("{}", "line 1, column 2: missing field `parents`");
-        check(r#"{"parents":[]}"#, "parents is empty; the first directory is the root");
+        check(r#"{"parents":[]}"#, "parents is empty; put the root first: [null]");
         check(
             r#"{"parents":[0]}"#,
-            "parents[0]: 0; the first directory is the root and its parent is null",
+            "parents[0] is 0; write null, since the first directory is the root",
         );
-        check(r#"{"parents":[null,null]}"#, "parents[1]: null; only the first directory is a root");
-        check(r#"{"parents":[null,2,1]}"#, "parents[1]: 2; a parent comes before its children");
+        check(
+            r#"{"parents":[null,null]}"#,
+            "parents[1] is null; only the first directory is a root",
+        );
+        check(r#"{"parents":[null,2,1]}"#, "parents[1] is 2; put a parent before its children");
         check(
             r#"{"parents":[null,-1]}"#,
             "line 1, column 19: invalid value: integer `-1`, expected u32",
@@ -235,7 +240,7 @@ mod tests {
     fn a_shape_that_would_fill_the_memory_is_refused() {
         let parents = (0..20_000).map(|at| if at == 0 { "null" } else { "0" });
         let text = format!("{{\"parents\":[{}]}}", parents.collect::<Vec<_>>().join(","));
-        check(&text, "the shape gives more than 50000000 transitions");
+        check(&text, "the shape gives more than 50000000 transitions; use a smaller tree");
     }
 
     #[test]

@@ -4,24 +4,25 @@ use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "hypercube:N",
     examples: &["hypercube:10"],
-    summary: "the hypercube of dimension N (1 to 20): each action once, in any order",
-    help: "Fully known. 2^N states; every state is a set of actions already done, and offers the \
-           others. Dimension 10 is the published Hypercube10D. A reset costs 3 actions, as published.",
+    summary: "a hypercube of dimension N (1 to 20): each action once, in any order",
+    help: "Fully known. There are 2^N states. A state is the set of actions already executed, and \
+           offers the other actions. Dimension 10 is the published Hypercube10D. A reset costs 3 \
+           actions, as published.",
 };
 
 /// The largest dimension: a million states, ten million transitions.
-pub const MOST: u32 = 20;
+pub const MAX_DIMENSION: u32 = 20;
 
 /// The hypercube of dimension `n`: each action can be executed once, in any order.
 ///
 /// # Panics
-/// If `n` is 0 or above [`MOST`].
+/// If `n` is 0 or above [`MAX_DIMENSION`].
 pub fn hypercube(n: u32) -> Model {
-    assert!((1..=MOST).contains(&n), "no hypercube of dimension {n}");
+    assert!((1..=MAX_DIMENSION).contains(&n), "dimension {n} is not between 1 and {MAX_DIMENSION}");
     let names = (0..n).map(|i| format!("e{i}")).collect();
     let mut model = Model::new(format!("hypercube:{n}"), 3.0, names);
     for state in 0..1u32 << n {

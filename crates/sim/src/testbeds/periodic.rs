@@ -1,21 +1,22 @@
-//! A periodic table in two display modes that shows what is known of the element that is clicked.
+//! An imitation of a periodic table with two display modes. A click on an element shows its
+//! details.
 
 use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "periodic-table-like",
     examples: &["periodic-table-like"],
     summary: "imitates Periodic Table: 240 states, 29,034 transitions",
-    help: "Known: the size, the reset cost (8), what the application is, and that a complete crawl \
+    help: "Known: the size, the reset cost (8), what the application shows, and that a complete crawl \
            needs 236 resets. Guessed: two display modes of a table of 118 elements, a page for each \
-           element, and an article on it that is a page without actions (one for each mode). Greedy \
-           needs 29,900 actions and 237 resets for a complete crawl (published: 29,923 and 236). It \
-           finds the last state after some 1,500 actions (published: 29,574): the published crawls seem \
-           to have executed the actions of a page in a fixed order, ours shuffle them.",
+           element, and a link from it to an article, a page without actions (one for each mode). \
+           Greedy needs 29,900 actions and 237 resets for a complete crawl (published: 29,923 and \
+           236). It finds the last state after about 1,500 actions (published: 29,574): the published \
+           crawls seem to execute the actions of a page in a fixed order, argiope shuffles them.",
 };
 
 const ELEMENTS: u8 = 118;
@@ -32,7 +33,7 @@ struct Page {
 enum Shown {
     Table,
     Element(u8),
-    /// The long article on an element, which the local copy does not have: an empty page.
+    /// The article on an element. The published copy lacks articles, so the page is empty.
     Article,
 }
 

@@ -1,44 +1,44 @@
-//! Small programs that stand for applications: a page is a value, and a function lists what can be
-//! clicked on it and which page that gives. This file explores such a program into a model.
+//! Applications as small programs: a page is a value, and a function lists the controls of a page
+//! with their target pages. `explore` turns such a program into a model.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use argiope_explore::model::Model;
 
-/// An application that is small enough to be written down.
+/// An application as a program.
 pub(super) trait Program {
-    /// What the browser shows.
+    /// A page, as the browser shows it.
     type Page: Clone + Ord;
 
-    /// The page that loading the URL gives.
+    /// The page that a load of the URL gives.
     fn start(&self) -> Self::Page;
 
-    /// Lists what can be done on a page.
+    /// Lists the controls of a page.
     fn offer(&self, page: &Self::Page, offers: &mut Offers<Self::Page>);
 }
 
-/// A control by what is written on it, and which one of its kind it is.
+/// A control: its label, and its number among the controls with this label.
 type Control = (&'static str, Option<u16>);
 
-/// What can be done on one page.
+/// The controls of one page, with their target pages.
 pub(super) struct Offers<P>(Vec<(Control, P)>);
 
 impl<P> Offers<P> {
-    /// A control of which there is only one, and the page it gives.
+    /// Adds a control with a unique label.
     pub(super) fn one(&mut self, name: &'static str, to: P) {
         self.0.push(((name, None), to));
     }
 
-    /// A control of which there are several, told apart by a number. The number belongs to the thing
-    /// that it is about, so it is the same on every page.
+    /// Adds one of several controls with the same label. The number identifies the thing that the
+    /// control is about, so it is the same on every page.
     pub(super) fn nth(&mut self, name: &'static str, number: usize, to: P) {
         let number = u16::try_from(number).expect("a page has at most 2^16 controls of a kind");
         self.0.push(((name, Some(number)), to));
     }
 }
 
-/// What the model of a program must come to.
+/// The published figures that the model of a program must have.
 pub(super) struct Wanted {
     pub(super) name: &'static str,
     pub(super) reset_cost: f64,
@@ -46,11 +46,11 @@ pub(super) struct Wanted {
     pub(super) transitions: usize,
 }
 
-/// Explores a program breadth-first. The longest pages get a link "back to top", which does nothing:
-/// as many as are needed to come to the wanted number of transitions.
+/// Explores a program breadth-first. The longest pages get a link "back to top", which does
+/// nothing, until the model has the wanted number of transitions.
 ///
 /// # Panics
-/// If the program does not come to the wanted size. A test explores each of them.
+/// If the model has not the wanted size. A test explores every program.
 pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
     let mut numbers = BTreeMap::from([(program.start(), 0u32)]);
     let mut waiting = vec![program.start()];
@@ -93,7 +93,7 @@ pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
     model
 }
 
-/// Adds the link to the longest pages, and says to how many.
+/// Adds the link to the longest pages. Returns the number of links.
 fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted) -> usize {
     let offered: usize = states.iter().map(Vec::len).sum();
     let mut longest: Vec<u32> =
@@ -102,10 +102,10 @@ fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted)
     let spare = wanted.transitions.checked_sub(offered);
     let spare = spare.filter(|&spare| spare <= longest.len()).unwrap_or_else(|| {
         panic!(
-            "{} offers {offered} transitions for {} on {} pages",
+            "{}: {offered} transitions on {} pages cannot be filled up to {}",
             wanted.name,
-            wanted.transitions,
-            longest.len()
+            longest.len(),
+            wanted.transitions
         )
     });
     for &state in &longest[..spare] {

@@ -1,39 +1,41 @@
-//! Random applications: no structure to learn, which is the worst case for every strategy that
-//! predicts.
+//! Random applications: they have no structure, the worst case for a strategy that predicts.
 
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "random:STATES:ACTIONS[:SEED]",
     examples: &["random:100:5"],
-    summary: "no structure at all: every state offers ACTIONS actions that lead anywhere",
-    help: "Made up. The actions of a state are drawn from a pool of twice as many, and their \
-           destinations from all states; every state can be reached. Nothing can be learnt from an \
-           action's name, which is the worst case for every strategy that predicts. SEED is 0 if it is \
-           not given. A reset costs 3 actions.",
+    summary: "a random application: each state offers ACTIONS actions with random targets",
+    help: "Generated. Each state draws its actions from a pool of twice as many, and their targets \
+           from all states. Every state is reachable. The name of an action says nothing about its \
+           target, the worst case for a strategy that predicts. SEED defaults to 0. A reset costs 3 \
+           actions.",
 };
 
-/// The most states of a random application.
-pub const MOST_STATES: u32 = 1_000_000;
-/// The most actions per state.
-pub const MOST_ACTIONS: u32 = 1_000;
-/// The most transitions, so that one name on the command line cannot fill the memory.
-pub const MOST_TRANSITIONS: u64 = 50_000_000;
+/// The largest number of states.
+pub const MAX_STATES: u32 = 1_000_000;
+/// The largest number of actions per state.
+pub const MAX_ACTIONS: u32 = 1_000;
+/// The largest number of transitions: a name on the command line must not fill the memory.
+pub const MAX_TRANSITIONS: u64 = 50_000_000;
 
-/// An application whose every state offers `actions` actions out of twice as many, each leading
-/// anywhere. One action of an earlier state leads to each later one, so that all can be reached.
+/// An application each state of which offers `actions` actions out of a pool of twice as many, with
+/// random targets. An action of an earlier state leads to each later state, so all are reachable.
 ///
 /// # Panics
 /// If there are no states, or several states but no actions.
 pub fn random(states: u32, actions: u32, seed: u64) -> Model {
-    assert!(states > 0 && (actions > 0 || states == 1), "states must be reachable");
+    assert!(
+        states > 0 && (actions > 0 || states == 1),
+        "{states} states with {actions} actions each are not reachable"
+    );
     let pool = 2 * actions;
     let names = (0..pool).map(|i| format!("a{i}")).collect();
-    // The name by which the same application is found again.
+    // `find` gives the same application for this name.
     let name = match seed {
         0 => format!("random:{states}:{actions}"),
         seed => format!("random:{states}:{actions}:{seed}"),
@@ -62,8 +64,8 @@ pub fn random(states: u32, actions: u32, seed: u64) -> Model {
     model
 }
 
-/// A random tree over the states in which nobody has more children than actions, as pairs of parent
-/// and child in the order of the parents.
+/// A random tree over the states in which no state has more children than actions. Gives pairs of
+/// parent and child in the order of the parents.
 fn tree(states: u32, actions: u32, chance: &mut Chance) -> Vec<(u32, u32)> {
     let mut children = vec![0u32; states as usize];
     let mut with_room = vec![0u32];
@@ -89,7 +91,7 @@ mod tests {
     use super::random;
 
     #[test]
-    fn every_state_can_be_reached_and_offers_as_many_actions_as_asked() {
+    fn every_state_is_reachable_and_offers_the_given_number_of_actions() {
         for (states, actions) in [(1, 0), (1, 3), (2, 1), (50, 1), (300, 5)] {
             for seed in 0..5 {
                 let model = random(states, actions, seed);

@@ -1,20 +1,20 @@
-//! A company's site: a main menu on every page, and behind it tours, articles and a form that are
-//! read page by page.
+//! An imitation of a company's site: a menu on every page, which leads to tours, articles and a
+//! form of several pages.
 
 use argiope_explore::model::Model;
 
 use super::TestbedFamily;
 use super::program::{self, Offers, Program, Wanted};
 
-/// How people choose it.
-pub(super) const DESCRIBED: TestbedFamily = TestbedFamily {
+/// The family's entry in `argiope testbeds`.
+pub(super) const FAMILY: TestbedFamily = TestbedFamily {
     name: "site-like",
     examples: &["site-like"],
     summary: "imitates TestRIA: 39 states, 305 transitions",
-    help: "Known: the size, the reset cost (2), that it has the form of a company's site, and that \
-           nothing is a dead end. Guessed: a menu on every page, and behind it tours, articles and a \
-           form that are read page by page. Greedy needs 950 actions and no reset but the first load \
-           for a complete crawl (published: 1,006).",
+    help: "Known: the size, the reset cost (2), that it looks like a company's site, and that it has \
+           no dead ends. Guessed: a menu on every page, which leads to tours, articles and a form of \
+           several pages. Greedy needs 950 actions for a complete crawl (published: 1,006), and no \
+           reset after the first load.",
 };
 
 struct Site;
@@ -48,21 +48,23 @@ const LAST_OF_FORM: u8 = 3;
 const LAST_OF_HISTORY: u8 = 2;
 
 impl Page {
-    /// What "previous" and "next" give on the pages that are read in a row.
+    /// The targets of "previous" and "next" on a page of a sequence.
     fn beside(self) -> [Option<Self>; 2] {
         match self {
-            Self::Family(family, at) => in_row(at, LAST_OF_FAMILY, |at| Self::Family(family, at)),
-            Self::Step(at) => in_row(at, LAST_STEP, Self::Step),
-            Self::News(at) => in_row(at, LAST_NEWS, Self::News),
-            Self::Form(at) => in_row(at, LAST_OF_FORM, Self::Form),
-            Self::History(at) => in_row(at, LAST_OF_HISTORY, Self::History),
+            Self::Family(family, at) => {
+                in_sequence(at, LAST_OF_FAMILY, |at| Self::Family(family, at))
+            }
+            Self::Step(at) => in_sequence(at, LAST_STEP, Self::Step),
+            Self::News(at) => in_sequence(at, LAST_NEWS, Self::News),
+            Self::Form(at) => in_sequence(at, LAST_OF_FORM, Self::Form),
+            Self::History(at) => in_sequence(at, LAST_OF_HISTORY, Self::History),
             _ => [None, None],
         }
     }
 }
 
-/// The pages before and after a place in a row, where there are any.
-fn in_row(at: u8, last: u8, page: impl Fn(u8) -> Page) -> [Option<Page>; 2] {
+/// The pages before and after a position in a sequence, if there are any.
+fn in_sequence(at: u8, last: u8, page: impl Fn(u8) -> Page) -> [Option<Page>; 2] {
     [(at > 0).then(|| page(at - 1)), (at < last).then(|| page(at + 1))]
 }
 

@@ -1,10 +1,10 @@
-//! Any application at all, for tests by properties.
+//! Arbitrary applications for property tests.
 
 use argiope_explore::model::Model;
 use proptest::prelude::{any, prop};
 use proptest::strategy::Strategy as Generator;
 
-/// Any application of fewer states than that: every state can be reached, destinations are arbitrary.
+/// An application with fewer than `most` states. Every state is reachable; targets are arbitrary.
 pub fn any_application(most: usize) -> impl Generator<Value = Model> {
     let states =
         prop::collection::vec(prop::collection::btree_map(0u32..8, any::<u32>(), 0..6), 1..most);

@@ -1,11 +1,11 @@
-//! A crawl does not end before every transition was executed, and every plain link somewhere.
+//! A crawl does not end before every transition is executed, and each plain link from one state.
 
 use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
 use crate::crawl::{key_of, signature_of};
 
-/// What is wrong at the end.
+/// Counts the transitions that are left at the end.
 pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.env.world;
     let followed: BTreeSet<_> = cluster.env.executed.iter().map(|&(_, action)| action).collect();
@@ -18,5 +18,5 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
         world.from(state).iter().filter(|&&(action, _)| !is_done(state, action)).count()
     };
     let left: usize = (0..world.states() as u32).map(left).sum();
-    (left > 0).then(|| format!("it ended with {left} transitions to execute"))
+    (left > 0).then(|| format!("the crawl ended with {left} transitions to execute"))
 }

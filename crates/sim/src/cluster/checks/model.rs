@@ -9,7 +9,8 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let world = cluster.env.world;
     let mut found: BTreeMap<u32, BTreeSet<(u32, u32)>> = BTreeMap::new();
     for peer in cluster.finishers() {
-        // Replicas count too, and states that a peer owned until just now: an export asks all peers.
+        // Replicas count too, and states that a peer owned until just now: an export asks all
+        // peers.
         for (key, state) in peer.known().graph().all() {
             // A peer may wait for a state whose owner it has just taken for dead: the owner's copy
             // counts.

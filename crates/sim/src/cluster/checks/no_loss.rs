@@ -1,4 +1,5 @@
-//! With copies, no state that a recorded transition leads to is ever unknown to everybody.
+//! With replicas, at least one live controller knows each state that a recorded transition leads
+//! to.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use argiope_explore::id::StateKey;
 
 use crate::cluster::Cluster;
 
-/// What is wrong now. Looks at everything: not for every step.
+/// Looks for a state that no live controller knows. Too slow to run after every step.
 pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let mut known: BTreeSet<StateKey> = BTreeSet::new();
     let mut led_to: BTreeSet<StateKey> = BTreeSet::new();
@@ -18,5 +19,5 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
             led_to.extend(peer.known().graph().leads(state).map(|(_, to)| to));
         }
     }
-    led_to.difference(&known).next().map(|key| format!("nobody knows {key:?} any more"))
+    led_to.difference(&known).next().map(|key| format!("no controller knows {key:?} any more"))
 }
