@@ -7,6 +7,7 @@ pub mod breadth_first;
 pub mod depth_first;
 pub mod greedy;
 pub mod hypercube;
+mod in_order;
 pub mod menu;
 pub mod probability;
 pub mod random_breadth_first;

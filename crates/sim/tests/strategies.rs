@@ -212,7 +212,7 @@ impl Strategy for Quitter {
 }
 
 #[test]
-#[should_panic(expected = "the strategy stopped with 3 candidates left")]
+#[should_panic(expected = "the strategy chose nothing although 3 candidates are free")]
 fn a_strategy_that_ends_early_is_caught() {
     static QUITTER: NamedStrategy =
         NamedStrategy { name: "quitter", summary: "", help: "", make: |_| Box::new(Quitter) };

@@ -1,12 +1,7 @@
 //! Depth-first: finishes the newest state first.
 
-use std::collections::BTreeSet;
-
-use crate::graph::{Graph, Slot};
-use crate::id::StateIndex;
-use crate::job::PlannedJob;
-use crate::strategy::{NamedStrategy, Strategy};
-use crate::transfer::TransferSearch;
+use crate::strategies::in_order::{FirstState, InOrder};
+use crate::strategy::NamedStrategy;
 
 /// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
@@ -15,41 +10,5 @@ pub const STRATEGY: NamedStrategy = NamedStrategy {
     help: "Executes every action of the newest state before it returns to an older one, and reaches \
            states by the shortest known transfer (the papers' optimised depth-first). It needs few \
            resets but very long walks. In most applications it is the most expensive strategy.",
-    make: |settings| {
-        Box::new(DepthFirst { transfer: TransferSearch::new(settings), open: BTreeSet::new() })
-    },
+    make: |settings| Box::new(InOrder::new(FirstState::Newest, settings)),
 };
-
-#[derive(Clone)]
-struct DepthFirst {
-    transfer: TransferSearch,
-    /// The states that may have a free candidate. Their indexes are in the order of discovery.
-    open: BTreeSet<StateIndex>,
-}
-
-impl Strategy for DepthFirst {
-    fn on_discovered(&mut self, _: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.transfer.on_discovered();
-        self.open.insert(state);
-    }
-
-    fn on_executed(&mut self, _: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.transfer.on_executed(slot, destination);
-    }
-
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        while graph.unexplored_in(*self.open.last()?) == 0 {
-            self.open.pop_last();
-        }
-        // Only a state that no candidate led to can be out of reach.
-        self.open.iter().rev().find_map(|&state| self.transfer.plan(graph, at, state))
-    }
-
-    fn on_released(&mut self, _: &Graph, slot: Slot) {
-        self.open.insert(slot.state);
-    }
-
-    fn set_reset_cost(&mut self, cost: f64) {
-        self.transfer.set_reset_cost(cost);
-    }
-}
