@@ -1,5 +1,5 @@
 // @ts-check
-// A look at the page: `PageLook` in src/agent.rs reads it.
+// A look at the page: `Look` in src/agent.rs reads it.
 import { native, wellFormed } from "./natives.js";
 import { findOffers } from "./offers.js";
 import { rawHash } from "./raw.js";

@@ -37,7 +37,7 @@ export function findOffers({ elements, numbers }) {
   const found = new Listening(elements);
   /** @type {Offer[]} */
   const offers = [];
-  /** @type {(kind: string, element: Element, argument?: string | number, onto?: Element) => void} */
+  /** @type {(kind: string, element: Element, argument?: Want[1], onto?: Element) => void} */
   const offer = (kind, element, argument = "", onto) => {
     offers.push({
       kind,

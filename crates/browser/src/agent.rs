@@ -1,51 +1,52 @@
-//! The page agent: the script that runs in every document, what it is told, and what it answers. The
-//! answers come out of a hostile page; they are read into these types and believed no further.
+//! The page agent: the script that runs first in every document, its settings and its answers. The
+//! answers come from a hostile page: they are read into these types and trusted no further.
 
 use argiope_explore::page::{Kind, Page};
 use serde::{Deserialize, Serialize};
 
 pub mod script;
 
-/// What the agent is told once per document.
+/// The settings of the agent, the same for every document of a tab.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentSettings {
-    /// The name under which the agent is found; drawn anew for every browser, so that no page knows it.
+    /// The property of the window that holds the agent; drawn for every browser, so that no page
+    /// knows it.
     pub secret: String,
     /// The origin whose pages belong to the application.
     pub origin: String,
-    /// The host whose requests (and those of its subdomains) hold a page.
+    /// The host for whose answers a page is waited for; its subdomains count too.
     pub site: String,
-    /// Seeds `Math.random`.
+    /// The seed of `Math.random`.
     pub seed: u32,
     /// How far virtual time runs ahead in one step, in milliseconds.
     pub horizon: u32,
     /// How long a page may take to settle, in real milliseconds.
     pub cap: u32,
-    /// The clock's fixed time in milliseconds since 1970, if time is frozen.
+    /// The time at which the page's clock stands, in milliseconds since 1970.
     pub freeze: Option<i64>,
-    /// A selector of what is not part of the application.
+    /// A selector of elements that do not belong to the application.
     pub ignore: String,
-    /// What was found to change from load to load.
+    /// Regions that change from load to load.
     pub masks: Vec<Blank>,
-    /// Addresses that never stop being busy.
+    /// Addresses whose requests do not end: a page is not waited for because of them.
     pub endless: Vec<String>,
-    /// Somebody outside sees where navigations lead; until then the agent holds them.
+    /// Whether argiope watches where navigations lead; until then the agent holds them.
     pub guarded: bool,
-    /// Frames are made. Without them a page that waits for one says so, and a tab with frames must take its place.
+    /// Whether the tab makes frames. A page that waits for one needs a tab that does.
     pub frames: bool,
 }
 
-/// A part of the page that the raw hash leaves out.
+/// A region of the page that the raw hash leaves out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Blank {
-    /// Where, as a selector made of tags and positions.
+    /// The element, as a selector of tags and positions.
     pub selector: String,
     /// `text`, `tree`, or the name of an attribute.
     pub what: String,
 }
 
 impl AgentSettings {
-    /// The usual, for an application at an origin and a host.
+    /// The default settings for an application at an origin and a host.
     pub fn new(
         secret: impl Into<String>,
         origin: impl Into<String>,
@@ -67,30 +68,31 @@ impl AgentSettings {
         }
     }
 
-    /// The script for `Page.addScriptToEvaluateOnNewDocument`.
+    /// The script of the agent with these settings.
     pub fn script(&self) -> String {
         script::assemble(script::MODULES.iter().map(|module| module.text), self)
     }
 }
 
-/// One thing to do on the page.
+/// One action of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathStep {
-    /// What.
+    /// Its kind.
     pub kind: Kind,
-    /// Where, as the agent said it.
+    /// The place of its element, in the agent's notation.
     pub place: String,
-    /// With what.
+    /// Its argument, for example the text to type.
     pub argument: String,
-    /// By the browser's own input instead of the agent's events.
+    /// Whether the browser's own input performs it instead of the agent's events.
     pub trusted: bool,
-    /// The page that must be there afterwards for the next step to be right; the last step has none.
+    /// The page that it must lead to before the next step is performed; the last step has none.
     pub expect: Option<Raw>,
-    /// It is done for the first time: what happens then is told apart from what happens in other steps.
+    /// Whether it is performed for the first time: its notes are reported apart from other steps'.
     pub first: bool,
 }
 
-/// A page as recognised without looking at it: equal pages of one application have equal raw hashes.
+/// The raw hash of a page. Equal pages of an application have equal hashes, so a known page is
+/// recognised without a look.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Raw(pub u128);
 
@@ -112,7 +114,7 @@ impl<'de> Deserialize<'de> for Raw {
 
 /// A step as the agent reads it.
 #[derive(Serialize)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct StepRequest<'a> {
     pub kind: Kind,
     pub place: &'a str,
     pub argument: &'a str,
@@ -122,9 +124,9 @@ pub(crate) struct Asked<'a> {
     pub first: bool,
 }
 
-/// How the agent's call ended.
+/// How a call of the agent ended.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Answered {
+pub(crate) struct RunAnswer {
     pub done: usize,
     pub missing: bool,
     pub raw: Raw,
@@ -133,9 +135,9 @@ pub(crate) struct Answered {
     pub passed: Vec<Vec<Vec<String>>>,
     pub link: Option<String>,
     pub leaving: bool,
-    /// The page is to be left, and nobody watches over that yet.
+    /// The agent holds a navigation until argiope watches.
     pub held: bool,
-    /// The page waits for a frame, and none are made.
+    /// The page waits for a frame, and the tab makes none.
     pub unframed: bool,
     pub endless: Vec<String>,
 }
@@ -143,22 +145,22 @@ pub(crate) struct Answered {
 /// A look at the page.
 #[derive(Debug, Deserialize)]
 pub struct Look {
-    /// The page it was.
+    /// Its raw hash.
     pub raw: Raw,
     /// What it shows and offers.
     pub page: Page,
-    /// Its source as it is now.
+    /// The present source of its document.
     pub source: String,
-    /// The answer's status, 0 where there is none.
+    /// The HTTP status of its document, 0 where there is none.
     pub status: u16,
-    /// The document's type.
+    /// The content type of its document.
     #[serde(rename = "type")]
     pub content_type: String,
-    /// The page was too large to be seen in full.
+    /// Whether the page has more nodes than a look holds.
     pub truncated: bool,
 }
 
-/// Where an element is in the window.
+/// The middle of an element, in pixels of the viewport.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Point {
     pub x: f64,

@@ -1,5 +1,5 @@
-//! A running browser: process, profile and connection put together. Opens tabs, each in a context of its own
-//! (cookies and storage apart). Knows nothing of what is done in them.
+//! A running browser: process, profile and connection. Opens tabs, each in a context of its own, so
+//! that they share neither cookies nor storage. Knows nothing of what happens in the tabs.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,8 +8,8 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
+use crate::cdp;
 use crate::connection::{CallError, ProtocolConnection, SessionId};
 use crate::find::Executable;
 use crate::flags::{self, FlagSettings};
@@ -17,31 +17,32 @@ use crate::process::BrowserProcess;
 use crate::profile::Profile;
 use crate::sweep::{Swept, sweep};
 
-/// How long a browser may take to end when asked to, before it is killed.
-const PATIENCE: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(5);
+/// How long a browser may take to end by itself before it is killed.
+const END: Duration = Duration::from_secs(3);
+/// How long to wait between two looks at the process.
+const POLL: Duration = Duration::from_millis(5);
 /// How long the browser may take to open or close a tab.
 const ANSWER: Duration = Duration::from_secs(30);
 
 /// How to start a browser.
 #[derive(Clone, Debug)]
 pub struct LaunchSettings {
-    /// Which one.
+    /// The program.
     pub executable: Executable,
-    /// The directory (that of temporary files) in which its profile is made.
+    /// The directory in which to create its profile, usually that of temporary files.
     pub profiles: PathBuf,
     /// Width and height of every tab, in pixels.
     pub window: (u32, u32),
-    /// How much a page's script may keep, in megabytes; beyond it the page crashes.
+    /// The memory of a page's scripts in megabytes; a page that needs more crashes.
     pub script_heap_mb: u32,
-    /// How long it may take until the browser answers.
+    /// How long the browser may take to start.
     pub start_within: Duration,
     /// Further command-line arguments.
     pub extra: Vec<OsString>,
 }
 
 impl LaunchSettings {
-    /// The usual settings.
+    /// The default settings.
     pub fn new(executable: Executable, profiles: PathBuf) -> Self {
         Self {
             executable,
@@ -57,41 +58,41 @@ impl LaunchSettings {
 /// Why a browser did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// No profile directory could be made.
-    #[error("no profile can be made in {}: {error}", directory.display())]
+    /// The profile directory cannot be created.
+    #[error("cannot create a profile in {}: {error}", directory.display())]
     Profile {
-        /// Where.
+        /// The directory that was to hold it.
         directory: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// The program cannot be started.
-    #[error("{} cannot be started: {error}", program.display())]
+    #[error("cannot start {}: {error}", program.display())]
     Start {
-        /// Which one.
+        /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// It ended before it answered.
-    #[error("{} ended at once ({status}): {words}", program.display())]
+    #[error("{} ended at once ({status}): {stderr}", program.display())]
     Ended {
-        /// Which one.
+        /// The program.
         program: PathBuf,
-        /// How it ended.
+        /// Its exit status.
         status: String,
-        /// The last that it said on standard error.
-        words: String,
+        /// The end of its standard error.
+        stderr: String,
     },
-    /// It does not answer as it should.
-    #[error("{} does not answer: {error}: {words}", program.display())]
+    /// It runs, but does not answer over the protocol.
+    #[error("{} does not answer: {error}: {stderr}", program.display())]
     Mute {
-        /// Which one.
+        /// The program.
         program: PathBuf,
-        /// What went wrong.
+        /// The cause.
         error: CallError,
-        /// The last that it said on standard error.
-        words: String,
+        /// The end of its standard error.
+        stderr: String,
     },
 }
 
@@ -105,22 +106,21 @@ pub struct ContextId(pub String);
 #[serde(transparent)]
 pub struct TargetId(pub String);
 
-/// A tab that was opened, and the session to speak with it.
+/// An open tab and its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedTab {
-    /// Its context, which holds nothing else.
+    /// Its context, which holds no other tab.
     pub context: ContextId,
-    /// The tab.
+    /// The tab as a target.
     pub target: TargetId,
-    /// To speak with it.
+    /// The session for its calls and events.
     pub session: SessionId,
 }
 
 /// A running browser. Dropping it kills its processes and removes its profile.
 #[derive(Debug)]
 pub struct Browser {
-    // The order matters: fields are dropped from the top, and the processes must end before their profile
-    // is removed.
+    // Fields are dropped in this order: the processes must end before their profile is removed.
     connection: ProtocolConnection,
     process: BrowserProcess,
     profile: Profile,
@@ -132,7 +132,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Sweeps what dead owners left, starts a browser and waits until it answers. Must be called on a tokio
+    /// Sweeps what dead owners left, starts a browser and waits until it answers. Needs a tokio
     /// runtime with I/O and time.
     pub async fn launch(settings: &LaunchSettings) -> Result<Self, LaunchError> {
         let swept = sweep(&settings.profiles);
@@ -171,32 +171,36 @@ impl Browser {
             Ok(version) => browser.version = version,
             Err(error) => return Err(browser.failed_start(program, error).await),
         }
+        tracing::debug!(
+            version = browser.version,
+            profile = %browser.profile.path().display(),
+            sandboxed,
+            swept = browser.swept.profiles.len(),
+            "browser started"
+        );
         Ok(browser)
     }
 
-    /// Asks for the version, and to be told of tabs that crash.
+    /// Asks for the version, and for the events of tabs that crash.
     async fn greet(&self, limit: Duration) -> Result<String, CallError> {
-        #[derive(Deserialize)]
-        struct Version {
-            product: String,
-        }
-        let version = self.connection.call(None, "Browser.getVersion", &json!({}));
-        let discover = json!({"discover": true, "filter": [{"type": "page"}]});
-        let discover = self.connection.call(None, "Target.setDiscoverTargets", &discover);
-        let version = version.read_within::<Version>(limit).await?;
+        let version = self.connection.call(None, &cdp::GetVersion {});
+        let filter = [cdp::TargetFilter { kind: "page" }];
+        let discover = cdp::SetDiscoverTargets { discover: true, filter: &filter };
+        let discover = self.connection.call(None, &discover);
+        let version = version.within(limit).await?;
         discover.within(limit).await?;
         Ok(version.product)
     }
 
     async fn failed_start(mut self, program: PathBuf, error: CallError) -> LaunchError {
         if matches!(error, CallError::ConnectionClosed(_)) {
-            let status = self.wait(PATIENCE).await;
+            let status = self.wait(END).await;
             let status =
                 status.map_or_else(|| "still running".to_owned(), |status| status.to_string());
-            self.process.heard_out(PATIENCE).await;
-            return LaunchError::Ended { program, status, words: self.process.last_words() };
+            self.process.wait_for_stderr(END).await;
+            return LaunchError::Ended { program, status, stderr: self.process.stderr_tail() };
         }
-        LaunchError::Mute { program, error, words: self.process.last_words() }
+        LaunchError::Mute { program, error, stderr: self.process.stderr_tail() }
     }
 
     async fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
@@ -206,11 +210,12 @@ impl Browser {
             if ended.is_some() || started.elapsed() > limit {
                 return ended;
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(POLL).await;
         }
     }
 
-    /// Whether it can have tabs that are never drawn: only the headless shell leaves it to others when frames are made.
+    /// Whether it can have tabs that are never drawn: only the headless shell makes frames on
+    /// request.
     pub fn can_do_without_frames(&self) -> bool {
         self.headless_shell
     }
@@ -220,54 +225,36 @@ impl Browser {
         self.new_tab(true).await
     }
 
-    /// Opens an empty tab; without frames it is laid out when somebody asks where something is, and never drawn.
+    /// Opens an empty tab. A tab without frames is never drawn, and laid out only when a script
+    /// asks where an element is.
     pub async fn new_tab(&self, frames: bool) -> Result<OpenedTab, CallError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Context {
-            browser_context_id: ContextId,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Created {
-            target_id: TargetId,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Attached {
-            session_id: SessionId,
-        }
         let connection = &self.connection;
-        let made = json!({"disposeOnDetach": true});
-        let Context { browser_context_id: context } =
-            connection.call(None, "Target.createBrowserContext", &made).read_within(ANSWER).await?;
+        let context = cdp::CreateBrowserContext { dispose_on_detach: true };
+        let context = connection.call(None, &context).within(ANSWER).await?.browser_context_id;
         let (width, height) = self.window;
-        let wanted = json!({
-            "url": "about:blank", "browserContextId": &context, "width": width, "height": height,
-            "enableBeginFrameControl": !frames && self.can_do_without_frames(),
-        });
-        let Created { target_id: target } =
-            connection.call(None, "Target.createTarget", &wanted).read_within(ANSWER).await?;
-        let wanted = json!({"targetId": &target, "flatten": true});
-        let Attached { session_id: session } =
-            connection.call(None, "Target.attachToTarget", &wanted).read_within(ANSWER).await?;
+        let target = cdp::CreateTarget {
+            url: "about:blank",
+            browser_context_id: &context,
+            width,
+            height,
+            enable_begin_frame_control: !frames && self.can_do_without_frames(),
+        };
+        let target = connection.call(None, &target).within(ANSWER).await?.target_id;
+        let attach = cdp::AttachToTarget { target_id: &target, flatten: true };
+        let session = connection.call(None, &attach).within(ANSWER).await?.session_id;
         Ok(OpenedTab { context, target, session })
     }
 
-    /// Closes a context with all of its tabs, some time; nobody waits for it.
-    pub fn let_go(&self, context: &ContextId) {
-        drop(self.connection.call(
-            None,
-            "Target.disposeBrowserContext",
-            &json!({"browserContextId": context}),
-        ));
+    /// Closes a context with all of its tabs, without waiting for it.
+    pub fn discard_context(&self, context: &ContextId) {
+        let dispose = cdp::DisposeBrowserContext { browser_context_id: context };
+        drop(self.connection.call(None, &dispose));
     }
 
     /// Closes a context with all of its tabs.
     pub async fn close_context(&self, context: &ContextId) -> Result<(), CallError> {
-        let which = json!({"browserContextId": context});
-        self.connection.call(None, "Target.disposeBrowserContext", &which).within(ANSWER).await?;
-        Ok(())
+        let dispose = cdp::DisposeBrowserContext { browser_context_id: context };
+        self.connection.call(None, &dispose).within(ANSWER).await
     }
 
     /// The connection, for calls and events.
@@ -285,18 +272,18 @@ impl Browser {
         self.sandboxed
     }
 
-    /// What was found and removed before the start.
+    /// What the sweep before the start removed.
     pub fn swept(&self) -> &Swept {
         &self.swept
     }
 
-    /// Where its profile is.
+    /// Its profile directory.
     pub fn profile(&self) -> &Path {
         self.profile.path()
     }
 
-    /// The memory of all its processes together, in bytes; what they share is left out. Reads /proc, a
-    /// millisecond or so.
+    /// The memory of all its processes together, in bytes, without what they share. Reads /proc,
+    /// which takes about a millisecond.
     pub fn memory(&self) -> u64 {
         self.process.memory()
     }
@@ -306,16 +293,16 @@ impl Browser {
         self.process.members()
     }
 
-    /// Whether it runs and can be spoken to.
+    /// Whether it runs and its connection is open.
     pub fn is_alive(&mut self) -> bool {
         self.connection.closed().is_none() && self.process.ended().is_none()
     }
 
     /// Asks the browser to end, waits a little, then kills what is left and removes the profile.
     pub async fn close(mut self) {
-        // No answer is as good as one: what does not end is killed.
-        let _ = self.connection.call(None, "Browser.close", &json!({})).within(PATIENCE).await;
+        // The answer does not matter: a browser that does not end is killed.
+        let _ = self.connection.call(None, &cdp::CloseBrowser {}).within(END).await;
         self.connection.close();
-        self.wait(PATIENCE).await;
+        self.wait(END).await;
     }
 }

@@ -1,8 +1,8 @@
 //! One connection to a browser: calls, their answers, and events by session (flat sessions).
 //!
-//! A call is on its way when [`Connection::call`] returns, whether or not its [`Reply`] is awaited, so
-//! several can be sent without waiting. Knows nothing of what the methods mean, but for those that tell of
-//! sessions that begin, crash and end.
+//! A call is on its way when [`ProtocolConnection::call`] returns, whether or not its
+//! [`PendingReply`] is awaited, so several can be sent without waiting. [`crate::cdp`] says which
+//! calls there are; here only the events that begin, crash and end sessions have a meaning.
 
 use std::fmt;
 use std::future::Future;
@@ -13,26 +13,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::cdp::{ProtocolAnswer, ProtocolCall};
 use crate::events::{Event, Events, Queue};
 use crate::message::{self, ProtocolMessage};
 
 mod error;
+mod log;
 mod state;
 
 pub use error::{CallError, Closed};
+pub use log::TARGET as PROTOCOL_LOG;
 use state::{CallAnswer, PendingCall, State, answer_of};
 
-/// The largest message that is accepted. A larger one ends the connection: only a hostile page makes such.
+/// The largest message that is accepted, in bytes. A larger one ends the connection: only a hostile
+/// page makes one.
 pub const MAX_MESSAGE: usize = 64 << 20;
 const CHUNK: usize = 64 << 10;
-/// A buffer that one large message has made larger than this is given back afterwards.
+/// A buffer that a large message made larger than this is freed afterwards.
 const KEPT_BUFFER: usize = 1 << 20;
 
 /// A session: a target that the connection is attached to.
@@ -85,7 +88,7 @@ impl fmt::Debug for ProtocolConnection {
 }
 
 impl ProtocolConnection {
-    /// Speaks over the two pipes, with two tasks on the current runtime.
+    /// Connects over two pipes, with two tasks on the current runtime.
     pub fn open(from_browser: OwnedFd, to_browser: OwnedFd) -> io::Result<Self> {
         let reader = pipe::Receiver::from_owned_fd(from_browser)?;
         let writer = pipe::Sender::from_owned_fd(to_browser)?;
@@ -101,35 +104,38 @@ impl ProtocolConnection {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a call, to a session or to the browser itself, and gives what waits for its answer.
-    pub fn call<P: Serialize + ?Sized>(
+    /// Sends a call, to a session or to the browser itself; the reply waits for its answer.
+    pub fn call<C: ProtocolCall>(
         &self,
         session: Option<&SessionId>,
-        method: &str,
+        call: &C,
+    ) -> PendingReply<C::Answer> {
+        self.call_method(session, C::METHOD, call)
+    }
+
+    /// Sends a call of a method that [`crate::cdp`] does not have.
+    pub fn call_method<P: Serialize + ?Sized, A: ProtocolAnswer>(
+        &self,
+        session: Option<&SessionId>,
+        method: &'static str,
         params: &P,
-    ) -> PendingReply {
+    ) -> PendingReply<A> {
         let (sender, answer) = oneshot::channel();
         let mut state = self.state();
         state.next_id += 1;
         let id = state.next_id;
-        if let Err(error) = state.send(id, session, method, params) {
-            // The receiver is in our hands: this cannot fail.
-            let _ = sender.send(Err(error));
-        } else {
-            state.pending.insert(id, PendingCall { session: session.cloned(), answer: sender });
+        match state.send(id, session, method, params) {
+            Ok(logged) => {
+                let session = session.cloned();
+                state.pending.insert(id, PendingCall { session, answer: sender, logged });
+            }
+            Err(error) => {
+                // This function holds the receiver, so sending cannot fail.
+                let _ = sender.send(Err(error));
+            }
         }
         drop(state);
-        PendingReply { id, answer, connection: self.clone() }
-    }
-
-    /// Sends a call and reads its answer as a `T`.
-    pub fn call_as<T: DeserializeOwned, P: Serialize + ?Sized>(
-        &self,
-        session: Option<&SessionId>,
-        method: &str,
-        params: &P,
-    ) -> impl Future<Output = Result<T, CallError>> + use<T, P> {
-        self.call(session, method, params).read()
+        PendingReply { id, answer, connection: self.clone(), read: A::read }
     }
 
     /// The events of a session, from its beginning; `None` if there is no such session.
@@ -169,9 +175,8 @@ impl ProtocolConnection {
         let pending = std::mem::take(&mut state.pending);
         let sessions = std::mem::take(&mut state.sessions);
         drop(state);
-        for call in pending.into_values() {
-            // Nobody waits for an answer whose reply was dropped.
-            let _ = call.answer.send(Err(CallError::ConnectionClosed(reason.clone())));
+        for (id, call) in pending {
+            call.end(id, Err(CallError::ConnectionClosed(reason.clone())));
         }
         for session in sessions.into_values() {
             session.queue.close();
@@ -188,8 +193,8 @@ impl ProtocolConnection {
                 bytes.extend_from_slice(&more);
             }
             if let Err(error) = pipe.write_all(&bytes).await {
-                // The end of a browser is told by the reader, after its last words; a broken pipe here
-                // comes first only by chance.
+                // The reader reports the end of a browser, after its last messages. A broken pipe
+                // can be noticed earlier here.
                 if error.kind() != io::ErrorKind::BrokenPipe {
                     self.close_because(Closed::Pipe(error.to_string()));
                 }
@@ -219,13 +224,13 @@ impl ProtocolConnection {
         self.close_because(reason);
     }
 
-    /// Takes the complete messages out of the buffer, whose first bytes are known to hold no end of one.
+    /// Takes the complete messages out of the buffer. No message ends in the first `scanned` bytes.
     fn take_messages(&self, buffer: &mut Vec<u8>, scanned: usize) {
         let mut start = 0;
         let mut from = scanned;
         while let Some(length) = buffer[from..].iter().position(|byte| *byte == 0) {
             let end = from + length;
-            self.take(&buffer[start..end]);
+            self.on_message(&buffer[start..end]);
             start = end + 1;
             from = start;
         }
@@ -235,7 +240,7 @@ impl ProtocolConnection {
         }
     }
 
-    fn take(&self, bytes: &[u8]) {
+    fn on_message(&self, bytes: &[u8]) {
         let Ok(incoming) = message::decode(bytes) else {
             let mut state = self.state();
             state.malformed += 1;
@@ -246,19 +251,20 @@ impl ProtocolConnection {
         };
         match (incoming.id, incoming.method) {
             (Some(id), _) => self.state().answer(id, answer_of(incoming)),
-            (None, Some(method)) => self.take_event(method, &incoming),
+            (None, Some(method)) => self.on_event(method, &incoming),
             (None, None) => self.state().malformed += 1,
         }
     }
 
-    fn take_event(&self, method: &str, incoming: &ProtocolMessage<'_>) {
+    fn on_event(&self, method: &str, incoming: &ProtocolMessage<'_>) {
         let mut state = self.state();
+        log::on_event(method, incoming);
         state.follow(method, incoming);
         let params = incoming.params.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
         let event = Event { method: method.into(), params };
         match incoming.session {
             None => self.shared.browser_queue.push(event),
-            // An event of a session that has just ended has no reader any more.
+            // An event of a session that has just ended has no reader.
             Some(session) => {
                 if let Some(session) = state.sessions.get(session) {
                     session.queue.push(event);
@@ -268,49 +274,41 @@ impl ProtocolConnection {
     }
 }
 
-/// Waits for the answer to a call that is already on its way. Dropping it forgets the call; the browser
-/// performs it all the same.
-#[derive(Debug)]
+/// Waits for the answer to a call that is already on its way. Dropping it forgets the call; the
+/// browser performs it all the same.
 #[must_use = "the call is sent, but whether it succeeded is known only by awaiting this"]
-pub struct PendingReply {
+pub struct PendingReply<T> {
     id: u64,
     answer: oneshot::Receiver<CallAnswer>,
     connection: ProtocolConnection,
+    read: fn(Box<RawValue>) -> Result<T, CallError>,
 }
 
-impl PendingReply {
+impl<T> PendingReply<T> {
     /// Waits no longer than the given time.
-    pub async fn within(self, limit: Duration) -> Result<Box<RawValue>, CallError> {
+    pub async fn within(self, limit: Duration) -> Result<T, CallError> {
         tokio::time::timeout(limit, self).await.unwrap_or(Err(CallError::Deadline))
     }
+}
 
-    /// Waits, and reads the answer as a `T`.
-    pub async fn read<T: DeserializeOwned>(self) -> Result<T, CallError> {
-        read(&self.await?)
-    }
-
-    /// Waits no longer than the given time, and reads the answer as a `T`.
-    pub async fn read_within<T: DeserializeOwned>(self, limit: Duration) -> Result<T, CallError> {
-        read(&self.within(limit).await?)
+impl<T> fmt::Debug for PendingReply<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PendingReply").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-fn read<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CallError> {
-    serde_json::from_str(answer.get()).map_err(|error| CallError::Malformed(error.to_string()))
-}
+impl<T> Future for PendingReply<T> {
+    type Output = Result<T, CallError>;
 
-impl Future for PendingReply {
-    type Output = CallAnswer;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<CallAnswer> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.answer).poll(context).map(|answer| {
             // The other end is dropped only with the runtime's tasks.
-            answer.unwrap_or(Err(CallError::ConnectionClosed(Closed::Ended)))
+            answer.unwrap_or(Err(CallError::ConnectionClosed(Closed::Ended))).and_then(self.read)
         })
     }
 }
 
-impl Drop for PendingReply {
+impl<T> Drop for PendingReply<T> {
     fn drop(&mut self) {
         self.connection.state().pending.remove(&self.id);
     }

@@ -1,5 +1,5 @@
-//! The queue of events of one session. A page can make more events than anybody reads: the queue has a
-//! bound in number and in bytes, beyond which the oldest are dropped and counted.
+//! The queue of events of one session. A page can make events faster than they are read, so the
+//! queue is bounded in number and in bytes: beyond that it drops the oldest events and counts them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
-/// A queue keeps at most so many events.
+/// The most events that a queue keeps.
 pub const MAX_EVENTS: usize = 4096;
-/// A queue keeps at most so many bytes of parameters (but always the newest event).
+/// The most bytes of parameters that a queue keeps; it always keeps the newest event.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// Something that happened in a session, or in the browser.
+/// An event of a session or of the browser.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The protocol's name, for example `Page.loadEventFired`.
+    /// The protocol's name of it, for example `Page.loadEventFired`.
     pub method: Box<str>,
     /// Its parameters, as sent.
     pub params: Box<RawValue>,
@@ -37,7 +37,7 @@ struct Waiting {
     closed: bool,
 }
 
-/// The side of the queue that the connection fills.
+/// The writing side of the queue, for the connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     shared: Arc<(Mutex<Waiting>, Notify)>,
@@ -74,15 +74,15 @@ impl Queue {
     }
 }
 
-/// The side of the queue that somebody reads. There should be one reader: an event goes to one only.
+/// The reading side of a queue. Each event goes to one reader, so there should be only one.
 #[derive(Debug)]
 pub struct Events {
     queue: Queue,
 }
 
 impl Events {
-    /// The next event; `None` once the session has ended and all of its events were read. Cancelling the
-    /// wait loses nothing.
+    /// The next event; `None` once the session has ended and all of its events were read.
+    /// Cancelling the wait loses no event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.try_next() {
@@ -91,7 +91,7 @@ impl Events {
             if self.queue.waiting().closed {
                 return None;
             }
-            // An event that came in between has left its notice: it is not slept over.
+            // An event that came since the check has left a permit: the wait ends at once.
             self.queue.shared.1.notified().await;
         }
     }
@@ -104,7 +104,7 @@ impl Events {
         Some(event)
     }
 
-    /// How many events were dropped because nobody read them in time.
+    /// The number of events that were dropped unread.
     pub fn dropped(&self) -> u64 {
         self.queue.waiting().dropped
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_nobody_reads_drops_the_oldest_and_counts_them() {
+    fn a_queue_that_is_not_read_drops_the_oldest_and_counts_them() {
         let queue = Queue::default();
         for number in 0..MAX_EVENTS + 3 {
             queue.push(event(number.to_string()));

@@ -1,4 +1,5 @@
-//! Finds Chromium and checks its version. Reads no environment: the caller hands in what was set there.
+//! Finds Chromium and checks its version. Does not read the environment: the caller passes the
+//! values.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,58 +12,59 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The oldest major version that will do.
+/// The oldest major version that argiope supports.
 pub const OLDEST: u32 = 120;
-/// What to type where there is no browser.
-pub const INSTALL: &str = "apt-get install chromium-headless-shell (or apt-get install chromium; elsewhere any Chromium or Chrome)";
-/// The names that are looked for, the cheapest browser first.
+/// How to install a browser.
+pub const INSTALL: &str = "apt-get install chromium-headless-shell \
+    (or apt-get install chromium; elsewhere any Chromium or Chrome)";
+/// The names to search for, the cheapest browser first.
 pub const NAMES: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"];
 
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// A browser that was found.
+/// The program of a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it calls itself, for example `156.0.8078.79`.
+    /// Its version, for example `156.0.8078.79`.
     pub version: String,
 }
 
 impl Executable {
-    /// Whether it is the headless shell, a browser without windows, by its name.
+    /// Whether its name says that it is the headless shell, a browser without windows.
     pub fn is_headless_shell(&self) -> bool {
         let name = self.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         name.contains("headless-shell") || name.contains("headless_shell")
     }
 }
 
-/// Why there is no browser to use.
+/// Why no browser can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// None on the path.
+    /// No directory of the search path has one.
     #[error("no Chromium found; install it with: {INSTALL}")]
     Missing,
-    /// The one that was asked for cannot be run.
+    /// The program is not a browser.
     #[error("{} cannot be run as a browser: {reason}; to install one: {INSTALL}", path.display())]
     Unusable {
-        /// The one that was asked for, or found.
+        /// The program that was given or found.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// Too old.
+    /// The version is too old.
     #[error("{} is version {version}; Chromium {OLDEST} or newer is needed", path.display())]
     TooOld {
-        /// Where it is.
+        /// The program.
         path: PathBuf,
         /// Its version.
         version: String,
     },
 }
 
-/// Finds the browser: the one given, else the one that `ARGIOPE_BROWSER` names (handed in), else the first of
+/// Finds the browser: the given one, else the value of `ARGIOPE_BROWSER`, else the first of
 /// [`NAMES`] in the directories of `search_path` (the value of `PATH`).
 pub fn find(
     given: Option<&Path>,
@@ -73,7 +75,7 @@ pub fn find(
     let asked = given.or(from_environment);
     let path = match asked {
         Some(path) if path.components().count() == 1 => {
-            // A bare name is meant as a shell would take it.
+            // A bare name is searched for, as in a shell.
             path.to_str()
                 .and_then(|name| on_path(name, search_path))
                 .unwrap_or_else(|| path.to_owned())
@@ -100,10 +102,10 @@ fn is_executable(path: &Path) -> bool {
 
 fn version_of(path: &Path) -> Result<String, FindError> {
     let unusable = |reason: String| FindError::Unusable { path: path.to_owned(), reason };
-    let said = ask_version(path).map_err(|error| unusable(sentence(&error)))?;
-    let version = parse_version(&said).ok_or_else(|| {
-        let first: String = said.lines().next().unwrap_or_default().chars().take(80).collect();
-        unusable(format!("asked for its version it said {first:?}"))
+    let printed = ask_version(path).map_err(|error| unusable(sentence(&error)))?;
+    let version = parse_version(&printed).ok_or_else(|| {
+        let first: String = printed.lines().next().unwrap_or_default().chars().take(80).collect();
+        unusable(format!("it answers --version with {first:?}"))
     })?;
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major < OLDEST) {
@@ -112,8 +114,8 @@ fn version_of(path: &Path) -> Result<String, FindError> {
     Ok(version.to_owned())
 }
 
-/// What the program says when asked for its version. Wrappers print noise on standard error: only standard
-/// output counts, and the exit code does not.
+/// What the program prints for `--version`. Only standard output counts: wrapper scripts write to
+/// standard error, and their exit code says nothing.
 fn ask_version(path: &Path) -> io::Result<String> {
     let child = Command::new(path)
         .arg("--version")
@@ -124,33 +126,33 @@ fn ask_version(path: &Path) -> io::Result<String> {
         .spawn()?;
     let group = Pid::from_child(&child);
     let (sender, answer) = mpsc::channel();
-    // A thread, since a program that is no browser may never answer.
+    // On a thread, because a program that is not a browser may never end.
     std::thread::spawn(move || sender.send(child.wait_with_output()));
     match answer.recv_timeout(ANSWER) {
         Ok(output) => Ok(String::from_utf8_lossy(&output?.stdout).into_owned()),
         Err(_) => {
-            // The thread has not seen its end, so the group is still the program's.
+            // The program has not ended, so the group is still its own.
             let _ = kill_process_group(group, Signal::KILL);
-            Err(io::Error::other("asked for its version it does not answer"))
+            Err(io::Error::other("it does not answer --version"))
         }
     }
 }
 
 fn sentence(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        io::ErrorKind::NotFound => "the file does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "the file is not executable".to_owned(),
         _ => error.to_string(),
     }
 }
 
-/// The first word that is made of digits and dots, in `Chromium 156.0.8078.79 built on Debian`.
-fn parse_version(said: &str) -> Option<&str> {
-    said.split_whitespace().find(|word| {
+/// The first word of digits and dots in `Chromium 156.0.8078.79 built on Debian`.
+fn parse_version(printed: &str) -> Option<&str> {
+    printed.split_whitespace().find(|word| {
         word.contains('.')
-            && word
-                .split('.')
-                .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+            && word.split('.').all(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
     })
 }
 
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_whatever_stands_around_them() {
-        for (said, version) in [
+        for (printed, version) in [
             (
                 "Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)\n",
                 Some("156.0.8078.79"),
@@ -170,12 +172,12 @@ mod tests {
             ("GNU bash, version five", None),
             ("", None),
         ] {
-            assert_eq!(parse_version(said), version, "{said}");
+            assert_eq!(parse_version(printed), version, "{printed}");
         }
     }
 
     #[test]
-    fn where_nothing_is_installed_the_sentence_says_what_to_install() {
+    fn without_a_browser_the_error_says_what_to_install() {
         let error = find(None, None, Some(OsStr::new("/nonexistent"))).unwrap_err();
         assert!(matches!(error, FindError::Missing));
         assert!(error.to_string().contains("apt-get install chromium"));

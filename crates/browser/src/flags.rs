@@ -1,22 +1,22 @@
-//! The command line of the browser, and why each part of it is there. A pure function of its settings.
+//! The command line of the browser, with the reason for each flag. A pure function of its settings.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What varies.
+/// What the command line depends on.
 #[derive(Clone, Debug)]
 pub struct FlagSettings<'a> {
-    /// The browser is the headless shell, which has no window to hide.
+    /// Whether the browser is the headless shell, which has no window to hide.
     pub headless_shell: bool,
     /// The profile directory.
     pub profile: &'a Path,
-    /// Off only where the browser refuses to start with it.
+    /// Whether pages run in the sandbox; off only where the browser refuses to start with it.
     pub sandbox: bool,
     /// Width and height of the window in pixels.
     pub window: (u32, u32),
-    /// How much a page's script may keep, in megabytes.
+    /// The memory of a page's scripts in megabytes.
     pub script_heap_mb: u32,
-    /// Added at the end, so that they win.
+    /// Further arguments, which come last and win.
     pub extra: &'a [OsString],
 }
 
@@ -24,10 +24,10 @@ pub struct FlagSettings<'a> {
 pub const NO_SANDBOX: &str = "--no-sandbox";
 const DISABLE_FEATURES: &str = "--disable-features=";
 
-/// Same for every browser.
+/// The same for every browser.
 const ALWAYS: &[&str] = &[
     "--remote-debugging-pipe",
-    // Nothing but the page: no first-run pages, updates, accounts, extensions, questions, sound.
+    // No first-run pages, updates, accounts, extensions, questions or sound.
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",
@@ -37,18 +37,18 @@ const ALWAYS: &[&str] = &[
     "--disable-extensions",
     "--disable-hang-monitor",
     "--disable-prompt-on-repost",
-    // New windows are refused; the page agent notes that they were wanted.
+    // New windows are refused; the page agent notes the attempt.
     "--block-new-web-contents",
     "--disable-breakpad",
     "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
-    // Tabs that nobody looks at work as if somebody did.
+    // Tabs in the background are not throttled.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-ipc-flooding-protection",
-    // The same pages everywhere.
+    // Pages look the same on every machine.
     "--force-color-profile=srgb",
     "--lang=en-US",
     "--disable-gpu",
@@ -57,14 +57,16 @@ const ALWAYS: &[&str] = &[
     "--disable-quic",
 ];
 
-/// Features that make a navigation dear or do something nobody asked for. With this list a navigation of the
-/// same tab takes 43 ms of processor time instead of 54 (Chromium 156, a page of 300 elements, a busy machine;
-/// nearly all of it is `RenderDocument`).
+/// Features that make navigations expensive or that a crawl does not need. With this list a
+/// navigation of the same tab takes 43 ms of processor time instead of 54 (Chromium 156, a page of
+/// 300 elements, a busy machine; `RenderDocument` makes nearly all of the difference).
 ///
-/// Tried and left out: `--disable-frame-rate-limit` (an animation frame after 4 ms instead of 17, but
-/// navigations take about twice the processor time); `--disable-gpu-vsync`, `--num-raster-threads=1` and
-/// `--in-process-gpu` (no difference beyond the noise); `--disable-threaded-compositing` (pages hung);
-/// frames to order (decision 8; decision 21 says when there are none at all).
+/// Tried and left out:
+/// - `--disable-frame-rate-limit`: an animation frame comes after 4 ms instead of 17, but
+///   navigations take about twice the processor time;
+/// - `--disable-gpu-vsync`, `--num-raster-threads=1`, `--in-process-gpu`: no measurable difference;
+/// - `--disable-threaded-compositing`: pages hang;
+/// - frames on request: see decision 8. Decision 21 says when a tab makes no frames at all.
 const DISABLED: &[&str] = &[
     "RenderDocument",
     "BackForwardCache",
@@ -88,7 +90,7 @@ pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
     if !settings.sandbox {
         arguments.push(NO_SANDBOX.into());
     }
-    // The browser heeds only the last list of features: lists are joined.
+    // The browser reads only the last list of features, so all lists are joined.
     let mut disabled = OsString::from(DISABLE_FEATURES);
     disabled.push(DISABLED.join(","));
     for argument in settings.extra {
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_browser_with_windows_is_told_to_hide_them() {
+    fn only_a_browser_with_windows_gets_the_headless_flag() {
         assert!(!with(true, true, &[]).contains(&"--headless=new".to_owned()));
         assert!(with(true, false, &[]).contains(&"--headless=new".to_owned()));
     }

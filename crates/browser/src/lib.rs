@@ -1,10 +1,8 @@
-//! Chromium: its process and the protocol connection.
-//!
-//! Everything that comes back over the connection was made by, or touched by, a page that nobody trusts.
-//! Nothing here reads the environment: paths are handed in.
+#![doc = include_str!("../README.md")]
 
 pub mod agent;
 pub mod browser;
+pub mod cdp;
 pub mod connection;
 pub mod events;
 pub mod find;

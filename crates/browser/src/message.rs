@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A message from the browser. What it carries is kept as text: most of it is never looked at.
+/// A message from the browser. Its content stays text, because most of it is never read.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ProtocolMessage<'a> {
     pub(crate) id: Option<u64>,
@@ -49,7 +49,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ProtocolMessage<'_>, serde_json::Er
     serde_json::from_slice(bytes)
 }
 
-/// The number of the call that a broken answer answers: the browser writes it first.
+/// The number of the call that a malformed message answers: the browser writes it first.
 pub(crate) fn id_of_broken(bytes: &[u8]) -> Option<u64> {
     let rest = bytes.strip_prefix(b"{\"id\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,30 +1,30 @@
-//! What a page wanted of the world outside, and was answered or refused.
+//! What a page asked of the world outside, and how argiope answered.
 
-/// Something that happened during a step.
+/// What a page asked for during a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
-    /// A dialog was answered: its type and what it said.
+    /// A dialog, which was answered: its type and its text.
     Dialog(String, String),
-    /// A new window was wanted.
+    /// A new window, which was refused.
     Window(String),
-    /// A download was refused.
+    /// A download, which was refused.
     Download(String),
-    /// A navigation out of scope was stopped.
+    /// A navigation out of the application, which was stopped.
     OutOfScope(String),
-    /// The address changed.
+    /// A new address of the page.
     Route(String),
 }
 
 impl Noted {
-    /// As the agent tells it; what it does not know is not a note.
-    pub(crate) fn read(words: &[String]) -> Option<Self> {
-        let word = |at: usize| words.get(at).cloned().unwrap_or_default();
-        match words.first()?.as_str() {
-            "dialog" => Some(Self::Dialog(word(1), word(2))),
-            "window" => Some(Self::Window(word(1))),
-            "download" => Some(Self::Download(word(1))),
-            "out-of-scope" => Some(Self::OutOfScope(word(1))),
-            "route" => Some(Self::Route(word(1))),
+    /// Reads a note of the page agent: a kind and its texts. `None` for an unknown kind.
+    pub(crate) fn read(texts: &[String]) -> Option<Self> {
+        let text = |at: usize| texts.get(at).cloned().unwrap_or_default();
+        match texts.first()?.as_str() {
+            "dialog" => Some(Self::Dialog(text(1), text(2))),
+            "window" => Some(Self::Window(text(1))),
+            "download" => Some(Self::Download(text(1))),
+            "out-of-scope" => Some(Self::OutOfScope(text(1))),
+            "route" => Some(Self::Route(text(1))),
             _ => None,
         }
     }

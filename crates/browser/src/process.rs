@@ -1,10 +1,10 @@
 //! The browser's processes: started in a group of their own, watched, and ended together.
 //!
-//! When argiope dies, however it dies, its browser must go. Three things see to it:
+//! When argiope dies, however it dies, its browser must end. Three mechanisms ensure it:
 //! - The browser ends by itself when its protocol pipe is closed, unless it hangs.
-//! - A guard, a shell that leads the process group, waits for the end of a pipe whose other end only argiope
-//!   holds, then kills the group. This is a parent-death signal that, unlike the kernel's, reaches through
-//!   wrapper scripts and does not depend on the life of the thread that started the browser.
+//! - A guard, a shell that leads the process group, waits for the end of a pipe whose other end
+//!   only argiope holds, then kills the group. Unlike the kernel's parent-death signal, this
+//!   reaches through wrapper scripts and does not depend on the thread that started the browser.
 //! - The next argiope sweeps what is left (see [`crate::sweep`]).
 
 use std::collections::VecDeque;
@@ -25,15 +25,16 @@ use tokio::task::JoinHandle;
 
 use crate::procfs;
 
-/// The last words of the browser that are kept for error messages, in bytes.
-const KEPT_WORDS: usize = 4096;
-/// Sockets have short names; a browser whose temporary directory is longer would not start.
+/// How much of the browser's standard error is kept for error messages, in bytes.
+const KEPT_STDERR: usize = 4096;
+/// Names of sockets are short: a browser whose temporary directory has a longer name does not
+/// start.
 const LONGEST_TEMPORARY: usize = 60;
-/// The size of the pipe from the browser; the largest that the kernel gives to anybody by default.
+/// The size of the pipe from the browser: the largest that the kernel allows by default.
 const PIPE_SIZE: usize = 1 << 20;
-/// How often, and how far apart, it is looked whether killed processes are gone.
-const LOOKS: u32 = 200;
-const PAUSE: Duration = Duration::from_millis(5);
+/// How often to check whether killed processes are gone, and how long to wait between two checks.
+const CHECKS: u32 = 200;
+const POLL: Duration = Duration::from_millis(5);
 
 /// A running browser: a guard, the browser itself, and all the processes that it starts.
 #[derive(Debug)]
@@ -41,24 +42,24 @@ pub struct BrowserProcess {
     guard: Child,
     browser: Child,
     group: Pid,
-    /// Held, never written to: the guard waits for its end.
+    /// Never written to: the guard waits for its end.
     _alive: PipeWriter,
-    words: LastWords,
-    listening: Option<JoinHandle<()>>,
+    stderr: StderrTail,
+    reading: Option<JoinHandle<()>>,
     killed: bool,
 }
 
-/// Our ends of the protocol pipes.
+/// Argiope's ends of the protocol pipes.
 #[derive(Debug)]
 pub struct Pipes {
-    /// What the browser says.
+    /// To read from.
     pub from_browser: OwnedFd,
-    /// What it hears.
+    /// To write to.
     pub to_browser: OwnedFd,
 }
 
 impl BrowserProcess {
-    /// Starts the browser. Must be called on a tokio runtime, where its standard error is read.
+    /// Starts the browser. Needs a tokio runtime, where a task reads its standard error.
     pub fn start(
         program: &Path,
         arguments: &[OsString],
@@ -74,7 +75,7 @@ impl BrowserProcess {
             .spawn()?;
         let (browser_reads, to_browser) = io::pipe()?;
         let (from_browser, browser_writes) = io::pipe()?;
-        // Page sources are long: fewer turns for them. Refused where pipes may not grow; then as they are.
+        // Page sources are long: a larger pipe passes them in fewer turns. A refusal does no harm.
         let _ = rustix::pipe::fcntl_setpipe_size(&from_browser, PIPE_SIZE);
         let mut command = Command::new(program);
         command
@@ -84,7 +85,7 @@ impl BrowserProcess {
             .stderr(Stdio::piped())
             .process_group(guard.id().cast_signed());
         if profile.as_os_str().len() <= LONGEST_TEMPORARY {
-            // What a killed browser leaves in its temporary directory goes with the profile.
+            // What a killed browser leaves in its temporary directory is removed with the profile.
             command.env("TMPDIR", profile);
         }
         let mappings = vec![
@@ -95,44 +96,44 @@ impl BrowserProcess {
         let group = Pid::from_child(&guard);
         let mut starting = Starting(Some(guard));
         let mut browser = command.spawn()?;
-        let words = LastWords::default();
-        let listening = match browser.stderr.take() {
+        let tail = StderrTail::default();
+        let reading = match browser.stderr.take() {
             Some(stderr) => {
                 let pipe = pipe::Receiver::from_owned_fd(stderr.into())?;
-                Some(tokio::spawn(words.clone().read(pipe)))
+                Some(tokio::spawn(tail.clone().read(pipe)))
             }
             None => None,
         };
         let guard = starting.0.take().ok_or_else(|| io::Error::other("the guard was lost"))?;
         let process =
-            Self { guard, browser, group, _alive: alive, words, listening, killed: false };
+            Self { guard, browser, group, _alive: alive, stderr: tail, reading, killed: false };
         Ok((process, Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() }))
     }
 
-    /// How the browser ended, if it has.
+    /// The exit status of the browser, if it has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.browser.try_wait().ok().flatten()
     }
 
     /// Waits until the browser has closed its standard error, but not longer than the given time.
-    pub async fn heard_out(&mut self, limit: Duration) {
-        if let Some(listening) = self.listening.take() {
-            // Neither way of failing matters: what was heard was heard.
-            let _ = tokio::time::timeout(limit, listening).await;
+    pub async fn wait_for_stderr(&mut self, limit: Duration) {
+        if let Some(reading) = self.reading.take() {
+            // After a failure the tail is what was read so far.
+            let _ = tokio::time::timeout(limit, reading).await;
         }
     }
 
-    /// The last that it said on standard error, made fit to print.
-    pub fn last_words(&self) -> String {
-        self.words.text()
+    /// The end of its standard error, fit to print.
+    pub fn stderr_tail(&self) -> String {
+        self.stderr.text()
     }
 
-    /// The memory of all its processes together, in bytes; what they share (the program's text) is left out.
+    /// The memory of all its processes together, in bytes, without what they share.
     pub fn memory(&self) -> u64 {
         self.members().into_iter().filter_map(procfs::memory).sum()
     }
 
-    /// The ids of all its processes, the guard too.
+    /// The ids of all its processes, including the guard.
     pub fn members(&self) -> Vec<u32> {
         let group = self.group.as_raw_nonzero().get().cast_unsigned();
         let of_group =
@@ -140,22 +141,23 @@ impl BrowserProcess {
         procfs::processes().into_iter().filter(of_group).collect()
     }
 
-    /// Kills all of them and waits until they are gone (not for ever: what cannot be killed, a process in
-    /// the middle of a disk operation, is left to the sweep of a later start).
+    /// Kills all processes and waits until they are gone, for about a second. A process in the
+    /// middle of a disk operation cannot be killed; the sweep of a later start removes what it
+    /// leaves.
     pub fn kill(&mut self) {
-        // A second time the group's number might be somebody else's.
+        // After the first kill the group's number may belong to another group.
         if std::mem::replace(&mut self.killed, true) {
             return;
         }
-        // Fails if all are gone already.
+        // Fails if all processes have ended already.
         let _ = kill_process_group(self.group, Signal::KILL);
         let _ = self.guard.wait();
         let _ = self.browser.wait();
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             if test_kill_process_group(self.group).is_err() || self.members().is_empty() {
                 return;
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(POLL);
         }
     }
 }
@@ -166,7 +168,7 @@ impl Drop for BrowserProcess {
     }
 }
 
-/// The guard while its browser is not there yet: ended if that never comes.
+/// The guard of a browser that has not started yet; ends the guard if the start fails.
 struct Starting(Option<Child>);
 
 impl Drop for Starting {
@@ -178,19 +180,19 @@ impl Drop for Starting {
     }
 }
 
-/// The end of what the browser wrote to standard error.
+/// The end of the browser's standard error.
 #[derive(Clone, Debug, Default)]
-struct LastWords {
+struct StderrTail {
     bytes: Arc<Mutex<VecDeque<u8>>>,
 }
 
-impl LastWords {
+impl StderrTail {
     async fn read(self, mut pipe: pipe::Receiver) {
         let mut buffer = [0; 1024];
         while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
             let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
             bytes.extend(&buffer[..length]);
-            let surplus = bytes.len().saturating_sub(KEPT_WORDS);
+            let surplus = bytes.len().saturating_sub(KEPT_STDERR);
             bytes.drain(..surplus);
         }
     }

@@ -1,20 +1,20 @@
-//! What /proc tells about processes. Knows nothing of browsers.
+//! Reads /proc. Knows nothing of browsers.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// The facts of `/proc/PID/stat` that are of use here.
+/// The fields of `/proc/PID/stat` that this crate uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) parent: u32,
     pub(crate) group: u32,
-    /// Clock ticks from boot to the start of the process: with its id a name that is not used twice.
+    /// Clock ticks from boot to the start of the process: with the id it names a process for good.
     pub(crate) started: u64,
     /// Dead, and not yet waited for.
     pub(crate) zombie: bool,
 }
 
-/// The ids of all processes that can be seen.
+/// The ids of all visible processes.
 pub(crate) fn processes() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -25,8 +25,8 @@ pub(crate) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The name of a program stands in parentheses and may hold anything, parentheses and blanks too: the
-/// fields are counted from the last one.
+/// The program's name stands in parentheses and may hold parentheses and blanks, so the fields are
+/// counted from the last parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (_, fields) = text.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
@@ -38,15 +38,16 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// The command line of a process of the same user, its arguments ended by zero bytes; empty for all others.
+/// The command line of a process of the same user, its arguments ended by zero bytes; empty for the
+/// processes of other users.
 pub(crate) fn own_command_line(pid: u32) -> Vec<u8> {
     let own = fs::metadata(format!("/proc/{pid}"))
         .is_ok_and(|metadata| metadata.uid() == rustix::process::geteuid().as_raw());
     if own { fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default() } else { Vec::new() }
 }
 
-/// The memory of a process in bytes that it shares with nobody. The proportional share (smaps_rollup) would be
-/// more exact, but costs the kernel a walk over all pages: 15 ms a process, against 0.1.
+/// The memory that only this process uses, in bytes. The proportional share (smaps_rollup) is more
+/// exact, but takes the kernel 15 ms for each process instead of 0.1 ms.
 pub(crate) fn memory(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let mut fields = text.split_whitespace().skip(1).map(str::parse::<u64>);

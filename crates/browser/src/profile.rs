@@ -1,6 +1,6 @@
-//! The throw-away profile directory of one browser. Its name says whose it is (process id and start time)
-//! and a lock in it is held as long as the owner lives, so that a later argiope can tell a stale one even
-//! where the owner's process cannot be seen (containers that share a temporary directory).
+//! The temporary profile directory of one browser. Its name holds the owner's process id and start
+//! time, and the owner holds a lock in it. So a later argiope recognises a stale profile, even
+//! where it cannot see the owner's process (containers that share a temporary directory).
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -13,13 +13,14 @@ use crate::procfs;
 
 const PREFIX: &str = "argiope-profile-";
 const LOCK: &str = "argiope.lock";
-/// How often, and how far apart, a directory is tried to be removed while dying processes still write to it.
-const REMOVALS: u32 = 50;
+/// How often to try to remove a directory that dying processes still write to, and the pause
+/// between.
+const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A profile directory that is removed with this value.
+/// A profile directory; dropping the value removes the directory.
 #[derive(Debug)]
 pub struct Profile {
     path: PathBuf,
@@ -27,7 +28,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Makes a new one in the given directory, readable by nobody else.
+    /// Creates a new one in the given directory, which only this user can read.
     pub fn create(directory: &Path) -> io::Result<Self> {
         let owner = Owner::this_process()?;
         loop {
@@ -44,7 +45,7 @@ impl Profile {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -56,10 +57,10 @@ impl Drop for Profile {
     }
 }
 
-/// Removes a profile with everything in it, never following a symbolic link. What cannot be removed is left
-/// to the sweep of a later start.
+/// Removes a profile with everything in it, without following symbolic links. The sweep of a later
+/// start removes what is left.
 pub(crate) fn remove(path: &Path) {
-    for _ in 0..REMOVALS {
+    for _ in 0..ATTEMPTS {
         match fs::remove_dir_all(path) {
             Ok(()) => return,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.exists() => return,
@@ -84,14 +85,14 @@ impl Owner {
 
     /// Reads the name of a profile directory.
     pub(crate) fn of(name: &str) -> Option<Self> {
-        let mut parts = name.strip_prefix(PREFIX)?.splitn(3, '-');
-        let (pid, started) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        parts.next()?.parse::<u32>().ok()?;
+        let mut fields = name.strip_prefix(PREFIX)?.splitn(3, '-');
+        let (pid, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        fields.next()?.parse::<u32>().ok()?;
         Some(Self { pid, started })
     }
 
-    /// Whether it still runs, as far as can be seen from here.
-    pub(crate) fn lives(&self) -> bool {
+    /// Whether it still runs, as far as /proc shows.
+    pub(crate) fn is_alive(&self) -> bool {
         procfs::stat(self.pid).is_some_and(|stat| stat.started == self.started && !stat.zombie)
     }
 }

@@ -1,5 +1,5 @@
-//! Clears away what argiope processes that were killed left behind: profiles, and browsers that still use
-//! them. Touches nothing whose owner lives, nothing of another user, and follows no symbolic link.
+//! Removes what killed argiope processes left behind: profiles, and browsers that still use them.
+//! Leaves alone what a living owner or another user has, and follows no symbolic link.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,16 +12,16 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use crate::procfs;
 use crate::profile::{self, Owner};
 
-/// What a sweep found and removed.
+/// What a sweep removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// The profiles of dead owners.
     pub profiles: Vec<PathBuf>,
-    /// How many processes still used them.
+    /// The number of processes that still used them.
     pub processes: usize,
 }
 
-/// Sweeps the directory in which profiles are made.
+/// Sweeps the directory in which profiles are created.
 pub fn sweep(directory: &Path) -> Swept {
     let mut swept = Swept::default();
     for path in stale(directory) {
@@ -37,7 +37,7 @@ fn stale(directory: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = entries
         .flatten()
         .filter(|entry| {
-            entry.file_name().to_str().and_then(Owner::of).is_some_and(|owner| !owner.lives())
+            entry.file_name().to_str().and_then(Owner::of).is_some_and(|owner| !owner.is_alive())
         })
         .map(|entry| entry.path())
         .filter(|path| is_own_directory(path) && !profile::is_locked(path))
@@ -51,8 +51,8 @@ fn is_own_directory(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == geteuid().as_raw())
 }
 
-/// Kills the processes that name the profile, and what they have started: a browser's children do not all
-/// name it.
+/// Kills the processes that name the profile, and those that they started: not all children of a
+/// browser name it.
 fn kill_users(profile: &Path) -> usize {
     let processes = procfs::processes();
     let named =
@@ -79,8 +79,8 @@ fn kill_users(profile: &Path) -> usize {
     users.iter().filter(|pid| kill(pid)).count()
 }
 
-/// Whether a command line has a switch that points to the profile or into it. A bare path is not enough:
-/// that may be a person who looks at the files. Chromium's children join their arguments with blanks.
+/// Whether a command line has a switch that points to the profile or into it. A bare path is not
+/// enough: a person may look at the files. Chromium's children join their arguments with blanks.
 fn names(command_line: &[u8], profile: &Path) -> bool {
     let wanted = profile.as_os_str().as_bytes();
     let ends = |byte: u8| byte == 0 || byte == b' ';
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::profile::Profile;
 
-    /// A directory of this test's own, in which profiles are made.
+    /// A directory for the profiles of one test.
     struct Place(PathBuf);
 
     impl Place {
@@ -149,7 +149,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // A process that has only just been started has no command line yet.
+        // A process that was just started has no command line yet.
         let mut said = [0; 5];
         user.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
         let swept = sweep(&place.0);

@@ -1,5 +1,5 @@
-//! One tab with the page agent in it: loads, performs paths, looks. One round trip per step, and a whole
-//! known path in one call.
+//! One tab with the page agent in it: loads, performs paths, looks. A known path takes one call, a
+//! new step one round trip. Knows nothing of jobs, states or crawls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use base64::Engine as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use tokio::time::Instant;
 
-use crate::agent::{AgentSettings, Answered, Asked, Look, PathStep, Point, Raw};
+use crate::agent::{AgentSettings, Look, PathStep, Point, Raw, RunAnswer, StepRequest};
 use crate::browser::{Browser, OpenedTab};
-use crate::connection::CallError;
+use crate::cdp::{self, ProtocolCall};
+use crate::connection::{CallError, PendingReply};
 use crate::note::Noted;
 
 mod guard;
@@ -21,36 +21,37 @@ mod watch;
 
 use watch::TabWatch;
 
-/// How long a call that the page takes no part in may take.
+/// How long a call that does not depend on the page may take.
 const ANSWER: Duration = Duration::from_secs(20);
-/// How long a page may be late beyond the time it has to settle, before it counts as hung.
+/// How long after its time to settle a page counts as hung.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Why a tab could not do what it was asked.
+/// Why a tab failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TabError {
-    /// The page did not answer before the deadline. The tab is of no more use.
-    #[error("the page did not answer in time")]
+    /// The page did not answer before the deadline. The tab is unusable.
+    #[error("the page did not answer before the deadline")]
     Hung,
-    /// The page's process died. The tab is of no more use.
+    /// The page's process died. The tab is unusable.
     #[error("the page's process died")]
     Crashed,
-    /// The browser is gone.
-    #[error("the browser has gone")]
+    /// The browser has ended.
+    #[error("the browser has ended")]
     Lost,
-    /// The machine's network changed under the page: what the page made of it says nothing about the application.
-    #[error("the network changed")]
+    /// The machine's network changed: what the page showed then says nothing about the application.
+    #[error("the machine's network changed while the page used it")]
     Disturbed,
-    /// The page waits for a frame, and this tab makes none: it needs one that does.
-    #[error("the page needs frames")]
+    /// The page waits for a frame, and this tab makes none: it needs a tab that does.
+    #[error("the page needs a tab that makes frames")]
     NeedsFrames,
-    /// The document went before it could say how many of several steps were done.
-    #[error("the page went before it could answer")]
+    /// The document was replaced before it could answer how many of several steps were performed.
+    #[error("the page was replaced before it could answer")]
     AnswerLost,
-    /// The page could not be loaded; the browser's reason, for example `net::ERR_NAME_NOT_RESOLVED`.
+    /// The page could not be loaded; the browser's reason, for example
+    /// `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
-    /// The page answered something else than the agent does.
+    /// The page answered what the agent does not answer.
     #[error("the page gave a wrong answer: {0}")]
     Confused(String),
 }
@@ -67,26 +68,26 @@ impl From<CallError> for TabError {
     }
 }
 
-/// Where a tab stands after a load or a path.
+/// The position of a tab after a load or a path.
 #[derive(Clone, Debug, Default)]
 pub struct TabPosition {
-    /// How many steps were performed; the last of them may have led elsewhere than expected.
+    /// The number of steps performed; the last of them may have led to an unexpected page.
     pub done: usize,
-    /// The page.
+    /// The raw hash of the page.
     pub raw: Raw,
-    /// Whether it settled in time, in every step.
+    /// Whether the page settled in time in every step.
     pub settled: bool,
-    /// What happened in the last step that was performed.
+    /// The notes of the last step.
     pub notes: Vec<Noted>,
-    /// What happened in the steps before it that were performed for the first time, for each of them.
+    /// The notes of each first-time step before the last.
     pub passed: Vec<Vec<Noted>>,
-    /// The last step followed a link that nothing handled; its address.
+    /// The address of the link that the last step followed, if no script handled the click.
     pub link: Option<String>,
-    /// The next step's element is not there.
+    /// Whether the element of the next step is missing.
     pub missing: bool,
 }
 
-/// A tab.
+/// A tab with the page agent in it. Dropping it closes the tab.
 pub struct Tab {
     browser: Arc<Browser>,
     opened: OpenedTab,
@@ -95,17 +96,17 @@ pub struct Tab {
     events: tokio::task::JoinHandle<()>,
     pointed: bool,
     lacks_frames: bool,
-    /// The agent's script, as the browser names it.
+    /// The browser's name of the agent's script.
     script: String,
 }
 
-/// What the event task and the tab tell each other.
+/// What the tab and its event task share.
 #[derive(Default)]
 struct Outside {
     notes: Vec<Noted>,
-    /// We navigate: redirects may lead anywhere.
+    /// Argiope navigates: redirects may lead anywhere.
     loading: bool,
-    /// A request failed because the machine's network changed, not for anything the application did.
+    /// A request failed because the machine's network changed.
     disturbed: bool,
 }
 
@@ -116,7 +117,7 @@ impl Tab {
         Self::within(browser, opened, settings).await
     }
 
-    /// Puts the agent into an empty tab, which makes frames or does not as the settings say.
+    /// Puts the agent into an empty tab. The tab must make frames exactly if the settings say so.
     pub async fn within(
         browser: Arc<Browser>,
         opened: OpenedTab,
@@ -124,19 +125,20 @@ impl Tab {
     ) -> Result<Self, TabError> {
         let connection = browser.connection();
         let session = Some(&opened.session);
-        let calls = [
-            ("Page.enable", json!({})),
-            ("Log.enable", json!({})),
-            ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
-            // Browsers with a window of their own take some of its height: the same page, the same states.
-            (
-                "Emulation.setDeviceMetricsOverride",
-                json!({"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false}),
-            ),
-            ("Page.setDownloadBehavior", json!({"behavior": "deny"})),
+        // Windows take some of the height: with a fixed viewport every browser shows the same page.
+        let viewport = cdp::SetDeviceMetrics {
+            width: 1280,
+            height: 800,
+            device_scale_factor: 1,
+            mobile: false,
+        };
+        let replies = [
+            connection.call(session, &cdp::EnablePage {}),
+            connection.call(session, &cdp::EnableLog {}),
+            connection.call(session, &cdp::SetFocusEmulation { enabled: true }),
+            connection.call(session, &viewport),
+            connection.call(session, &cdp::SetDownloadBehavior { behavior: "deny" }),
         ];
-        let replies: Vec<_> =
-            calls.iter().map(|(method, params)| connection.call(session, method, params)).collect();
         let script = guard::install(connection, &opened.session, &settings);
         for reply in replies {
             reply.within(ANSWER).await?;
@@ -163,7 +165,7 @@ impl Tab {
         })
     }
 
-    /// Whether a page waited for a frame that was not made.
+    /// Whether a page waited for a frame that this tab does not make.
     pub fn lacks_frames(&self) -> bool {
         self.lacks_frames
     }
@@ -173,12 +175,13 @@ impl Tab {
         TabError::NeedsFrames
     }
 
-    /// The browser it is in.
+    /// The browser of the tab.
     pub fn browser(&self) -> &Arc<Browser> {
         &self.browser
     }
 
-    /// Forgets everything the page kept and loads the address; once more if the network changed meanwhile.
+    /// Removes all that the page has stored and loads the address; retries once if the network
+    /// changed.
     pub async fn load(&mut self, url: &str) -> Result<TabPosition, TabError> {
         match self.load_once(url).await {
             Err(TabError::Disturbed) => self.load_once(url).await,
@@ -203,24 +206,20 @@ impl Tab {
         settled
     }
 
-    /// Cookies and storage.
+    /// Removes cookies and storage.
     async fn forget(&self, url: &str) -> Result<(), TabError> {
-        let session = Some(&self.opened.session);
-        let connection = self.browser.connection();
         let clear = format!("window[{:?}]?.clear()", self.settings.secret);
-        let in_page = connection.call(session, "Runtime.evaluate", &json!({"expression": clear}));
-        let cookies = connection.call(
-            None,
-            "Storage.clearCookies",
-            &json!({"browserContextId": self.opened.context}),
-        );
-        let kinds = "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql";
-        let stored = json!({"origin": self.settings.origin, "storageTypes": kinds});
-        let stored = connection.call(session, "Storage.clearDataForOrigin", &stored);
+        let in_page = self.call(&cdp::Evaluate::new(&clear));
+        let cookies = cdp::ClearCookies { browser_context_id: &self.opened.context };
+        let cookies = self.browser.connection().call(None, &cookies);
+        let storage_types =
+            "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql";
+        let origin = &self.settings.origin;
+        let stored = self.call(&cdp::ClearOriginData { origin, storage_types });
         in_page.within(ANSWER).await?;
         cookies.within(ANSWER).await?;
         stored.within(ANSWER).await?;
-        // From one fragment to another a page is not loaded anew.
+        // The browser does not load a page again for another fragment.
         if url.contains('#') {
             self.navigate("about:blank").await?;
         }
@@ -228,101 +227,90 @@ impl Tab {
     }
 
     async fn navigate(&self, url: &str) -> Result<(), TabError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Navigated {
-            error_text: Option<String>,
-        }
         let limit = Duration::from_millis(self.settings.cap.into()) + ANSWER;
-        let call = self.browser.connection().call(
-            Some(&self.opened.session),
-            "Page.navigate",
-            &json!({"url": url}),
-        );
-        match call.read_within::<Navigated>(limit).await {
-            Ok(Navigated { error_text: None }) => Ok(()),
-            Ok(Navigated { error_text: Some(reason) }) if watch::is_disturbance(&reason) => {
-                Err(TabError::Disturbed)
-            }
-            Ok(Navigated { error_text: Some(reason) }) => Err(TabError::NotLoaded(reason)),
+        let reply = self.call(&cdp::Navigate { url }).within(limit).await;
+        match reply.map(|result| result.error_text) {
+            Ok(None) => Ok(()),
+            Ok(Some(reason)) if watch::is_disturbance(&reason) => Err(TabError::Disturbed),
+            Ok(Some(reason)) => Err(TabError::NotLoaded(reason)),
             Err(CallError::Deadline) => Err(TabError::NotLoaded("net::ERR_TIMED_OUT".to_owned())),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Waits until the page has settled, also over a change of documents.
+    /// Waits until the page has settled, also where one document replaces another.
     pub async fn settle(&mut self) -> Result<TabPosition, TabError> {
-        let mut answered: Answered = self.ask("settle()", 1).await?;
-        if answered.held {
+        let mut answer: RunAnswer = self.ask("settle()", 1).await?;
+        if answer.held {
             self.guard().await?;
-            answered = self.ask("settle()", 1).await?;
+            answer = self.ask("settle()", 1).await?;
         }
-        self.arrived(answered)
+        self.position(answer)
     }
 
-    fn arrived(&mut self, answered: Answered) -> Result<TabPosition, TabError> {
-        if answered.unframed {
+    fn position(&mut self, answer: RunAnswer) -> Result<TabPosition, TabError> {
+        if answer.unframed {
             return Err(self.needs_frames());
         }
         if self.outside().disturbed {
             return Err(TabError::Disturbed);
         }
-        self.learn(&answered);
+        self.learn(&answer);
         let read = |notes: &Vec<Vec<String>>| {
-            notes.iter().filter_map(|words| Noted::read(words)).collect()
+            notes.iter().filter_map(|texts| Noted::read(texts)).collect()
         };
-        let mut notes: Vec<Noted> = read(&answered.notes);
+        let mut notes: Vec<Noted> = read(&answer.notes);
         notes.append(&mut self.outside().notes);
         Ok(TabPosition {
-            done: answered.done,
-            raw: answered.raw,
-            settled: answered.settled,
+            done: answer.done,
+            raw: answer.raw,
+            settled: answer.settled,
             notes,
-            passed: answered.passed.iter().map(read).collect(),
-            link: answered.link,
-            missing: answered.missing,
+            passed: answer.passed.iter().map(read).collect(),
+            link: answer.link,
+            missing: answer.missing,
         })
     }
 
-    /// Addresses that kept a page busy are not waited for again.
-    fn learn(&mut self, answered: &Answered) {
-        for address in &answered.endless {
+    /// Remembers addresses that kept a page busy: no page is waited for because of them again.
+    fn learn(&mut self, answer: &RunAnswer) {
+        for address in &answer.endless {
             if self.settings.endless.len() < 100 && !self.settings.endless.contains(address) {
                 self.settings.endless.push(address.clone());
             }
         }
     }
 
-    /// Performs the steps, in as few round trips as possible, until one does not lead to what it expects. It may end after any
-    /// step that is done for the first time.
+    /// Performs the steps in as few round trips as possible, until one leads to an unexpected page.
+    /// May end after any first-time step.
     pub async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let mut total = TabPosition { settled: true, ..TabPosition::default() };
         while total.done < steps.len() {
             let rest = &steps[total.done..];
-            let part = if rest[0].trusted {
+            let next = if rest[0].trusted {
                 self.run_trusted(&rest[0]).await?
             } else {
-                self.run_cheap(rest).await?
+                self.run_untrusted(rest).await?
             };
-            let last = total.done + part.done;
-            let passed = [total.passed, part.passed].concat();
+            let last = total.done + next.done;
+            let passed = [total.passed, next.passed].concat();
             total =
-                TabPosition { done: last, settled: total.settled && part.settled, passed, ..part };
+                TabPosition { done: last, settled: total.settled && next.settled, passed, ..next };
             let strayed =
                 last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
-            // What happened in the last step is told of that step alone.
-            if total.missing || strayed || part.done == 0 || steps[last - 1].first {
+            // A first-time step must be the last: its notes are those of the position.
+            if total.missing || strayed || next.done == 0 || steps[last - 1].first {
                 break;
             }
         }
         Ok(total)
     }
 
-    /// The steps up to the next one that needs the browser's own input, by the agent alone.
-    async fn run_cheap(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
-        let cheap = steps.iter().take_while(|step| !step.trusted);
-        let asked: Vec<Asked<'_>> = cheap
-            .map(|step| Asked {
+    /// Performs the steps before the next trusted one in one call of the agent.
+    async fn run_untrusted(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
+        let untrusted = steps.iter().take_while(|step| !step.trusted);
+        let asked: Vec<StepRequest<'_>> = untrusted
+            .map(|step| StepRequest {
                 kind: step.kind,
                 place: &step.place,
                 argument: &step.argument,
@@ -332,33 +320,35 @@ impl Tab {
             .collect();
         let text =
             serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
-        let answered: Answered = match self.ask_once(&format!("run({text})"), asked.len()).await? {
-            Some(answered) => answered,
-            // The document went before it could answer, and a new page is there.
-            None if asked.len() == 1 => Answered { done: 1, leaving: true, ..Answered::default() },
-            None => return self.led_by_one_of(&steps[..asked.len()]).await,
+        let answer: RunAnswer = match self.ask_once(&format!("run({text})"), asked.len()).await? {
+            Some(answer) => answer,
+            // A new document replaced the page before it could answer.
+            None if asked.len() == 1 => {
+                RunAnswer { done: 1, leaving: true, ..RunAnswer::default() }
+            }
+            None => return self.infer_position(&steps[..asked.len()]).await,
         };
-        let before_last = asked[..answered.done.saturating_sub(1).min(asked.len())].iter();
+        let before_last = asked[..answer.done.saturating_sub(1).min(asked.len())].iter();
         let passed = before_last.filter(|step| step.first).count();
-        if answered.done > asked.len() || answered.passed.len() != passed {
-            return Err(TabError::Confused("other steps done than asked for".to_owned()));
+        if answer.done > asked.len() || answer.passed.len() != passed {
+            return Err(TabError::Confused("it performed other steps than asked for".to_owned()));
         }
-        let leaving = answered.leaving;
-        if answered.held {
+        let leaving = answer.leaving;
+        if answer.held {
             self.guard().await?;
         }
-        let mut arrival = self.arrived(answered)?;
+        let mut position = self.position(answer)?;
         if leaving {
             let there = self.settle().await?;
-            arrival.raw = there.raw;
-            arrival.settled = there.settled;
-            arrival.notes.extend(there.notes);
+            position.raw = there.raw;
+            position.settled = there.settled;
+            position.notes.extend(there.notes);
         }
-        Ok(arrival)
+        Ok(position)
     }
 
-    /// One of the steps brought another document, by the page that is there it is told which.
-    async fn led_by_one_of(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
+    /// Infers from the present page which of the steps led to it, after one replaced the document.
+    async fn infer_position(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let there = self.settle().await?;
         let mut leading = (0..steps.len()).filter(|&at| steps[at].expect == Some(there.raw));
         let last = leading.next().ok_or(TabError::AnswerLost)?;
@@ -371,40 +361,38 @@ impl Tab {
 
     /// Looks at the page.
     pub async fn look(&mut self) -> Result<Look, TabError> {
-        /// As the agent tells it, see `agent/tree.js`.
+        /// See `agent/look.js`.
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Told {
+        enum LookAnswer {
             Text(String),
             Objects(Box<Look>),
         }
         match self.ask("look()", 1).await? {
-            Told::Text(text) => parse(&text),
-            Told::Objects(look) => Ok(*look),
+            LookAnswer::Text(text) => {
+                serde_json::from_str(&text).map_err(|error| TabError::Confused(error.to_string()))
+            }
+            LookAnswer::Objects(look) => Ok(*look),
         }
     }
 
-    /// A picture of what is in view, as PNG.
+    /// Takes a picture of what is in view, as PNG.
     pub async fn screenshot(&self) -> Result<Vec<u8>, TabError> {
-        #[derive(Deserialize)]
-        struct Shot {
-            data: String,
-        }
-        let wanted = json!({"format": "png", "optimizeForSpeed": true});
-        let call = self.browser.connection().call(
-            Some(&self.opened.session),
-            "Page.captureScreenshot",
-            &wanted,
-        );
-        let shot: Shot = call.read_within(ANSWER).await?;
+        let capture = cdp::CaptureScreenshot { format: "png", optimize_for_speed: true };
+        let screenshot = self.call(&capture).within(ANSWER).await?;
         base64::engine::general_purpose::STANDARD
-            .decode(shot.data)
+            .decode(screenshot.data)
             .map_err(|error| TabError::Confused(error.to_string()))
     }
 
-    /// Calls the agent, waiting for the next document if this one goes.
+    /// Sends a call to the tab's session.
+    fn call<C: ProtocolCall>(&self, call: &C) -> PendingReply<C::Answer> {
+        self.browser.connection().call(Some(&self.opened.session), call)
+    }
+
+    /// Calls the agent; calls again in the next document where one replaces this one.
     async fn ask<T: DeserializeOwned>(&self, call: &str, steps: usize) -> Result<T, TabError> {
-        let deadline = Instant::now() + self.patience(steps);
+        let deadline = Instant::now() + self.limit(steps);
         loop {
             if let Some(answer) = self.ask_once(call, steps).await? {
                 return Ok(answer);
@@ -416,53 +404,28 @@ impl Tab {
         }
     }
 
-    fn patience(&self, steps: usize) -> Duration {
+    /// How long a call of the agent may take.
+    fn limit(&self, steps: usize) -> Duration {
         let cap = Duration::from_millis(self.settings.cap.into());
         cap + GRACE
             + Duration::from_millis(100) * u32::try_from(steps).unwrap_or(u32::MAX).min(1000)
     }
 
-    /// Calls the agent; nothing if the document went before it answered.
+    /// Calls the agent; `None` if the document was replaced before it answered.
     async fn ask_once<T: DeserializeOwned>(
         &self,
         call: &str,
         steps: usize,
     ) -> Result<Option<T>, TabError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Evaluated<T> {
-            result: Outcome<T>,
-            exception_details: Option<Thrown>,
-        }
-        #[derive(Deserialize)]
-        struct Outcome<T> {
-            value: Option<T>,
-        }
-        #[derive(Deserialize)]
-        struct Thrown {
-            text: String,
-            exception: Option<Described>,
-        }
-        #[derive(Deserialize)]
-        struct Described {
-            description: Option<String>,
-        }
         let expression = format!("window[{:?}].{call}", self.settings.secret);
-        let wanted = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let call =
-            self.browser.connection().call(Some(&self.opened.session), "Runtime.evaluate", &wanted);
-        match call.within(self.patience(steps)).await {
-            Err(CallError::Protocol { message, .. }) if is_gone(&message) => Ok(None),
-            Err(error) => Err(error.into()),
-            Ok(answer) => {
-                let thrown: Evaluated<serde::de::IgnoredAny> = parse(answer.get())?;
-                if let Some(thrown) = thrown.exception_details {
-                    let words = thrown.exception.and_then(|described| described.description);
-                    return Err(TabError::Confused(words.unwrap_or(thrown.text)));
-                }
-                let evaluated: Evaluated<T> = parse(answer.get())?;
-                Ok(evaluated.result.value)
-            }
+        let reply = self.call(&cdp::Evaluate::value(&expression)).within(self.limit(steps)).await;
+        let evaluation = match reply {
+            Err(CallError::Protocol { message, .. }) if is_gone(&message) => return Ok(None),
+            reply => reply?,
+        };
+        match evaluation.exception()? {
+            Some(exception) => Err(TabError::Confused(exception)),
+            None => Ok(evaluation.value()?),
         }
     }
 
@@ -474,18 +437,13 @@ impl Tab {
 impl Drop for Tab {
     fn drop(&mut self) {
         self.events.abort();
-        let connection = self.browser.connection();
-        // A page that spins would not hear of its end. Nobody waits for these answers.
-        drop(connection.call(Some(&self.opened.session), "Runtime.terminateExecution", &json!({})));
-        self.browser.let_go(&self.opened.context);
+        // A page whose script never ends would not close. The answers do not matter.
+        drop(self.call(&cdp::TerminateExecution {}));
+        self.browser.discard_context(&self.opened.context);
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, TabError> {
-    serde_json::from_str(text).map_err(|error| TabError::Confused(error.to_string()))
-}
-
-/// The browser's words for a document that was replaced while a call was under way.
+/// Whether the browser says that a document was replaced while a call was under way.
 fn is_gone(message: &str) -> bool {
     [
         "navigated or closed",
@@ -495,5 +453,5 @@ fn is_gone(message: &str) -> bool {
         "Promise was collected",
     ]
     .iter()
-    .any(|words| message.contains(words))
+    .any(|text| message.contains(text))
 }

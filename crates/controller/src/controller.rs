@@ -1,6 +1,6 @@
-//! The controller itself: `handle` takes an input in and says what is to be done. Who is working on
-//! what, and what went wrong with it so far, is held here and is lost with the process; what must not
-//! be lost is in the records (`knowledge`).
+//! The controller of a crawl on one machine: `handle` takes an input and appends effects. Jobs in
+//! flight and failure counts are held here and are lost with the process. What must not be lost is
+//! in the facts (`knowledge`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,17 +23,18 @@ mod scheduling;
 
 use retries::RetryCounts;
 
-/// Decides for any number of crawlers.
+/// Assigns jobs to any number of crawlers.
 pub struct Controller {
     known: CrawlKnowledge,
     idle: BTreeMap<CrawlerId, Idle>,
-    /// The jobs of each crawler in the order in which it does them; never none.
+    /// The jobs of each crawler in the order of execution; never empty.
     busy: BTreeMap<CrawlerId, VecDeque<Assigned>>,
     next_job: u64,
     troubles: RetryCounts,
     /// Where the last reset led.
     lands_in: StateIndex,
-    /// What lost crawlers may have spent: it counts against the limit, but not as spent.
+    /// Actions that lost crawlers may have executed: they count against the limit, but not as
+    /// spent.
     written_off: u64,
     stopping: Option<StoppedBy>,
     finished: bool,
@@ -52,9 +53,9 @@ struct Assigned {
     candidate: Slot,
     reset: bool,
     walk: Vec<Hop>,
-    /// Where the candidate of the crawler's job before this one must have led; none if this one is its first.
+    /// Where the crawler's previous job must have led; none for its first job.
     after: Option<StateIndex>,
-    /// The destinations that a first attempt was led astray to; this is the second then.
+    /// For a second attempt: where the first one strayed to.
     retry_of: Option<Vec<Hop>>,
 }
 
@@ -94,7 +95,7 @@ impl Controller {
         }
     }
 
-    /// Takes an input in and appends what is to be done about it.
+    /// Handles an input and appends the effects.
     pub fn handle(&mut self, input: ControllerInput, effects: &mut Vec<ControllerEffect>) {
         match input {
             ControllerInput::Ready { crawler, at, spent } => {
@@ -105,7 +106,7 @@ impl Controller {
             }
             ControllerInput::Finished { crawler, job, outcome, spent } => {
                 self.spend(spent, effects);
-                // The outcome of a job that was taken away from a crawler says nothing any more.
+                // The outcome of a job that was taken away from a crawler no longer counts.
                 if let Some(assigned) = self.finish(crawler, job, &outcome) {
                     self.take_in(crawler, &assigned, outcome, spent, effects);
                 }
@@ -158,7 +159,7 @@ impl Controller {
         self.stopping.get_or_insert(by);
     }
 
-    /// Sees to it that a state is recorded if it may be; says whether it is.
+    /// Records a state, if the limits allow it. Says whether it is recorded.
     fn introduce(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> bool {
         if self.known.knows(at.key) {
             return true;
@@ -180,7 +181,7 @@ impl Controller {
         states > 0 && self.known.settings().limits.max_states.is_some_and(|limit| states >= limit)
     }
 
-    /// A crawler loaded the URL and stands here.
+    /// A crawler loaded the URL and landed in this state.
     fn landed(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> Option<StateIndex> {
         if !self.introduce(at, effects) {
             return None;
@@ -212,7 +213,8 @@ impl Controller {
         self.keep(Fact::GivenUp { from, action, reason }, effects);
     }
 
-    /// A crawler is gone; its job is given again, unless it seems to cost a crawler every time.
+    /// A crawler is lost. Its jobs are assigned again, unless the first of them loses crawlers
+    /// repeatedly.
     fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<ControllerEffect>) {
         self.idle.remove(&crawler);
         for (place, assigned) in self.busy.remove(&crawler).into_iter().flatten().enumerate() {
@@ -225,7 +227,7 @@ impl Controller {
         }
     }
 
-    /// Takes a job from the crawler that has finished it, and with it those that the crawler does not go on with.
+    /// Removes a finished job from its crawler, and the jobs after it if their prediction failed.
     fn finish(&mut self, crawler: CrawlerId, job: JobId, outcome: &Outcome) -> Option<Assigned> {
         let led_to = match outcome {
             Outcome::Done { at, .. } => self.known.state(at.key),
@@ -241,7 +243,7 @@ impl Controller {
         finished
     }
 
-    /// Hands out jobs to whoever has none.
+    /// Assigns jobs to idle crawlers.
     fn employ(&mut self, effects: &mut Vec<ControllerEffect>) {
         let idle: Vec<CrawlerId> = self.idle.keys().copied().collect();
         for crawler in idle {
@@ -258,12 +260,12 @@ impl Controller {
         }
     }
 
-    /// Says that the crawl is over, if it is: nobody is working, and nobody can be given anything.
+    /// Ends the crawl if no job is in flight and no crawler can be given one.
     fn end(&mut self, effects: &mut Vec<ControllerEffect>) {
         let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
         let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty())
         else {
-            // Before there is a state a stop has nothing to wait for.
+            // Before the initial state is known, a stop has nothing to wait for.
             if left.is_none()
                 && !self.finished
                 && let Some(by) = self.stopping
@@ -275,7 +277,7 @@ impl Controller {
         };
         if self.stopping.is_none() && unexplored > 0 {
             if self.idle.is_empty() {
-                return; // Whoever comes next is given something.
+                return; // The next crawler gets a job.
             }
             if free > 0 && self.is_short_of_actions() {
                 self.stop(StoppedBy::MaxActions);
@@ -289,7 +291,7 @@ impl Controller {
         effects.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
     }
 
-    /// Gives up what no known way leads to.
+    /// Gives up candidates that no known path reaches.
     fn give_up_unreachable(&mut self, effects: &mut Vec<ControllerEffect>) {
         let states = self.known.graph().map_or(0, Graph::states);
         for state in (0..states as u32).map(StateIndex) {
@@ -297,7 +299,7 @@ impl Controller {
         }
     }
 
-    /// Gives up all free candidates of a state that cannot be reached.
+    /// Gives up all free candidates of a state.
     fn give_up_state(&mut self, state: StateIndex, effects: &mut Vec<ControllerEffect>) {
         while let Some(slot) = self.known.graph().and_then(|graph| graph.first_unexplored(state)) {
             self.give_up(slot, JobFailure::Unreachable, effects);

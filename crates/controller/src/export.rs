@@ -1,4 +1,4 @@
-//! What a crawl found, for others: the model, and a shortest path to every state.
+//! Exports what a crawl found: the model, and a shortest path to every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,9 @@ pub struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    /// The steps from a freshly loaded page to a state; none if no known path leads there. If loading the
-    /// URL led to several states, the first step's `from` says which one the path begins in.
+    /// The steps from a freshly loaded page to a state; none if no known path leads there. If
+    /// loading the URL led to several states, the first step's `from` is the one where the path
+    /// begins.
     pub fn to(&self, key: StateKey) -> Option<Vec<Transition>> {
         let state = self.controller.known().state(key)?;
         let graph = self.controller.graph()?;
@@ -33,7 +34,7 @@ impl Paths<'_> {
 }
 
 impl Controller {
-    /// Shortest paths to all states, as far as they are known now.
+    /// Shortest known paths to all states.
     pub fn paths(&self) -> Paths<'_> {
         let avoid = BTreeSet::new();
         let trees = self.graph().map(|graph| {
@@ -44,9 +45,9 @@ impl Controller {
         Paths { controller: self, trees: trees.unwrap_or_default() }
     }
 
-    /// The model as far as it is known: states in the order of discovery, the initial one first, and of
-    /// each transition its first destination. Candidates that were not executed or were given up are not
-    /// in it. `label` names the actions.
+    /// The known model: states in the order of discovery, the initial one first, and the first
+    /// destination of each transition. Open and given-up candidates are not in it. `label` names
+    /// the actions.
     pub fn model(
         &self,
         name: impl Into<String>,

@@ -1,4 +1,4 @@
-//! What enters a controller and what leaves it.
+//! The inputs and effects of a controller.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,19 @@ use crate::spent::Spent;
 /// What a controller is told.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerInput {
-    /// A crawler is there and has nothing to do: a new one, or one that was replaced after it failed or
-    /// was lost.
+    /// A crawler is idle: a new one, or the replacement of one that failed or was lost.
     Ready {
         /// Which.
         crawler: CrawlerId,
-        /// Where it stands after it loaded the URL; nowhere if it did not, and then its first job begins
-        /// with a reset. The first of all sightings is the initial state; until there is one, crawlers
-        /// that stand nowhere rest.
+        /// Where it is after it loaded the URL; none if it did not, and then its first job begins
+        /// with a reset. The first sighting of a crawl is the initial state. Until then other
+        /// crawlers rest.
         at: Option<Sighting>,
-        /// What that took.
+        /// What loading cost.
         spent: Spent,
     },
-    /// A crawler is done with a job: the first of those that it was given and has not finished. If the outcome is
-    /// `Failed` it gets no other one until it is `Ready` again.
+    /// A crawler finished a job: the first of its unfinished ones. After a `Failed` outcome it gets
+    /// no job until it is `Ready` again.
     Finished {
         /// Which.
         crawler: CrawlerId,
@@ -31,36 +30,37 @@ pub enum ControllerInput {
         job: JobId,
         /// How it ended.
         outcome: Outcome,
-        /// What it took. An `Elsewhere` or a failure before the first action tells of the load.
+        /// What the job cost. An `Elsewhere` or a failure before the first action includes the
+        /// load.
         spent: Spent,
     },
-    /// A crawler is gone and its job with it.
+    /// A crawler is lost, and its jobs with it.
     Lost {
         /// Which.
         crawler: CrawlerId,
     },
-    /// What a reset costs, in actions, was measured.
+    /// The measured cost of a reset, in actions.
     ResetCost(f64),
-    /// No more jobs are to be handed out. What is in flight is still taken in.
+    /// Assign no more jobs. Outcomes of jobs in flight still count.
     Stop(StoppedBy),
 }
 
 /// What a controller asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerEffect {
-    /// Give a crawler a job, and perhaps more to be done after it.
+    /// Assign a job to a crawler, and perhaps further jobs.
     Assign {
         /// Which.
         crawler: CrawlerId,
         /// What to do.
         job: Job,
-        /// What to do next, one after the other. The first that must not be begun ends it, and so does a job that was
-        /// not `Done`: what comes after is not begun and not spoken of again.
+        /// The next jobs, in order. A job whose prediction fails, or that is not `Done`, ends the
+        /// list: the crawler drops the jobs after it without a report.
         ahead: Vec<Ahead>,
     },
-    /// Keep this, in this order, before anything that comes after it is carried out.
+    /// Append this fact to the journal before any later effect is carried out.
     Keep(Fact),
-    /// There is nothing for a crawler to do now. It is given a job when there is.
+    /// There is no job for a crawler now. It gets one when there is.
     Rest {
         /// Which.
         crawler: CrawlerId,
@@ -82,14 +82,14 @@ pub enum StoppedBy {
     MaxStates,
     /// The limit of actions.
     MaxActions,
-    /// Something was too deep.
+    /// The limit of depth.
     MaxDepth,
-    /// The time was up.
+    /// The limit of time.
     MaxTime,
-    /// Somebody wanted it.
+    /// A person stopped it.
     Interrupt,
-    /// The URL could not be loaded any more.
+    /// The URL no longer loads.
     NotLoaded,
-    /// The driver cannot go on: a full disk, a browser that does not start.
+    /// The driver cannot continue: a full disk, a browser that does not start.
     Trouble,
 }

@@ -1,5 +1,5 @@
-//! The journal of a crawl: facts, each of which only adds to what is known. A crawl on one machine, a
-//! ring and a star keep, send and export the same facts.
+//! The journal of a crawl: facts, each of which only adds to what is known. A crawl on one machine,
+//! a ring and a star keep, send and export the same facts.
 //!
 //! Facts in any order, any number of times, give the same graph. Facts in the same order give the
 //! same controller, strategy included. The journal does not know who works on what.
@@ -63,7 +63,8 @@ pub enum Fact {
     Appeared {
         /// The state.
         at: StateKey,
-        /// Loading the URL led there, though it led elsewhere first. If not, the page changed by itself.
+        /// Loading the URL led there, though it led elsewhere first. If not, the page changed by
+        /// itself.
         loaded: bool,
     },
     /// An action turned out to be a plain link, wherever it is offered.
@@ -71,7 +72,8 @@ pub enum Fact {
         /// The action.
         action: ActionSignature,
     },
-    /// A plain link is a candidate in this state. Other states that offer it leave it to its followers.
+    /// A plain link is a candidate in this state. Other states that offer it leave it to its
+    /// followers.
     LinkFollower {
         /// The link.
         link: ActionSignature,
@@ -89,7 +91,8 @@ pub enum Fact {
     },
 }
 
-/// The name of bytes that are kept beside the facts. Controllers pass it on and never read the bytes.
+/// The name of bytes that are kept beside the facts. Controllers pass it on and never read the
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ContentId(pub u128);
 
@@ -135,8 +138,8 @@ impl Fact {
     }
 }
 
-/// What a state offers, in the form that its fact has: each action once, a plain link if any mention
-/// of it says so.
+/// What a state offers, in the form that its fact has: each action once, a plain link if any
+/// mention of it says so.
 pub fn distinct_offers(offers: impl IntoIterator<Item = Offered>) -> Vec<Offered> {
     let mut distinct = std::collections::BTreeMap::new();
     for Offered { action, once } in offers {

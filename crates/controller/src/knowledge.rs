@@ -1,6 +1,6 @@
-//! What a crawl knows: a function of the facts that it has kept, and of nothing else. So a crawl that
-//! is restored from its facts knows what the crawl knew that wrote them. Must not know who is working
-//! on what.
+//! What a crawl knows: a function of the facts that it has kept, and of nothing else. So a crawl
+//! that is restored from its facts knows what the crawl knew that wrote them. Must not know who is
+//! working on what.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -117,7 +117,7 @@ impl CrawlKnowledge {
         }
         match fact {
             Fact::State { key, offers, route, .. } => {
-                self.apply_state(*key, offers, route.as_ref())
+                self.apply_state(*key, offers, route.as_ref());
             }
             Fact::Transition { from, action, to, notes } => {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
@@ -300,8 +300,8 @@ impl CrawlKnowledge {
         }
     }
 
-    /// A path of `depth` actions enters a state. If it is shorter than before, so are the paths to the
-    /// states behind it. Candidates of states that are too deep are held back.
+    /// A path of `depth` actions enters a state. If it is shorter than before, so are the paths to
+    /// the states behind it. Candidates of states that are too deep are held back.
     fn entered(&mut self, state: StateIndex, depth: u32) {
         let Some(explorer) = &mut self.explorer else { return };
         self.depths.resize(explorer.graph().states(), UNKNOWN);
@@ -326,8 +326,9 @@ impl CrawlKnowledge {
         }
     }
 
-    /// The facts about a state that was seen for the first time and offers this. A plain link that no
-    /// state follows yet is followed by this one, and by those that offered it before it was one.
+    /// The facts about a state that was seen for the first time and offers this. A plain link that
+    /// no state follows yet is followed by this one, and by those that offered it before it was
+    /// one.
     pub fn describe(&self, key: StateKey, offers: &[Offered]) -> Vec<Fact> {
         let offers = distinct_offers(offers.iter().copied());
         let links: Vec<ActionSignature> =

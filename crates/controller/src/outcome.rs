@@ -3,12 +3,12 @@
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
-/// A state that a crawler stands in.
+/// The state that a crawler is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Sighting {
     /// Its name.
     pub key: StateKey,
-    /// What it offers, if the crawler had to look (it does when it has not met the state before).
+    /// What it offers, if the crawler looked (it does when the state is new to it).
     pub offers: Option<Vec<Offered>>,
 }
 
@@ -17,7 +17,7 @@ pub struct Sighting {
 pub struct Offered {
     /// Its name.
     pub action: ActionSignature,
-    /// A plain link: to be taken once in the whole crawl, in whichever state it was seen first.
+    /// A plain link: to be followed once in the whole crawl, from the first state that shows it.
     pub once: bool,
 }
 
@@ -30,20 +30,20 @@ pub enum Outcome {
         at: Sighting,
         /// What happened on the way.
         notes: Vec<Note>,
-        /// The action turned out to be a plain link that nothing handles: its other occurrences lead to
-        /// the same URL and need not be tried.
+        /// The action turned out to be a plain link that no script handles. Its other occurrences
+        /// lead to the same URL and are not tried.
         once: bool,
     },
     /// The walk left the known path; the candidate was not executed.
     Elsewhere {
         /// How many steps of the walk went right. The next one led elsewhere (or the reset did).
         went_right: u32,
-        /// Where the crawler stands.
+        /// Where the crawler is.
         at: Sighting,
     },
-    /// The job could not be finished, and the crawler stands nowhere.
+    /// The job could not be finished, and the crawler is in no known state.
     Failed {
-        /// How many steps of the walk went right before; all of them if it was the candidate that failed.
+        /// How many steps of the walk went right before; all of them if the candidate failed.
         went_right: u32,
         /// Why.
         reason: JobFailure,
@@ -60,29 +60,31 @@ pub enum JobFailure {
     Crashed,
     /// The page could not be loaded.
     NotLoaded,
-    /// The action is not to be found on the page.
+    /// The page does not show the action.
     Missing,
-    /// The browser itself went away; says nothing about the action.
+    /// The browser itself went away; the action need not be the cause.
     Lost,
-    /// The state that offers the action was not reached in many attempts. Only a controller says this.
+    /// Several attempts did not reach the state that offers the action. Only a controller says
+    /// this.
     Unreachable,
-    /// The tab has to be exchanged for one that can do more; says nothing about the action.
+    /// The tab must be exchanged for one that can do more; the action is not the cause.
     Exchanged,
 }
 
-/// A candidate that so much speaks against is given up.
+/// The weight of failures at which a candidate is given up.
 pub(crate) const ENOUGH: u32 = 100;
 
 impl JobFailure {
-    /// Whether it says nothing about the way to an action either.
-    pub(crate) fn is_about_nothing(self) -> bool {
+    /// Whether its cause is neither the action nor the walk to it.
+    pub(crate) fn is_environmental(self) -> bool {
         matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged)
     }
 
-    /// As on one machine, a candidate is given up after two failures of its own, eight in vain to get there, or five
-    /// crawlers lost with it. That a page could not be loaded says nothing about it, and that a tab was exchanged next to
-    /// nothing: each is once.
-    pub(crate) fn speaks_against(self) -> u32 {
+    /// The weight of a failure against a candidate. As on one machine, a candidate is given up
+    /// after two failures of its own, eight walks that do not reach it, or five crawlers lost with
+    /// it. A failed load does not count. An exchanged tab counts least, since each tab is exchanged
+    /// once.
+    pub(crate) fn weight(self) -> u32 {
         match self {
             Self::Hung | Self::Crashed | Self::Missing => ENOUGH.div_ceil(2),
             Self::Unreachable => ENOUGH.div_ceil(8),
@@ -97,7 +99,8 @@ impl JobFailure {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
-    /// A dialog was answered: its type (`alert`, `confirm`, `prompt`, `beforeunload`) and what it said.
+    /// A dialog was answered: its type (`alert`, `confirm`, `prompt`, `beforeunload`) and what it
+    /// said.
     Dialog(String, String),
     /// A new window was wanted and refused; its address.
     Window(String),

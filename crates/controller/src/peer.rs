@@ -20,24 +20,29 @@ use crate::job::{CrawlerId, JobId};
 use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
-pub mod atlas;
 mod delivering;
 mod ending;
 mod keeping;
+pub mod knowledge;
+pub mod known_graph;
 mod links;
 pub mod message;
+pub mod ownership;
 mod ranges;
+mod replicas;
 mod reporting;
 pub mod schemes;
 pub mod search;
 mod seeking;
 pub mod settings;
 
-use atlas::{Atlas, RouteHint};
 use ending::Ending;
 use keeping::Keeping;
+use knowledge::PeerKnowledge;
 use links::LinkRegistry;
-use message::{Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, WorkRequest};
+use message::{
+    Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, RouteHint, WorkRequest,
+};
 use ranges::Ranges;
 use schemes::{Hears, Looks};
 use search::Search;
@@ -57,7 +62,7 @@ pub struct Peer {
     /// When it last resumed after a pause.
     went_on: Option<u64>,
     member: RingMember,
-    atlas: Atlas,
+    known: PeerKnowledge,
     /// Messages to itself.
     inbox: VecDeque<(Key, Envelope)>,
     leases: BTreeMap<JobId, Lease>,
@@ -101,12 +106,12 @@ struct Lease {
 /// For model checkers. The time is left out.
 impl std::hash::Hash for Peer {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
-        (&self.member, &self.atlas, &self.inbox, self.next_number, &self.parked, self.waiting)
+        (&self.member, &self.known, &self.inbox, self.next_number, &self.parked, self.waiting)
             .hash(hasher);
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
         (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
-            (job, self.atlas.step(lease.slot), lease.crawler).hash(hasher);
+            (job, self.known.graph().step(lease.slot), lease.crawler).hash(hasher);
         }
     }
 }
@@ -127,8 +132,8 @@ impl Peer {
     /// A controller that restarts from its disk and is to join a ring, perhaps under another key.
     pub fn returning(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::newcomer(settings, me);
-        peer.keep_copies(kept);
-        let facts = peer.atlas.all().flat_map(|(_, state)| peer.atlas.facts(state));
+        peer.recall(kept);
+        let facts = peer.known.graph().all().flat_map(|(_, state)| peer.known.facts(state));
         peer.ranges.remembered = facts.collect();
         peer
     }
@@ -136,8 +141,8 @@ impl Peer {
     /// A controller that restarts from its disk and finds no ring to join: a ring of one.
     pub fn reviving(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::founder(settings, me, &[me]);
-        peer.keep_copies(kept);
-        if peer.atlas.initial().is_some() {
+        peer.recall(kept);
+        if peer.known.graph().initial().is_some() {
             // A lost state may be known by a transition alone. There is no other member to ask.
             peer.start_collecting(me, &mut Vec::new());
         }
@@ -145,14 +150,14 @@ impl Peer {
     }
 
     fn with(settings: PeerSettings, member: RingMember, ranges: Ranges) -> Self {
-        let beyond = settings.scheme.looks == Looks::Known;
+        let asks_others = settings.scheme.looks == Looks::Known;
         let mut peer = Self {
             settings,
             me: member.key(),
             now: 0,
             went_on: None,
             member,
-            atlas: Atlas::new(settings.strategy, settings.exploring, beyond),
+            known: PeerKnowledge::new(settings.strategy, settings.exploring, asks_others),
             inbox: VecDeque::new(),
             leases: BTreeMap::new(),
             overdue: BTreeMap::new(),
@@ -187,8 +192,8 @@ impl Peer {
     }
 
     /// What it knows of the application.
-    pub fn atlas(&self) -> &Atlas {
-        &self.atlas
+    pub fn known(&self) -> &PeerKnowledge {
+        &self.known
     }
 
     /// Handles an input at a time in microseconds, and appends the effects.
@@ -345,15 +350,15 @@ impl Peer {
     /// Releases a task that was not done.
     fn take_back(&mut self, job: JobId) {
         if let Some(lease) = self.leases.remove(&job) {
-            self.atlas.release(lease.slot);
+            self.known.release(lease.slot);
         }
     }
 
     /// Records hints about own states that became exhausted or got candidates again.
     fn note_turns(&mut self) {
         let shares = matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast);
-        for state in self.atlas.take_turned() {
-            if shares && self.atlas.is_own(state) {
+        for state in self.known.take_turned() {
+            if shares && self.known.ownership().is_own(state) {
                 let fact = self.fact(state);
                 self.told.push(fact);
             }
@@ -362,11 +367,11 @@ impl Peer {
 
     /// The hint about an own state.
     fn fact(&self, state: StateIndex) -> RouteHint {
-        let key = self.atlas.key(state);
-        if self.atlas.free_in(state) > 0 {
+        let key = self.known.graph().key(state);
+        if self.known.free_in(state) > 0 {
             RouteHint::Open(key)
         } else {
-            RouteHint::Drained(key, self.atlas.leads(state).collect())
+            RouteHint::Drained(key, self.known.graph().leads(state).collect())
         }
     }
 }

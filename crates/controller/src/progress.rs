@@ -1,17 +1,17 @@
-//! How far a crawl is, in numbers.
+//! The progress of a crawl, in numbers.
 
 use serde::Serialize;
 
 use crate::controller::Controller;
 
-/// Numbers for progress and summaries.
+/// Counts for progress and summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CrawlCounts {
     /// States found.
     pub states: usize,
     /// Transitions known.
     pub transitions: usize,
-    /// Actions executed, also on the way.
+    /// Actions executed, also on walks.
     pub actions: u64,
     /// Loads of the URL.
     pub resets: u64,
@@ -23,19 +23,19 @@ pub struct CrawlCounts {
     pub held: usize,
     /// Candidates given up because they failed.
     pub failed: usize,
-    /// Transitions that led to more than one state, and states besides the initial one that loading the
+    /// Transitions with several destinations, and states besides the initial one that loading the
     /// URL led to.
     pub nondeterministic: usize,
     /// Transitions that ended before their page had settled.
     pub unsettled: usize,
     /// Plain links seen.
     pub links: usize,
-    /// How many actions the deepest state is away from the initial one.
+    /// The depth of the deepest state.
     pub depth: u32,
 }
 
 impl Controller {
-    /// How far the crawl is.
+    /// The progress of the crawl.
     pub fn progress(&self) -> CrawlCounts {
         let known = self.known();
         let counts = known

@@ -1,6 +1,6 @@
-//! Ways over known transitions, the ones that led elsewhere at times included. Strategies find their
-//! own ways; these are for what strategies do not know of: transitions with several destinations,
-//! loads that lead elsewhere, transitions to be avoided, and paths for people.
+//! Walks over known transitions, also over those with several destinations. Strategies find their
+//! own walks. These are for what strategies do not know: several destinations, loads that lead to
+//! other states, transitions to avoid, and paths for people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -22,12 +22,12 @@ pub struct Routes<'a> {
     pub graph: &'a Graph,
     /// The other destinations.
     pub strays: &'a BTreeMap<Slot, Vec<StateIndex>>,
-    /// Transitions that are not to be used.
+    /// Transitions to avoid.
     pub avoid: &'a BTreeSet<Slot>,
 }
 
 impl Routes<'_> {
-    /// Where one step leads from a state: first the usual destinations, then the others.
+    /// The steps from a state: first to the usual destinations, then to the others.
     pub fn hops(&self, state: StateIndex) -> impl Iterator<Item = Hop> {
         let usual = (0..).zip(self.graph.targets(state.at()));
         let usual = usual.filter(move |&(_, &to)| to != UNEXPLORED && to != state.0);
@@ -40,7 +40,7 @@ impl Routes<'_> {
         usual.chain(strays).filter(|hop| !self.avoid.contains(&hop.slot))
     }
 
-    /// The shortest walk to a state that is wanted, which may be where it starts.
+    /// The shortest walk to a wanted state, which may be its start.
     pub fn walk(&self, from: StateIndex, wanted: impl Fn(StateIndex) -> bool) -> Option<Vec<Hop>> {
         let mut tree = WalkTree { from, entered_by: vec![None; self.graph.states()] };
         let goal = tree.grow(self, wanted)?;

@@ -1,4 +1,4 @@
-//! What a crawl is told when it begins.
+//! The settings of a crawl on one machine.
 
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
@@ -7,22 +7,22 @@ use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 pub struct ControllerSettings {
     /// The strategy.
     pub strategy: &'static NamedStrategy,
-    /// What it is told: the reset cost to begin with, and the seed.
+    /// The reset cost to begin with, and the seed.
     pub exploring: StrategySettings,
     /// When to stop.
     pub limits: CrawlLimits,
-    /// How many jobs a crawler may be given beyond the one that it begins with, where the strategy foresees what comes
-    /// of them. For crawlers to whom every question costs time.
+    /// How many jobs a crawler gets beyond its first, where the strategy predicts where they lead.
+    /// It saves round trips.
     pub ahead: usize,
 }
 
-/// When to stop although there is more to explore. Limits of time are the driver's.
+/// When to stop before everything is explored. The driver limits the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlLimits {
-    /// So many states are recorded at most (but the initial one always is).
+    /// Record at most this many states; the initial state always is.
     pub max_states: Option<usize>,
-    /// So many actions are executed at most.
+    /// Execute at most this many actions.
     pub max_actions: Option<u64>,
-    /// What can be done in states that are further than this from the initial one, in actions, is not.
+    /// Execute no action in states that are deeper than this.
     pub max_depth: Option<u32>,
 }

@@ -73,7 +73,7 @@ impl Story {
                 ControllerEffect::Keep(record) => self.records.push(record),
                 ControllerEffect::Rest { crawler } => self.resting.push(crawler),
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.finished = Some((complete, stopped_by))
+                    self.finished = Some((complete, stopped_by));
                 }
             }
         }

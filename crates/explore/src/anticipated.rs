@@ -1,6 +1,7 @@
 //! The anticipated model (paper 001, section 4.2.1): the explored transitions, and predicted ones
-//! where an action was not executed yet. A strategy sorts candidates into groups by their action. The
-//! nearest candidate of each group is known at any time, over explored and predicted transitions.
+//! where an action was not executed yet. A strategy sorts candidates into groups by their action.
+//! The nearest candidate of each group is known at any time, over explored and predicted
+//! transitions.
 
 use std::collections::BTreeSet;
 
@@ -204,8 +205,8 @@ impl<const N: usize> AnticipatedModel<N> {
     }
 
     /// Cuts the walk at its first unexplored step, because only its execution shows whether the
-    /// prediction holds. If another crawler has claimed that step, its prediction is withdrawn until
-    /// it is executed or released, and the search takes another walk.
+    /// prediction holds. If another crawler has claimed that step, its prediction is withdrawn
+    /// until it is executed or released, and the search takes another walk.
     fn seek_by(
         &mut self,
         graph: &Graph,

@@ -53,7 +53,8 @@ mod tests {
         assert_eq!(lower_bound(&model, 2.0), Bound { actions: 3, resets: 1, cost: 5.0 });
     }
 
-    /// The cost of the cheapest complete crawl, by Dijkstra over (state, set of executed transitions).
+    /// The cost of the cheapest complete crawl, by Dijkstra over (state, set of executed
+    /// transitions).
     fn brute_force(model: &Model, reset_cost: u64) -> u64 {
         use std::cmp::Reverse;
         use std::collections::{BTreeSet, BinaryHeap};

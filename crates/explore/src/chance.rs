@@ -25,8 +25,8 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Draws a number below `limit`, which must not be zero. The bias of the multiplication is below
-    /// 2^-32 for the sizes used here.
+    /// Draws a number below `limit`, which must not be zero. The bias of the multiplication is
+    /// below 2^-32 for the sizes used here.
     pub fn below(&mut self, limit: usize) -> usize {
         assert!(limit > 0, "the limit of a draw must not be zero");
         ((u128::from(self.word()) * limit as u128) >> 64) as usize

@@ -1,9 +1,9 @@
 //! The distance of every state to the nearest goal, maintained while edges and goals change.
 //!
 //! The nearest candidate is the inner loop of every strategy. A new search at each decision would
-//! cost the whole graph once nearly everything is explored. The distances are repaired instead: a new
-//! edge or goal lowers some of them, a removed one raises those that depended on it. The repair after
-//! a removal follows Ramalingam and Reps, for edges of length one. Removals are collected, and
+//! cost the whole graph once nearly everything is explored. The distances are repaired instead: a
+//! new edge or goal lowers some of them, a removed one raises those that depended on it. The repair
+//! after a removal follows Ramalingam and Reps, for edges of length one. Removals are collected.
 //! [`Distances::repair`] handles them together before the next query.
 //!
 //! Several sets of goals can share the same edges. Each set is a *field*.
@@ -175,7 +175,8 @@ impl Distances {
         }
     }
 
-    /// Repairs the distances of a field that lost their support. Call it before queries of the field.
+    /// Repairs the distances of a field that lost their support. Call it before queries of the
+    /// field.
     pub fn repair(&mut self, field: usize, edges: &impl Edges) {
         if !self.fields[field].unsupported.is_empty() {
             self.fields[field].raise(&self.incoming, edges);
@@ -201,8 +202,8 @@ impl Distances {
     }
 }
 
-/// Adds a source of an edge. Removes duplicates whenever the capacity is used up, because edges that
-/// come and go would otherwise make the list grow without limit.
+/// Adds a source of an edge. Removes duplicates whenever the capacity is used up, because edges
+/// that come and go would otherwise make the list grow without limit.
 fn note_incoming(incoming: &mut Vec<u32>, from: u32) {
     if incoming.last() == Some(&from) {
         return;

@@ -1,5 +1,5 @@
-//! A graph and a strategy together: records what a crawl finds and hands out jobs. This is the whole
-//! interface that a driver needs, real or simulated.
+//! A graph and a strategy together: records what a crawl finds and hands out jobs. This is the
+//! whole interface that a driver needs, real or simulated.
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
@@ -46,8 +46,8 @@ impl Explorer {
     /// Chooses the next job of a crawler that stands in `at`, and claims its candidate until the
     /// candidate is recorded, closed or released.
     ///
-    /// Returns `None` if no free candidate can be reached, neither from `at` nor after a reset. Jobs
-    /// that other crawlers still execute may change that.
+    /// Returns `None` if no free candidate can be reached, neither from `at` nor after a reset.
+    /// Jobs that other crawlers still execute may change that.
     pub fn next(&mut self, at: StateIndex) -> Option<PlannedJob> {
         let job = self.choose(at);
         match &job {

@@ -1,7 +1,7 @@
-//! Min-cost flow in whole numbers, by the primal-dual method. Each phase finds the cheapest path and
-//! sends all the flow that fits at that price, so there is one phase per different path price. Most
-//! applications are at most two dozen actions deep, which is fast even with half a million arcs. A
-//! file tree a thousand folders deep takes seconds.
+//! Min-cost flow in whole numbers, by the primal-dual method. Each phase finds the cheapest path
+//! and sends all the flow that fits at that price, so there is one phase per different path price.
+//! Most applications are at most two dozen actions deep, which is fast even with half a million
+//! arcs. A file tree a thousand folders deep takes seconds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,8 @@ pub const UNLIMITED: u64 = u64::MAX / 4;
 /// Prices are whole millionths of an action, so that fractions of reset costs stay exact.
 const MILLIONTHS: f64 = 1e6;
 
-/// The price of a number of actions. The limits on reset costs keep sums of prices from overflowing.
+/// The price of a number of actions. The limits on reset costs keep sums of prices from
+/// overflowing.
 pub fn price(actions: f64) -> u64 {
     (actions * MILLIONTHS).round() as u64
 }
@@ -79,8 +80,8 @@ impl Network {
     }
 }
 
-/// The residual network. Arc 2i is arc i of the network, and arc 2i + 1 its reverse. Two more nodes,
-/// a source and a sink, carry all supplies and demands.
+/// The residual network. Arc 2i is arc i of the network, and arc 2i + 1 its reverse. Two more
+/// nodes, a source and a sink, carry all supplies and demands.
 struct Residual {
     source: usize,
     sink: usize,
@@ -154,8 +155,8 @@ impl Residual {
     }
 
     /// Changes the potentials so that the cheapest paths from source to sink have reduced cost zero
-    /// (Dijkstra's search over reduced costs). Returns false when there is no more flow to send, or no
-    /// path for it.
+    /// (Dijkstra's search over reduced costs). Returns false when there is no more flow to send, or
+    /// no path for it.
     fn reprice(&mut self) -> bool {
         if self.to_send == 0 {
             return false;

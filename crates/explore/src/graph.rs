@@ -1,12 +1,12 @@
-//! What a crawl knows so far: the states, their actions, and where the executed actions led. Must not
-//! know how the next action is chosen.
+//! What a crawl knows so far: the states, their actions, and where the executed actions led. Must
+//! not know how the next action is chosen.
 //!
 //! Each slot (one action of one state) is in one of these conditions:
 //! - *free*: a candidate that a strategy may choose;
 //! - *claimed*: a candidate that a crawler is about to execute;
 //! - *held*: a candidate of a state that is held back;
-//! - *closed*: a candidate that was given up. It looks like a transition to its own state, so no walk
-//!   uses it;
+//! - *closed*: a candidate that was given up. It looks like a transition to its own state, so no
+//!   walk uses it;
 //! - *executed*: a transition.
 //!
 //! The graph is built for half a million states and fifty million transitions. A transition takes
@@ -302,7 +302,8 @@ impl Graph {
         Some(Slot { state, index: index as u32 })
     }
 
-    /// The memory of the graph in bytes: of its states (with the index of keys) and of its transitions.
+    /// The memory of the graph in bytes: of its states (with the index of keys) and of its
+    /// transitions.
     pub fn bytes(&self) -> (usize, usize) {
         let slots: usize = self.states.iter().map(|record| record.actions.len()).sum();
         (

@@ -1,5 +1,5 @@
-//! Identifiers of states and actions: keys that mean the same on every machine, and the small indexes
-//! that stand for them inside one graph.
+//! Identifiers of states and actions: keys that mean the same on every machine, and the small
+//! indexes that stand for them inside one graph.
 
 use std::fmt;
 

@@ -1,14 +1,15 @@
-//! Decides when two pages are the same state, and when two offers are the same action. Each identity
-//! is a file. The crate documentation says how to add one.
+//! Decides when two pages are the same state, and when two offers are the same action. Each
+//! identity is a file. The crate documentation says how to add one.
 //!
 //! How a page becomes a state:
-//! 1. [`MaskedPage::new`] finds the masked nodes of a [`Page`]: content that changes from load to load.
+//! 1. [`MaskedPage::new`] finds the masked nodes of a [`Page`]: content that changes from load to
+//!    load.
 //! 2. [`Identity::view`] computes the canonical form of the rest ([`View`]), and
 //!    [`Identity::signatures`] names the offers.
 //! 3. [`NamedIdentity::recognise`] hashes view and actions into a state key.
 //!
 //! Two pages are the same state exactly if view and actions are equal, so every identity is an
-//! equivalence. [`difference`] explains why two pages are not the same state. [`learn_masks`] and
+//! equivalence. [`difference()`] explains why two pages are not the same state. [`learn_masks`] and
 //! [`learn_value_masks`] find what to mask.
 //!
 //! Nothing here knows where a page comes from. All of it is untrusted.

@@ -1,5 +1,5 @@
-//! Maps and sets keyed by hashes, such as state keys. The keys need no further hashing, which makes a
-//! lookup cheaper than in an ordered map. The maps offer no iteration, because their order would
+//! Maps and sets keyed by hashes, such as state keys. The keys need no further hashing, which makes
+//! a lookup cheaper than in an ordered map. The maps offer no iteration, because their order would
 //! break determinism.
 
 #![expect(clippy::disallowed_types, reason = "no method exposes the order")]
@@ -28,7 +28,8 @@ impl<Key: Eq + Hash, Value: Copy> KeyMap<Key, Value> {
         *self.0.entry(key).or_insert(value)
     }
 
-    /// The memory of the table in bytes: one entry in eight stays free, and each has a control byte.
+    /// The memory of the table in bytes: one entry in eight stays free, and each has a control
+    /// byte.
     pub fn bytes(&self) -> usize {
         self.0.capacity() * 8 / 7 * (size_of::<(Key, Value)>() + 1)
     }

@@ -34,10 +34,11 @@
 //! 1. Create `src/strategies/my_strategy.rs` with a type that implements [`strategy::Strategy`].
 //!    Three methods are required: [`on_discovered`], [`on_executed`] and [`choose`].
 //! 2. Describe it in a constant [`strategy::NamedStrategy`]: name, help and constructor.
-//! 3. List the constant in [`strategies::ALL`]. The command line, the help and the bench use it from
-//!    then on. List it in [`strategies::FOR_PARTIAL_GRAPHS`] too if it implements [`on_extended`].
-//! 4. Run `cargo test -p argiope-sim --test strategies`: every strategy must find the complete model
-//!    of every test-bed.
+//! 3. List the constant in [`strategies::ALL`]. The command line, the help and the bench use it
+//!    from then on. List it in [`strategies::FOR_PARTIAL_GRAPHS`] too if it implements
+//!    [`on_extended`].
+//! 4. Run `cargo test -p argiope-sim --test strategies`: every strategy must find the complete
+//!    model of every test-bed.
 //!
 //! Most strategies build on one of these: [`distances::Distances`] (the nearest goal at any time),
 //! [`strategies::greedy::Nearest`] (the nearest candidate), [`transfer::TransferSearch`] (the path

@@ -1,8 +1,8 @@
-//! The model of a whole application: its states, their actions and the destinations. Knows nothing of
-//! crawling; the growing knowledge of a crawl is [`crate::graph`].
+//! The model of a whole application: its states, their actions and the destinations. Knows nothing
+//! of crawling; the growing knowledge of a crawl is [`crate::graph`].
 //!
-//! The interchange file `argiope-model/1` is JSON. A state lists its actions as pairs of two indexes,
-//! action and destination:
+//! The interchange file `argiope-model/1` is JSON. A state lists its actions as pairs of two
+//! indexes, action and destination:
 //!
 //! ```json
 //! {"format":"argiope-model/1","name":"switch","initial":0,"reset_cost":2.0,

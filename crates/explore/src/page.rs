@@ -47,8 +47,8 @@ pub struct Offer {
     pub onto: Option<u32>,
     /// The typed value, the chosen option, the pressed key, or the address of a plain link.
     pub argument: String,
-    /// How the page agent finds the node again on an identical page. Opaque here, and not included in
-    /// a signature.
+    /// How the page agent finds the node again on an identical page. Opaque here, and not included
+    /// in a signature.
     pub place: String,
 }
 

@@ -6,8 +6,8 @@ use std::fmt;
 /// The number of characters of a text that are shown.
 const SHOWN: usize = 60;
 
-/// Shows a text in quotation marks, cut after sixty characters. Escapes control characters, quotation
-/// marks and invisible characters.
+/// Shows a text in quotation marks, cut after sixty characters. Escapes control characters,
+/// quotation marks and invisible characters.
 pub struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -18,8 +18,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Shows a sentence that may repeat untrusted text, cut after a number of characters. Escapes the same
-/// characters as [`Quoted`], but keeps quotation marks and backslashes.
+/// Shows a sentence that may repeat untrusted text, cut after a number of characters. Escapes the
+/// same characters as [`Quoted`], but keeps quotation marks and backslashes.
 pub struct Escaped<'a>(pub &'a str, pub usize);
 
 impl fmt::Display for Escaped<'_> {

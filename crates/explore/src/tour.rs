@@ -1,6 +1,6 @@
 //! The cheapest tour over all required transitions: a directed postman tour with resets. A min-cost
-//! flow decides which transitions are repeated: it balances how often each state is entered and left.
-//! The tour itself then follows from Euler's theorem.
+//! flow decides which transitions are repeated: it balances how often each state is entered and
+//! left. The tour itself then follows from Euler's theorem.
 
 use std::collections::VecDeque;
 
@@ -103,8 +103,8 @@ impl<E: Edges> TourProblem<'_, E> {
     ///
     /// A crawler that always takes the next step of its state uses every step that the tour can
     /// reach. The reason is that the last step of each state leads towards the end of the tour
-    /// (theorem of de Bruijn, van Aardenne-Ehrenfest, Smith and Tutte). Cycles that the tour does not
-    /// touch remain.
+    /// (theorem of de Bruijn, van Aardenne-Ehrenfest, Smith and Tutte). Cycles that the tour does
+    /// not touch remain.
     pub fn steps(&self, required: impl Fn(Slot) -> bool) -> Vec<PendingSteps> {
         let balance = self.balance(&required);
         let mut pending = vec![PendingSteps::default(); self.states];

@@ -1,9 +1,9 @@
-//! The cheapest known transfer to one chosen state: a breadth-first search over explored transitions,
-//! backwards from that state, and only as far as needed.
+//! The cheapest known transfer to one chosen state: a breadth-first search over explored
+//! transitions, backwards from that state, and only as far as needed.
 //!
-//! It serves strategies that finish states in a strict order and return to the same state after each
-//! of its actions. Meanwhile only transitions that leave this state are added. None of them is on a
-//! shortest walk to it, so one search serves all its actions.
+//! It serves strategies that finish states in a strict order and return to the same state after
+//! each of its actions. Meanwhile only transitions that leave this state are added. None of them is
+//! on a shortest walk to it, so one search serves all its actions.
 
 use std::collections::VecDeque;
 

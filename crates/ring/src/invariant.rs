@@ -1,15 +1,16 @@
-//! What must hold of a ring at every moment, seen from above: the inductive invariant of corrected Chord and what
-//! follows from it. For simulators and tests; members do not know it.
+//! The invariant of a ring at every moment, seen from outside: the inductive invariant of corrected
+//! Chord, and its consequences. For simulators and tests; members do not use it.
 
 use std::collections::BTreeMap;
 
 use crate::key::Key;
 use crate::member::RingMember;
 
-/// The members that are in the ring and alive, by their keys.
+/// The live members of the ring, by key.
 pub type Members<'a> = BTreeMap<Key, &'a RingMember>;
 
-/// What is wrong with a ring whose members keep that many successors, if anything.
+/// Describes the first violation of the invariant, if any. `length` is the length of successor
+/// lists.
 pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
     if members.len() < 2 {
         return None;
@@ -19,18 +20,18 @@ pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
             return Some(format!("{:?} has no live successor", member.key()));
         }
         if let Some(what) = disorder(member) {
-            return Some(format!("the list of {:?} {what}", member.key()));
+            return Some(format!("the successor list of {:?} {what}", member.key()));
         }
     }
     let principals = principals(members).len();
     let needed = members.len().min(length + 1);
     if principals < needed {
-        return Some(format!("{principals} principals, {needed} needed"));
+        return Some(format!("{principals} members are skipped by no list; {needed} are needed"));
     }
     ring_order(members).err()
 }
 
-/// The members that nobody's list skips.
+/// The principals: the members that no successor list skips.
 pub fn principals(members: &Members<'_>) -> Vec<Key> {
     let skipped = |key: Key| {
         members.values().any(|member| {
@@ -42,7 +43,8 @@ pub fn principals(members: &Members<'_>) -> Vec<Key> {
     members.keys().copied().filter(|&key| !skipped(key)).collect()
 }
 
-/// The one ring that following the first live successor leads into, in its order.
+/// The ring that the first live successors form, in its order. The error says why there is not
+/// exactly one.
 pub fn ring_order(members: &Members<'_>) -> Result<Vec<Key>, String> {
     let next = |key: Key| {
         let live =
@@ -51,7 +53,7 @@ pub fn ring_order(members: &Members<'_>) -> Result<Vec<Key>, String> {
     };
     let mut found: Option<Vec<Key>> = None;
     for &start in members.keys() {
-        // After as many steps as there are members, one is on a cycle.
+        // After as many steps as there are members, the walk is on a cycle.
         let mut at = start;
         for _ in 0..members.len() {
             at = next(at)?;
@@ -65,19 +67,19 @@ pub fn ring_order(members: &Members<'_>) -> Result<Vec<Key>, String> {
         let least = cycle.iter().enumerate().min_by_key(|&(_, key)| *key).map_or(0, |(at, _)| at);
         cycle.rotate_left(least);
         if !cycle.is_sorted() {
-            return Err(format!("a ring out of order: {cycle:?}"));
+            return Err(format!("the ring is out of order: {cycle:?}"));
         }
         match &found {
             Some(other) if *other != cycle => {
-                return Err(format!("two rings: {other:?} and {cycle:?}"));
+                return Err(format!("there are two rings: {other:?} and {cycle:?}"));
             }
             _ => found = Some(cycle),
         }
     }
-    found.ok_or_else(|| "no ring".to_owned())
+    found.ok_or_else(|| "there is no ring".to_owned())
 }
 
-/// A list must be in the order of the circle and name nobody twice.
+/// Checks that a successor list is in the order of the circle and has no duplicates.
 fn disorder(member: &RingMember) -> Option<String> {
     let distances: Vec<u128> =
         member.successors().iter().map(|&other| member.key().distance(other)).collect();

@@ -1,39 +1,39 @@
-//! Places on the circle. Members and what they own are placed by the same keys.
+//! Positions on the circle of keys. Members, and what they own, have keys on the same circle.
 
 use serde::{Deserialize, Serialize};
 
-/// A place on the circle of 2^128 places.
+/// A position on the circle of 2^128 positions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Key(pub u128);
 
 impl Key {
-    /// Whether it lies on the way from one place to another, neither included. On the way from a place all round
-    /// to itself lies every other place.
+    /// Whether it lies clockwise between two positions, excluding both. If both are the same
+    /// position, every other position lies between them.
     pub fn is_between(self, from: Self, to: Self) -> bool {
-        let way = from.distance(to);
+        let span = from.distance(to);
         let here = from.distance(self);
-        here != 0 && (way == 0 || here < way)
+        here != 0 && (span == 0 || here < span)
     }
 
-    /// Whether it belongs to the member at `owner` whose predecessor is at `before`.
+    /// Whether it belongs to the member `owner` whose predecessor is `before`.
     pub fn belongs_to(self, before: Self, owner: Self) -> bool {
         self == owner || self.is_between(before, owner)
     }
 
-    /// How far it is to another place, forwards.
+    /// The clockwise distance to another position.
     pub fn distance(self, to: Self) -> u128 {
         to.0.wrapping_sub(self.0)
     }
 
-    /// Where a newcomer goes: somewhere in the middle half of the widest gap between those that are there, by chance, so
-    /// that two who come at once do not stand in the same place. Of n members that came one by one each owns at least
-    /// 1 / 4n of the circle.
+    /// The position of a newcomer: random within the middle half of the widest gap between members,
+    /// so that two newcomers at once get different positions. After n members joined one by one,
+    /// each owns at least 1 / 4n of the circle.
     pub fn in_widest_gap(members: &[Self], chance: u128) -> Self {
         let mut members = members.to_vec();
         members.sort_unstable();
         members.dedup();
         let nexts = members.iter().cycle().skip(1);
-        // From one that is alone it is all round to itself.
+        // The gap of a lone member is the whole circle.
         let gaps =
             members.iter().zip(nexts).map(|(&from, &to)| (from.distance(to).wrapping_sub(1), from));
         match gaps.max() {
@@ -42,7 +42,7 @@ impl Key {
         }
     }
 
-    /// The place that many steps ahead.
+    /// The position a number of steps clockwise.
     pub fn ahead(self, steps: u128) -> Self {
         Self(self.0.wrapping_add(steps))
     }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn between_is_strict_and_goes_round() {
+    fn between_excludes_both_ends_and_wraps_around() {
         let cases = [
             (1, 2, 3, true),
             (1, 1, 3, false),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn newcomers_that_go_into_the_widest_gap_leave_nobody_with_little() {
+    fn newcomers_in_the_widest_gap_leave_every_member_a_fair_range() {
         for seed in 1..100_u128 {
             let mut members: Vec<Key> = Vec::new();
             for number in 1..40_u128 {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_belongs_to_exactly_one_of_the_members_round_the_circle() {
+    fn every_key_belongs_to_exactly_one_member() {
         let members = [Key(10), Key(20), Key(u128::MAX)];
         for key in [0, 1, 10, 11, 20, 21, u128::MAX - 1, u128::MAX] {
             let owners =

@@ -1,4 +1,5 @@
-//! One member of the ring: joins, keeps its neighbourhood right while others come and go, and finds owners.
+//! One member of the ring: it joins, maintains its neighbours while others join and fail, and finds
+//! owners of keys.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,32 +10,30 @@ use crate::message::{RequestId, RingEffect, RingInput, RingMessage, RingTimer};
 mod finding;
 mod joining;
 
-/// How often a request that is handed on is asked before nobody is taken to answer it.
+/// The number of attempts of a lookup before it is reported as failed.
 const MAX_TRIES: u32 = 5;
-/// A request that was handed on more often than this goes round in circles.
+/// A request that was forwarded more often than this is in a loop and is dropped.
 const MAX_HOPS: u32 = 300;
-
-/// So many members that did not answer are asked again from time to time.
+/// The number of lost members that are contacted again from time to time.
 const MAX_LOST: usize = 8;
 
-/// A member of the ring.
+/// A member of the ring. The crate documentation shows how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RingMember {
     me: Key,
-    /// How many successors it keeps, if there are so many others.
+    /// The length of the successor list in a ring that is large enough.
     list_length: usize,
-    standing: Membership,
-    /// The members after it, the nearest first. Empty if it is alone.
+    membership: Membership,
+    /// The next members, the nearest first. Empty if the member is alone.
     successors: Vec<Key>,
     predecessor: Option<Key>,
     fingers: Fingers,
-    /// Members that did not answer, the longest silent first: they may have been cut off, not dead.
+    /// Members that did not answer, the longest silent first. They may be partitioned, not dead.
     lost: VecDeque<Key>,
-    open: BTreeMap<RequestId, PendingRequest>,
+    pending: BTreeMap<RequestId, PendingRequest>,
     next_request: RequestId,
 }
 
-/// Whether it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Membership {
     Outside,
@@ -42,86 +41,88 @@ enum Membership {
     Left,
 }
 
-/// What an open request is for.
+/// The purpose of a request that was not answered yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum PendingRequest {
-    /// Who is around my successor?
+    /// Ask the successor for its neighbours.
     Successor(Key),
-    /// Is this one, which my successor takes for its predecessor, alive?
+    /// Check the successor's predecessor, which may be a nearer successor.
     Candidate(Key),
-    /// Is my predecessor alive? This one would take its place.
+    /// Check the predecessor, because another member claims to be it.
     Predecessor { present: Key, claimant: Key },
-    /// Is this member back, which did not answer once?
+    /// Check a member that did not answer before.
     Lost(Key),
-    /// Is this far member alive?
+    /// Check a finger.
     Finger(Key),
-    /// Where is my place? Asked of this member.
+    /// Find the own position through this member.
     Place { through: Key },
-    /// Is my successor to be alive? These are the members after `before`.
+    /// Check the future successor, the first of `successors`. The position is after `before`.
     Welcome { before: Key, successors: Vec<Key> },
-    /// Whom does this key belong to?
-    Owner { key: Key, wanted: LookupPurpose, tries: u32 },
+    /// Find the owner of a key.
+    Owner { key: Key, purpose: LookupPurpose, tries: u32 },
 }
 
-/// Who wants to know an owner.
+/// Why the owner of a key is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LookupPurpose {
+    /// The driver asked, with this tag.
     ByCaller(u64),
+    /// To refresh the finger with this exponent.
     ForFinger(u32),
 }
 
 impl RingMember {
-    /// One that is in no ring yet.
-    pub fn new(me: Key, length: usize) -> Self {
+    /// Creates a member that is in no ring.
+    pub fn new(me: Key, list_length: usize) -> Self {
         Self {
             me,
-            list_length: length,
-            standing: Membership::Outside,
+            list_length,
+            membership: Membership::Outside,
             successors: Vec::new(),
             predecessor: None,
             fingers: Fingers::default(),
             lost: VecDeque::new(),
-            open: BTreeMap::new(),
+            pending: BTreeMap::new(),
             next_request: 0,
         }
     }
 
-    /// The first of a ring, or one of those that it begins with.
-    pub fn founder(me: Key, founders: &[Key], length: usize) -> Self {
+    /// Creates a founder: one of the members that a ring starts with.
+    pub fn founder(me: Key, founders: &[Key], list_length: usize) -> Self {
         let mut others: Vec<Key> = founders.iter().copied().filter(|&other| other != me).collect();
         others.sort_by_key(|&other| me.distance(other));
         others.dedup();
         let predecessor = others.last().copied();
-        others.truncate(length);
+        others.truncate(list_length);
         Self {
-            standing: Membership::Inside,
+            membership: Membership::Inside,
             successors: others,
             predecessor,
-            ..Self::new(me, length)
+            ..Self::new(me, list_length)
         }
     }
 
-    /// Where it is.
+    /// The key of this member.
     pub fn key(&self) -> Key {
         self.me
     }
 
-    /// Whether it is in the ring.
+    /// Whether it is in a ring.
     pub fn is_inside(&self) -> bool {
-        self.standing == Membership::Inside
+        self.membership == Membership::Inside
     }
 
-    /// The members after it, the nearest first.
+    /// The next members, the nearest first.
     pub fn successors(&self) -> &[Key] {
         &self.successors
     }
 
-    /// Whom it takes for its predecessor.
+    /// The previous member, as far as it knows.
     pub fn predecessor(&self) -> Option<Key> {
         self.predecessor
     }
 
-    /// Begins to keep its neighbourhood right.
+    /// Starts the timers of a founder. A member that joins starts them by itself.
     pub fn start(&self, effects: &mut Vec<RingEffect>) {
         effects.extend([
             RingEffect::StartTimer(RingTimer::Stabilise),
@@ -129,7 +130,7 @@ impl RingMember {
         ]);
     }
 
-    /// Takes an input in and appends what is to be done about it.
+    /// Handles an input and appends the effects.
     pub fn handle(&mut self, input: RingInput, effects: &mut Vec<RingEffect>) {
         match input {
             RingInput::Join(through) => self.join(through, effects),
@@ -140,39 +141,33 @@ impl RingMember {
             }
             RingInput::Message(from, message) => self.on_message(from, message, effects),
             RingInput::Timeout(request) => self.on_timeout(request, effects),
-            RingInput::Timer(timer) if self.is_inside() => {
-                effects.push(RingEffect::StartTimer(timer));
-                match timer {
-                    RingTimer::Stabilise => {
-                        self.stabilise(effects);
-                        self.retry_lost(effects);
-                    }
-                    RingTimer::Fingers => self.refresh_finger(effects),
-                }
-            }
-            RingInput::Timer(_) => {}
+            RingInput::Timer(timer) => self.on_timer(timer, effects),
             RingInput::LookUp(key, tag) => {
-                self.find_owner(key, LookupPurpose::ByCaller(tag), 1, effects)
+                self.find_owner(key, LookupPurpose::ByCaller(tag), 1, effects);
             }
             RingInput::Leave => self.leave(effects),
         }
     }
 
+    fn on_timer(&mut self, timer: RingTimer, effects: &mut Vec<RingEffect>) {
+        if !self.is_inside() {
+            return;
+        }
+        effects.push(RingEffect::StartTimer(timer));
+        match timer {
+            RingTimer::Stabilise => {
+                self.stabilise(effects);
+                self.retry_lost(effects);
+            }
+            RingTimer::Fingers => self.refresh_finger(effects),
+        }
+    }
+
     fn on_message(&mut self, from: Key, message: RingMessage, effects: &mut Vec<RingEffect>) {
         match message {
-            RingMessage::GetNeighbours(request) if self.is_inside() => {
-                let (predecessor, successors) = (self.predecessor, self.successors.clone());
-                effects.push(RingEffect::Send(
-                    from,
-                    RingMessage::Neighbours { request, predecessor, successors },
-                ));
-            }
-            // One that is not in the ring must not be taken for a part of it.
-            RingMessage::GetNeighbours(_) => {}
+            RingMessage::GetNeighbours(request) => self.on_get_neighbours(from, request, effects),
             RingMessage::Neighbours { request, predecessor, successors } => {
-                if let Some(open) = self.open.remove(&request) {
-                    self.on_neighbours(open, predecessor, &successors, effects);
-                }
+                self.on_neighbours(request, predecessor, &successors, effects);
             }
             RingMessage::Notify => self.on_notify(from, effects),
             RingMessage::FindOwner { request, asker, key, hops, last } => {
@@ -183,87 +178,32 @@ impl RingMember {
                 self.on_join(request, newcomer, hops, effects);
             }
             RingMessage::JoinPosition { request, successors } => {
-                self.on_join_position(request, from, successors, effects)
+                self.on_join_position(request, from, successors, effects);
             }
-            RingMessage::Leave { predecessor } => {
-                if self.predecessor == Some(from) {
-                    self.predecessor = predecessor.filter(|&before| before != self.me);
-                }
-                let had_others = !self.successors.is_empty();
-                self.remove_member(from, effects);
-                if self.is_inside()
-                    && had_others
-                    && self.successors.is_empty()
-                    && self.predecessor.is_none()
-                {
-                    effects.push(RingEffect::Isolated);
-                }
-            }
+            RingMessage::Leave { predecessor } => self.on_leave(from, predecessor, effects),
         }
     }
 
-    fn request_neighbours(
-        &mut self,
-        whom: Key,
-        open: PendingRequest,
-        effects: &mut Vec<RingEffect>,
-    ) {
-        let request = self.open_request(open, effects);
-        effects.push(RingEffect::Send(whom, RingMessage::GetNeighbours(request)));
-    }
-
-    fn open_request(&mut self, open: PendingRequest, effects: &mut Vec<RingEffect>) -> RequestId {
-        let request = self.next_request;
-        self.next_request += 1;
-        self.open.insert(request, open);
-        effects.push(RingEffect::StartTimeout(request));
-        request
-    }
-
-    /// Is my successor alive, and still the one after me?
-    fn stabilise(&mut self, effects: &mut Vec<RingEffect>) {
-        if self
-            .open
-            .values()
-            .any(|open| matches!(open, PendingRequest::Successor(_) | PendingRequest::Candidate(_)))
-        {
-            return;
-        }
-        match (self.successors.first(), self.predecessor) {
-            (Some(&head), _) => {
-                self.request_neighbours(head, PendingRequest::Successor(head), effects)
-            }
-            // The second member has told the first that it is there.
-            (None, Some(other)) => {
-                self.request_neighbours(other, PendingRequest::Candidate(other), effects)
-            }
-            (None, None) => {}
+    /// Answers only while in the ring, so that no other member adopts one that is outside.
+    fn on_get_neighbours(&self, from: Key, request: RequestId, effects: &mut Vec<RingEffect>) {
+        if self.is_inside() {
+            let (predecessor, successors) = (self.predecessor, self.successors.clone());
+            let answer = RingMessage::Neighbours { request, predecessor, successors };
+            effects.push(RingEffect::Send(from, answer));
         }
     }
 
-    /// A member has said who is around it.
     fn on_neighbours(
         &mut self,
-        open: PendingRequest,
+        request: RequestId,
         predecessor: Option<Key>,
         after: &[Key],
         effects: &mut Vec<RingEffect>,
     ) {
-        match open {
+        let Some(pending) = self.pending.remove(&request) else { return };
+        match pending {
             PendingRequest::Successor(head) if self.successors.first() == Some(&head) => {
-                self.adopt_successor(head, after);
-                if predecessor
-                    .is_some_and(|before| before != self.me && self.me.is_between(before, head))
-                {
-                    effects.push(RingEffect::SkippedBySuccessor);
-                }
-                // One that did not answer just now need not be asked again before the one after it hears of it.
-                match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
-                    Some(nearer) if nearer.is_between(self.me, head) => {
-                        self.request_neighbours(nearer, PendingRequest::Candidate(nearer), effects);
-                    }
-                    _ => effects.push(RingEffect::Send(head, RingMessage::Notify)),
-                }
+                self.on_successor_alive(head, predecessor, after, effects);
             }
             PendingRequest::Candidate(nearer) | PendingRequest::Lost(nearer) => {
                 let head = self.successors.first().copied().unwrap_or(self.me);
@@ -273,26 +213,40 @@ impl RingMember {
                 }
             }
             PendingRequest::Welcome { before, successors } => {
-                self.enter(before, &successors, effects)
+                self.enter(before, &successors, effects);
             }
-            // It is alive, or is not the successor any more.
+            // The member is alive, or is no longer the successor.
             PendingRequest::Predecessor { .. }
             | PendingRequest::Finger(_)
             | PendingRequest::Successor(_) => {}
-            // These are not answered so.
+            // Another message answers these.
             PendingRequest::Place { .. } | PendingRequest::Owner { .. } => {}
         }
     }
 
-    /// Takes a member that was just seen alive for its successor, and those after it.
-    fn adopt_successor(&mut self, head: Key, after: &[Key]) {
-        let me = self.me;
-        let others = after.iter().copied().take_while(|&other| other != me && other != head);
-        self.successors =
-            std::iter::once(head).chain(others).take(self.list_length.max(1)).collect();
+    /// Takes over the successor's list, and checks its predecessor if that is a nearer successor.
+    fn on_successor_alive(
+        &mut self,
+        head: Key,
+        predecessor: Option<Key>,
+        after: &[Key],
+        effects: &mut Vec<RingEffect>,
+    ) {
+        self.adopt_successor(head, after);
+        if predecessor.is_some_and(|before| before != self.me && self.me.is_between(before, head)) {
+            effects.push(RingEffect::SkippedBySuccessor);
+        }
+        // A member that did not answer just now is not asked again, so that the successor hears of
+        // its failure at once.
+        match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
+            Some(nearer) if nearer.is_between(self.me, head) => {
+                self.request_neighbours(nearer, PendingRequest::Candidate(nearer), effects);
+            }
+            _ => effects.push(RingEffect::Send(head, RingMessage::Notify)),
+        }
     }
 
-    /// Somebody takes itself for my predecessor.
+    /// Adopts the sender as predecessor if it is nearer. Otherwise checks the present predecessor.
     fn on_notify(&mut self, claimant: Key, effects: &mut Vec<RingEffect>) {
         if !self.is_inside() || claimant == self.me {
             return;
@@ -301,73 +255,136 @@ impl RingMember {
             None => self.predecessor = Some(claimant),
             Some(present) if claimant == present => {}
             Some(present) if claimant.is_between(present, self.me) => {
-                self.predecessor = Some(claimant)
+                self.predecessor = Some(claimant);
             }
             Some(present) => {
-                let asked = self
-                    .open
-                    .values()
-                    .any(|open| matches!(open, PendingRequest::Predecessor { .. }));
-                if !asked {
-                    self.request_neighbours(
-                        present,
-                        PendingRequest::Predecessor { present, claimant },
-                        effects,
-                    );
+                let is_checked = |pending: &PendingRequest| {
+                    matches!(pending, PendingRequest::Predecessor { .. })
+                };
+                if !self.pending.values().any(is_checked) {
+                    let check = PendingRequest::Predecessor { present, claimant };
+                    self.request_neighbours(present, check, effects);
                 }
             }
         }
     }
 
+    fn on_leave(&mut self, from: Key, predecessor: Option<Key>, effects: &mut Vec<RingEffect>) {
+        if self.predecessor == Some(from) {
+            self.predecessor = predecessor.filter(|&before| before != self.me);
+        }
+        let had_successors = !self.successors.is_empty();
+        self.remove_member(from, effects);
+        if self.is_inside()
+            && had_successors
+            && self.successors.is_empty()
+            && self.predecessor.is_none()
+        {
+            effects.push(RingEffect::Isolated);
+        }
+    }
+
     fn on_timeout(&mut self, request: RequestId, effects: &mut Vec<RingEffect>) {
-        match self.open.remove(&request) {
-            None => {}
-            Some(PendingRequest::Successor(head)) => {
+        let Some(pending) = self.pending.remove(&request) else { return };
+        match pending {
+            PendingRequest::Successor(head) => {
                 self.remember_lost(head);
                 self.remove_member(head, effects);
             }
-            Some(PendingRequest::Lost(member)) => self.remember_lost(member),
-            Some(PendingRequest::Candidate(nearer)) => {
-                self.report_gone(nearer, effects);
-                if let Some(&head) = self.successors.first() {
-                    effects.push(RingEffect::Send(head, RingMessage::Notify));
-                    return;
-                }
-                // Somebody else has come before it meanwhile, or would if this one were dead: and it is.
-                if let Some(claimant) = self.claimant_instead_of(nearer) {
-                    self.predecessor = Some(claimant);
-                }
-                match self.predecessor {
-                    Some(other) if other != nearer => self.stabilise(effects),
-                    _ => self.isolate(effects),
-                }
-            }
-            Some(PendingRequest::Predecessor { present, claimant }) => {
+            PendingRequest::Lost(member) => self.remember_lost(member),
+            PendingRequest::Candidate(nearer) => self.on_candidate_silent(nearer, effects),
+            PendingRequest::Predecessor { present, claimant } => {
                 self.report_gone(present, effects);
                 if self.predecessor == Some(present) {
                     self.predecessor = Some(claimant);
                 }
             }
-            Some(PendingRequest::Finger(member)) => self.report_gone(member, effects),
-            Some(PendingRequest::Place { through }) => self.join(through, effects),
-            Some(PendingRequest::Welcome { before, .. }) => self.join(before, effects),
-            Some(PendingRequest::Owner {
-                wanted: LookupPurpose::ByCaller(tag),
+            PendingRequest::Finger(member) => self.report_gone(member, effects),
+            PendingRequest::Place { through } => self.join(through, effects),
+            PendingRequest::Welcome { before, .. } => self.join(before, effects),
+            PendingRequest::Owner {
+                purpose: LookupPurpose::ByCaller(tag),
                 tries: MAX_TRIES,
                 ..
-            }) => {
+            } => {
                 effects.push(RingEffect::OwnerNotFound { tag });
             }
-            Some(PendingRequest::Owner { wanted: LookupPurpose::ForFinger(_), .. }) => {}
-            Some(PendingRequest::Owner { key, wanted, tries }) => {
-                self.find_owner(key, wanted, tries + 1, effects)
+            PendingRequest::Owner { purpose: LookupPurpose::ForFinger(_), .. } => {}
+            PendingRequest::Owner { key, purpose, tries } => {
+                self.find_owner(key, purpose, tries + 1, effects);
             }
         }
     }
 
-    /// Who would take the place of the predecessor, if that is dead.
+    fn on_candidate_silent(&mut self, nearer: Key, effects: &mut Vec<RingEffect>) {
+        self.report_gone(nearer, effects);
+        if let Some(&head) = self.successors.first() {
+            effects.push(RingEffect::Send(head, RingMessage::Notify));
+            return;
+        }
+        // A member that claimed to be the predecessor instead of the silent one takes its position.
+        if let Some(claimant) = self.claimant_instead_of(nearer) {
+            self.predecessor = Some(claimant);
+        }
+        match self.predecessor {
+            Some(other) if other != nearer => self.stabilise(effects),
+            _ => self.isolate(effects),
+        }
+    }
+
+    fn request_neighbours(
+        &mut self,
+        member: Key,
+        pending: PendingRequest,
+        effects: &mut Vec<RingEffect>,
+    ) {
+        let request = self.open_request(pending, effects);
+        effects.push(RingEffect::Send(member, RingMessage::GetNeighbours(request)));
+    }
+
+    fn open_request(
+        &mut self,
+        pending: PendingRequest,
+        effects: &mut Vec<RingEffect>,
+    ) -> RequestId {
+        let request = self.next_request;
+        self.next_request += 1;
+        self.pending.insert(request, pending);
+        effects.push(RingEffect::StartTimeout(request));
+        request
+    }
+
+    /// Checks that the successor is alive and still the next member.
+    fn stabilise(&mut self, effects: &mut Vec<RingEffect>) {
+        let is_running = |pending: &PendingRequest| {
+            matches!(pending, PendingRequest::Successor(_) | PendingRequest::Candidate(_))
+        };
+        if self.pending.values().any(is_running) {
+            return;
+        }
+        match (self.successors.first(), self.predecessor) {
+            (Some(&head), _) => {
+                self.request_neighbours(head, PendingRequest::Successor(head), effects);
+            }
+            // The second member of a ring has notified the first.
+            (None, Some(other)) => {
+                self.request_neighbours(other, PendingRequest::Candidate(other), effects);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Adopts a member that just answered as successor, and the members after it.
+    fn adopt_successor(&mut self, head: Key, after: &[Key]) {
+        let me = self.me;
+        let others = after.iter().copied().take_while(|&other| other != me && other != head);
+        self.successors =
+            std::iter::once(head).chain(others).take(self.list_length.max(1)).collect();
+    }
+
+    /// The member that replaces the predecessor if that one has failed.
     fn claimant_instead_of(&self, predecessor: Key) -> Option<Key> {
-        self.open.values().find_map(|open| match open {
+        self.pending.values().find_map(|pending| match pending {
             PendingRequest::Predecessor { present, claimant } if *present == predecessor => {
                 Some(*claimant)
             }
@@ -375,8 +392,8 @@ impl RingMember {
         })
     }
 
-    /// A member that was cut off from this one has gone on in a ring of its own. Each member asks those that it lost
-    /// whether they are back, one at a time; those that come after it are its successors again.
+    /// Asks one lost member whether it is back. After a partition, the other side has a ring of its
+    /// own; members that answer become successors again, which merges the rings.
     fn retry_lost(&mut self, effects: &mut Vec<RingEffect>) {
         if let Some(member) = self.lost.pop_front()
             && !self.successors.contains(&member)
@@ -394,25 +411,24 @@ impl RingMember {
         }
     }
 
-    /// A member is dead or has left.
+    /// Removes a member that failed or left.
     fn remove_member(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
         effects.push(RingEffect::MemberGone(member));
         self.fingers.forget(member);
         let was_head = self.successors.first() == Some(&member);
         self.successors.retain(|&other| other != member);
         if was_head {
-            // It is not known whether the next one is alive: it is asked, at once.
+            // The next successor may have failed too, so it is checked at once.
             self.stabilise(effects);
         }
     }
 
-    /// A member that is no neighbour does not answer.
+    /// Reports a member that does not answer and is not in the successor list.
     fn report_gone(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
         self.fingers.forget(member);
         effects.push(RingEffect::MemberGone(member));
     }
 
-    /// Nobody is left that it knows of.
     fn isolate(&mut self, effects: &mut Vec<RingEffect>) {
         self.predecessor = None;
         effects.push(RingEffect::Isolated);
@@ -422,13 +438,12 @@ impl RingMember {
         if !self.is_inside() {
             return;
         }
-        self.standing = Membership::Left;
+        self.membership = Membership::Left;
         let mut neighbours: Vec<Key> =
             self.successors.iter().copied().chain(self.predecessor).collect();
         neighbours.sort();
         neighbours.dedup();
-        let farewell = RingMessage::Leave { predecessor: self.predecessor };
-        effects
-            .extend(neighbours.into_iter().map(|other| RingEffect::Send(other, farewell.clone())));
+        let leave = RingMessage::Leave { predecessor: self.predecessor };
+        effects.extend(neighbours.into_iter().map(|other| RingEffect::Send(other, leave.clone())));
     }
 }

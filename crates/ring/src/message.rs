@@ -1,127 +1,128 @@
-//! What members of a ring say to each other, and what a member is told and asks for.
+//! The messages between members of a ring, and the inputs and effects of one member.
 
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 
-/// The number of a request, by which its answer is known.
+/// The number of a request, which its answer repeats.
 pub type RequestId = u64;
 
-/// From one member to another.
+/// A message from one member to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RingMessage {
-    /// Who is around you? Also: are you alive?
+    /// Asks for the receiver's neighbours. Also checks that the receiver is alive.
     GetNeighbours(RequestId),
-    /// The answer.
+    /// Answers [`RingMessage::GetNeighbours`].
     Neighbours {
-        /// To this request.
+        /// The request that it answers.
         request: RequestId,
-        /// Whom it takes for its predecessor.
+        /// The sender's predecessor.
         predecessor: Option<Key>,
-        /// Those after it, the nearest first.
+        /// The sender's successors, the nearest first.
         successors: Vec<Key>,
     },
-    /// I may be your predecessor.
+    /// Tells the receiver that the sender may be its predecessor.
     Notify,
-    /// Whom does this key belong to? Handed on until its owner answers.
+    /// Asks for the owner of a key. Members forward it until the owner answers.
     FindOwner {
-        /// Of the asker.
+        /// The number that the requester gave it.
         request: RequestId,
-        /// Who wants to know.
+        /// The requester, which gets the answer.
         asker: Key,
         /// The key.
         key: Key,
-        /// How often it was handed on.
+        /// The number of times it was forwarded.
         hops: u32,
-        /// Whoever hands it on takes the receiver for the owner.
+        /// Whether the sender believes that the receiver is the owner.
         last: bool,
     },
-    /// It belongs to me.
+    /// Answers [`RingMessage::FindOwner`]: the sender owns the key.
     Owner {
-        /// The answer to this request.
+        /// The request that it answers.
         request: RequestId,
-        /// How often the request was handed on.
+        /// The number of times the request was forwarded.
         hops: u32,
     },
-    /// Where is my place? Handed on until it reaches the member before it.
+    /// Asks for the newcomer's position. Members forward it to the newcomer's predecessor.
     Join {
-        /// Of the newcomer.
+        /// The number that the newcomer gave it.
         request: RequestId,
-        /// Who wants to join.
+        /// The member that wants to join.
         newcomer: Key,
-        /// How often it was handed on.
+        /// The number of times it was forwarded.
         hops: u32,
     },
-    /// Your place is after me.
+    /// Answers [`RingMessage::Join`]: the newcomer's position is after the sender.
     JoinPosition {
-        /// The answer to this request.
+        /// The request that it answers.
         request: RequestId,
-        /// Those after me; if there are none, I was alone.
+        /// The sender's successors. Empty if the sender was alone.
         successors: Vec<Key>,
     },
-    /// I go. Whoever counted on me need not wait until I am missed.
+    /// Tells neighbours that the sender leaves, so that they need not wait for a timeout.
     Leave {
-        /// Whom I took for my predecessor: it is my successor's now.
+        /// The sender's predecessor, which becomes its successor's predecessor.
         predecessor: Option<Key>,
     },
 }
 
-/// What a member is told.
+/// An input of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RingInput {
-    /// Join the ring that this member is in.
+    /// Join the ring of this member.
     Join(Key),
-    /// This member is in a ring, perhaps in another one that is to become one with this.
+    /// Contact this member. It may be in another ring, which then merges with this one.
     Meet(Key),
-    /// A message came.
+    /// A message arrived from this member.
     Message(Key, RingMessage),
-    /// The answer to a request did not come in time.
+    /// The answer to a request did not arrive in time.
     Timeout(RequestId),
-    /// A timer went off.
+    /// A timer fired.
     Timer(RingTimer),
-    /// Somebody here wants to know whom a key belongs to; the answer carries the number.
+    /// Find the owner of a key. The result repeats the tag.
     LookUp(Key, u64),
     /// Leave the ring.
     Leave,
 }
 
-/// What comes again and again.
+/// The periodic timers of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RingTimer {
-    /// Is my successor still the one after me?
+    /// Check the successor.
     Stabilise,
-    /// Is the way to far places still right?
+    /// Refresh one finger.
     Fingers,
 }
 
-/// What a member asks for.
+/// An effect of a member: what its driver must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RingEffect {
-    /// Send a message.
+    /// Send a message to this member.
     Send(Key, RingMessage),
-    /// Say `Silent` if this request is not answered in time.
+    /// Deliver [`RingInput::Timeout`] if this request is not answered in time. A timeout after the
+    /// answer does no harm.
     StartTimeout(RequestId),
-    /// Say `Woken` after the usual time.
+    /// Deliver [`RingInput::Timer`] after the period of this timer.
     StartTimer(RingTimer),
-    /// A key that was asked for belongs to this member.
+    /// Reports the owner of a key.
     OwnerFound {
-        /// The number of the request.
+        /// The tag of the lookup.
         tag: u64,
         /// The owner.
         owner: Key,
-        /// How often the request was handed on.
+        /// The number of times the request was forwarded.
         hops: u32,
     },
-    /// Nobody answered for a key that was asked for, however often it was tried.
+    /// Reports that no owner answered, after all retries.
     OwnerNotFound {
-        /// The number of the request.
+        /// The tag of the lookup.
         tag: u64,
     },
-    /// A member is dead, as far as can be told, or has left.
+    /// Reports that a member does not answer or has left.
     MemberGone(Key),
-    /// The one after this member takes somebody before it for its predecessor: it has not heard of this one yet, or took it
-    /// for dead.
+    /// Reports that the successor has another predecessor, further back than this member. The
+    /// successor has not heard of this member yet, or believes that it failed.
     SkippedBySuccessor,
-    /// All members that it knew of are gone; it is not in a ring any more.
+    /// Reports that all known members are gone. The member is alone.
     Isolated,
 }

@@ -1,4 +1,4 @@
-//! Rings in simulated time: members join, leave, fail and are slow, by seed.
+//! Rings in simulated time: members join, leave, fail and answer late, by seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use argiope_explore::chance::Chance;
 use argiope_ring::invariant::{self, Members};
 use argiope_ring::{Key, RingEffect, RingInput, RingMember, RingMessage, RingTimer};
 
-/// How long an answer is waited for.
+/// The timeout of a request.
 const DEADLINE: u64 = 200;
-/// The longest that a message travels.
+/// The maximum latency of a message.
 const LATENCY: u64 = 40;
-/// About how often members stabilise.
+/// The average period of the timer `Stabilise`.
 const PERIOD: u64 = 300;
 
 struct World {
@@ -22,12 +22,12 @@ struct World {
     members: BTreeMap<Key, RingMember>,
     found: BTreeMap<u64, (Key, u32)>,
     lost: BTreeSet<u64>,
-    stranded: u32,
+    isolated: u32,
     checked: bool,
 }
 
 impl World {
-    /// A ring of that many members, all of which know each other.
+    /// A ring of founders.
     fn founded(seed: u64, members: usize, length: usize) -> Self {
         let mut chance = Chance::new(&[seed]);
         let keys: Vec<Key> = (0..members).map(|_| draw(&mut chance)).collect();
@@ -40,7 +40,7 @@ impl World {
             members: BTreeMap::new(),
             found: BTreeMap::new(),
             lost: BTreeSet::new(),
-            stranded: 0,
+            isolated: 0,
             checked: true,
         };
         for &key in &keys {
@@ -69,7 +69,7 @@ impl World {
     fn join(&mut self) -> Key {
         let (newcomer, through) = (draw(&mut self.chance), self.any());
         self.members.insert(newcomer, RingMember::new(newcomer, self.length));
-        self.tell(newcomer, RingInput::Join(through));
+        self.deliver(newcomer, RingInput::Join(through));
         newcomer
     }
 
@@ -78,11 +78,11 @@ impl World {
     }
 
     fn leave(&mut self, key: Key) {
-        self.tell(key, RingInput::Leave);
+        self.deliver(key, RingInput::Leave);
         self.members.remove(&key);
     }
 
-    fn tell(&mut self, key: Key, input: RingInput) {
+    fn deliver(&mut self, key: Key, input: RingInput) {
         let Some(member) = self.members.get_mut(&key) else { return };
         let before = (member.successors().to_vec(), member.is_inside());
         let mut effects = Vec::new();
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    fn later(&mut self, delay: u64, key: Key, input: RingInput) {
+    fn schedule(&mut self, delay: u64, key: Key, input: RingInput) {
         self.number += 1;
         self.queue.insert((self.now + delay, self.number), (key, input));
     }
@@ -105,15 +105,15 @@ impl World {
             match effect {
                 RingEffect::Send(to, message) => {
                     let delay = 1 + self.chance.below(LATENCY as usize) as u64;
-                    self.later(delay, to, RingInput::Message(from, message));
+                    self.schedule(delay, to, RingInput::Message(from, message));
                 }
                 RingEffect::StartTimeout(request) => {
-                    self.later(DEADLINE, from, RingInput::Timeout(request))
+                    self.schedule(DEADLINE, from, RingInput::Timeout(request));
                 }
                 RingEffect::StartTimer(timer) => {
                     let period = if timer == RingTimer::Stabilise { PERIOD } else { PERIOD / 4 };
                     let delay = period / 2 + self.chance.below(period as usize) as u64;
-                    self.later(delay, from, RingInput::Timer(timer));
+                    self.schedule(delay, from, RingInput::Timer(timer));
                 }
                 RingEffect::OwnerFound { tag, owner, hops } => {
                     self.found.insert(tag, (owner, hops));
@@ -122,7 +122,7 @@ impl World {
                     self.lost.insert(tag);
                 }
                 RingEffect::MemberGone(_) | RingEffect::SkippedBySuccessor => {}
-                RingEffect::Isolated => self.stranded += 1,
+                RingEffect::Isolated => self.isolated += 1,
             }
         }
     }
@@ -135,13 +135,13 @@ impl World {
             }
             self.now = at;
             if let Some((key, input)) = self.queue.remove(&(at, number)) {
-                self.tell(key, input);
+                self.deliver(key, input);
             }
         }
         self.now = until;
     }
 
-    /// Every member knows exactly those after it and the one before it.
+    /// Asserts that every member knows exactly its successors and its predecessor.
     fn assert_ideal(&self) {
         let members = self.inside();
         let keys: Vec<Key> = members.keys().copied().collect();
@@ -159,19 +159,19 @@ impl World {
         members.range(key..).next().or(members.first_key_value()).map(|(&owner, _)| owner).unwrap()
     }
 
-    /// Looks keys up from everywhere; the most that a request was handed on.
-    fn assert_found(&mut self, look_ups: u64) -> u32 {
+    /// Looks up random keys from random members, and asserts the owners. Returns the most hops.
+    fn assert_found(&mut self, lookups: u64) -> u32 {
         self.found.clear();
         let mut wanted = BTreeMap::new();
-        for tag in 0..look_ups {
+        for tag in 0..lookups {
             let (asker, key) = (self.any(), draw(&mut self.chance));
             wanted.insert(tag, key);
-            self.tell(asker, RingInput::LookUp(key, tag));
+            self.deliver(asker, RingInput::LookUp(key, tag));
         }
         self.run(20 * DEADLINE);
         for (tag, key) in &wanted {
             let found = self.found.get(tag).map(|&(owner, _)| owner);
-            assert_eq!(found, Some(self.owner(*key)), "look-up {tag}");
+            assert_eq!(found, Some(self.owner(*key)), "lookup {tag}");
         }
         assert!(self.lost.is_empty());
         self.found.values().map(|&(_, hops)| hops).max().unwrap_or(0)
@@ -183,7 +183,7 @@ fn draw(chance: &mut Chance) -> Key {
 }
 
 #[test]
-fn members_that_join_find_their_places() {
+fn members_that_join_find_their_positions() {
     for seed in 0..40 {
         let mut world = World::founded(seed, 4, 3);
         for _ in 0..12 {
@@ -201,7 +201,7 @@ fn members_that_join_find_their_places() {
 fn a_ring_grows_from_one_and_shrinks_to_one() {
     for seed in 0..40 {
         let mut world = World::founded(seed, 1, 2);
-        // The invariant is that of rings with more members than a list has places.
+        // The invariant requires more members than a successor list is long.
         world.checked = false;
         assert!(world.owner(Key(1)) == world.any());
         for _ in 0..3 {
@@ -218,7 +218,7 @@ fn a_ring_grows_from_one_and_shrinks_to_one() {
             world.assert_ideal();
         }
         world.assert_found(5);
-        assert_eq!(world.stranded, 1, "the last of them knows that it is alone");
+        assert_eq!(world.isolated, 1, "the last member knows that it is alone");
     }
 }
 
@@ -229,22 +229,22 @@ fn the_ring_heals_when_members_fail_while_others_join() {
         for _ in 0..10 {
             world.join();
             let one = world.any();
-            // Fewer than the length of the lists fail before the ring has stabilised again.
+            // Fewer members fail between two stabilisations than the successor lists are long.
             world.fail(one);
             world.run(4 * (DEADLINE + PERIOD));
         }
         world.run(60 * PERIOD);
         world.assert_ideal();
         world.assert_found(50);
-        assert_eq!(world.stranded, 0);
+        assert_eq!(world.isolated, 0);
     }
 }
 
 #[test]
-fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
+fn the_successor_of_a_failed_member_is_notified_at_once() {
     let [me, dead, next] = [Key(1), Key(5), Key(9)];
     let mut member = RingMember::founder(me, &[me, dead, next], 2);
-    let mut tell = |input| {
+    let mut deliver = |input| {
         let mut effects = Vec::new();
         member.handle(input, &mut effects);
         effects
@@ -258,24 +258,26 @@ fn the_one_after_a_dead_member_hears_of_it_as_soon_as_it_is_known_to_be_dead() {
         });
         found.unwrap_or_else(|| panic!("{whom:?} is not asked: {effects:?}"))
     };
-    let first = asked(&tell(RingInput::Timer(RingTimer::Stabilise)), dead);
-    let second = asked(&tell(RingInput::Timeout(first)), next);
-    // It has not heard yet, and takes the dead one for its predecessor. That one is not asked once more.
+    let first = asked(&deliver(RingInput::Timer(RingTimer::Stabilise)), dead);
+    let second = asked(&deliver(RingInput::Timeout(first)), next);
+    // It has not heard of the failure, and still names the failed predecessor, which is not asked
+    // again.
     let around =
         RingMessage::Neighbours { request: second, predecessor: Some(dead), successors: vec![me] };
     assert_eq!(
-        tell(RingInput::Message(next, around)),
+        deliver(RingInput::Message(next, around)),
         [RingEffect::Send(next, RingMessage::Notify)]
     );
 }
 
 #[test]
-fn a_lost_successor_does_not_take_another_predecessor_with_it() {
-    // Two members; a third has come between them, of whom only the other one knew, and that one is dead. It is asked twice.
+fn a_member_keeps_a_new_predecessor_when_its_only_successor_fails() {
+    // Two members, and a third that joined between them. Only the other member knew of it, and
+    // fails. Two requests to it are pending.
     let [me, dead, third] = [Key(1), Key(9), Key(5)];
     for first_answer in [0, 1] {
         let mut member = RingMember::founder(me, &[me, dead], 2);
-        let mut tell = |input| {
+        let mut deliver = |input| {
             let mut effects = Vec::new();
             member.handle(input, &mut effects);
             let request = effects.iter().find_map(|effect| match effect {
@@ -284,18 +286,18 @@ fn a_lost_successor_does_not_take_another_predecessor_with_it() {
             });
             request.unwrap_or_default()
         };
-        let as_successor = tell(RingInput::Timer(RingTimer::Stabilise));
-        let again = tell(RingInput::Timeout(as_successor));
-        let as_predecessor = tell(RingInput::Message(third, RingMessage::Notify));
+        let as_successor = deliver(RingInput::Timer(RingTimer::Stabilise));
+        let again = deliver(RingInput::Timeout(as_successor));
+        let as_predecessor = deliver(RingInput::Message(third, RingMessage::Notify));
         let asked = [again, as_predecessor];
-        tell(RingInput::Timeout(asked[first_answer]));
-        tell(RingInput::Timeout(asked[1 - first_answer]));
+        deliver(RingInput::Timeout(asked[first_answer]));
+        deliver(RingInput::Timeout(asked[1 - first_answer]));
         assert_eq!(member.predecessor(), Some(third));
     }
 }
 
 #[test]
-fn neighbours_may_fail_together_as_long_as_the_lists_are_longer() {
+fn neighbours_may_fail_together_if_the_lists_are_longer() {
     for seed in 0..40 {
         let mut world = World::founded(seed, 9, 3);
         let first = world.any();
@@ -309,10 +311,10 @@ fn neighbours_may_fail_together_as_long_as_the_lists_are_longer() {
 }
 
 #[test]
-fn look_ups_take_a_logarithmic_number_of_hops() {
+fn lookups_take_a_logarithmic_number_of_hops() {
     for (members, most) in [(16, 8), (128, 12), (512, 16)] {
         let mut world = World::founded(7, members, 4);
-        // What is checked at every change is the same as in smaller rings, and slow here.
+        // The invariant is checked in smaller rings; here it would be slow.
         world.checked = false;
         world.run(300 * PERIOD);
         let hops = world.assert_found(400);

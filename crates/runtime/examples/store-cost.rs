@@ -1,6 +1,6 @@
-//! What the store costs: per commit, per step of a crawl, on disk, to open and in memory. Prints the
-//! figures of `docs/decisions/0007-store.md`. Takes the directory to write into (about 300 MB), which
-//! must not exist. Reads its own processor time and memory from `/proc`.
+//! What the store costs: per commit, per step of a crawl, on disk, to open and in memory. Prints
+//! the figures of `docs/decisions/0007-store.md`. Takes the directory to write into (about 300 MB),
+//! which must not exist. Reads its own processor time and memory from `/proc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ fn found(number: u64) -> (StateKey, FoundPage) {
     )
 }
 
-/// Durable commits of so many transitions each.
+/// Durable commits of some transitions each.
 fn commits(directory: &Path) {
     let store = Store::create(&directory.join("commits"), &json!({})).unwrap();
     let mut chance = Chance::new(&[1]);
@@ -119,7 +119,7 @@ fn commits(directory: &Path) {
     }
 }
 
-/// A crawl's thread that hands over a transition every so often, each twentieth with a new state.
+/// A crawl's thread that appends a transition per step, each twentieth with a new state.
 fn steps(directory: &Path, step: Duration) {
     let name = format!("steps-{}", step.as_micros());
     let store = Store::create(&directory.join(name), &json!({})).unwrap();
@@ -225,7 +225,8 @@ fn size(file: &Path) -> u64 {
     fs::metadata(file).unwrap().blocks() * 512
 }
 
-/// The processor time of this process so far, in the hundredths of a second that the system counts in.
+/// The processor time of this process so far, in the hundredths of a second that the system counts
+/// in.
 fn processor() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();

@@ -125,7 +125,7 @@ impl Browsers {
             if Arc::ptr_eq(&spare.browser, browser) && spare.frames == frames {
                 return Some(spare.opened);
             }
-            spare.browser.let_go(&spare.opened.context);
+            spare.browser.discard_context(&spare.opened.context);
         }
     }
 

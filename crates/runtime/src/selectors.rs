@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use argiope_browser::cdp::Evaluate;
 use argiope_browser::{Browser, CallError};
 use argiope_explore::quoted::Quoted;
-use serde::Deserialize;
 use serde_json::json;
 
 /// A question about a selector takes no time; a browser that does not answer is gone.
@@ -23,20 +23,15 @@ pub enum SelectorError {
 
 /// Checks each selector by itself, since a comma between two may hide a mistake.
 pub async fn check(browser: &Browser, selectors: &[String]) -> Result<(), SelectorError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Evaluated {
-        exception_details: Option<serde::de::IgnoredAny>,
-    }
     if selectors.is_empty() {
         return Ok(());
     }
     let tab = browser.new_tab_session().await?;
     for selector in selectors {
         let expression = format!("document.documentElement.matches({})", json!(selector));
-        let asked = json!({"expression": expression, "silent": true});
-        let answer = browser.connection().call(Some(&tab.session), "Runtime.evaluate", &asked);
-        if answer.read_within::<Evaluated>(ANSWER).await?.exception_details.is_some() {
+        let evaluate = Evaluate { silent: true, ..Evaluate::new(&expression) };
+        let reply = browser.connection().call(Some(&tab.session), &evaluate);
+        if reply.within(ANSWER).await?.has_thrown()? {
             return Err(SelectorError::Invalid(selector.clone()));
         }
     }

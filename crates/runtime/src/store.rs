@@ -1,7 +1,7 @@
-//! Everything a crawl must not forget, in one directory per run: an append-only journal of facts, what
-//! is known of each state, page sources and snapshots (each once), and the settings. Crash-safe: what was
-//! acknowledged is there after a kill, and what is there is a prefix of what was appended. Knows neither
-//! what the facts mean nor what the settings say.
+//! Everything a crawl must not forget, in one directory per run: an append-only journal of facts,
+//! what is known of each state, page sources and snapshots (each once), and the settings.
+//! Crash-safe: what was acknowledged is there after a kill, and what is there is a prefix of what
+//! was appended. Knows neither what the facts mean nor what the settings say.
 
 mod batch;
 #[cfg(test)]
@@ -46,10 +46,11 @@ pub const FORMAT: u32 = 2;
 /// The database in a run's directory.
 pub const FILE: &str = "argiope.redb";
 
-/// Measured: a quarter of it slows states down, four times as much gains nothing and costs 66 MB more.
+/// Measured: a quarter of it slows commits of states, four times as much gains nothing and costs 66
+/// MB.
 const CACHE_BYTES: usize = 16 << 20;
 
-// Names are bytes here: the database takes it for granted that text is text, even in a damaged file.
+// Names are bytes: the database trusts that text is valid UTF-8, even in a damaged file.
 const META: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("meta");
 const FACTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("facts");
 const STATES: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("states");
@@ -58,7 +59,7 @@ const BLOBS: TableDefinition<'_, u128, &[u8]> = TableDefinition::new("blobs");
 const KEPT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("kept-facts");
 const NAMED: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("named");
 
-/// The store of one run. Dropping it closes it; a [`Writer`] keeps it open.
+/// The store of one run. Dropping it closes it; a [`StoreWriter`] keeps it open.
 pub struct Store {
     path: PathBuf,
     database: Arc<Database>,
@@ -78,7 +79,7 @@ impl Store {
         let path = directory.join(FILE);
         let file = run_dir::claim(directory, &path)?;
         let mut builder = builder();
-        // A database that must be recovered has seen a commit, so there is a run: leave it as it is.
+        // A database that needs recovery has seen a commit, so there is a run: do not touch it.
         builder.set_repair_callback(redb::RepairSession::abort);
         let database = match builder.create_file(file) {
             Err(redb::DatabaseError::RepairAborted) => {
@@ -91,7 +92,7 @@ impl Store {
         Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
-    /// Goes on with the run in a directory.
+    /// Opens the run in a directory for writing. A store of format 1 is migrated.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let path = run_dir::find(directory)?;
         let database = verified(|builder| builder.open(&path))
@@ -99,8 +100,8 @@ impl Store {
         Self::of(database, path, true)
     }
 
-    /// Reads the run in a directory, and leaves every byte of it as it is. Several may read at once, but
-    /// not while a crawl writes.
+    /// Opens the run in a directory for reading, and changes no byte of it. Several readers share
+    /// it, but not with a writer.
     pub fn read(directory: &Path) -> Result<Self, StoreError> {
         let path = run_dir::find(directory)?;
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
@@ -124,7 +125,7 @@ impl Store {
         &self.meta
     }
 
-    /// The facts from the first to the last as of now, read as they are asked for.
+    /// The facts in their order, read one by one.
     pub fn facts(&self) -> Result<StoredFacts, StoreError> {
         let journal = self.begin()?.open_table(FACTS).map_err(|error| self.error(error))?;
         Ok(StoredFacts::new(
@@ -179,8 +180,8 @@ impl Store {
         packed::decode(&bytes, &format!("snapshot {hash:?}")).map(Some)
     }
 
-    /// The facts that a controller of a cluster has kept, with the crawls that they are about, in the
-    /// order in which they were appended.
+    /// The facts that a controller of a cluster has kept, with the crawls that they are about, in
+    /// the order in which they were appended.
     pub fn kept(&self, mut each: impl FnMut(u64, Fact)) -> Result<(), StoreError> {
         let kept = match self.begin()?.open_table(KEPT) {
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
@@ -201,7 +202,7 @@ impl Store {
         Ok(blobs.get(hash.0).map_err(|error| self.error(error))?.is_some())
     }
 
-    /// Everything that has a name beginning with this, in the order of the names.
+    /// All values whose names begin with this, in the order of the names.
     pub fn named_from(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
         let mut found = Vec::new();
@@ -213,20 +214,20 @@ impl Store {
         Ok(found)
     }
 
-    /// What a name stands for.
+    /// The value of a name.
     pub fn named(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
         let value = named.get(name.as_bytes()).map_err(|error| self.error(error))?;
         Ok(value.map(|bytes| bytes.value().to_vec()))
     }
 
-    /// Lets a name stand for some bytes from now on.
+    /// Sets the value of a name.
     pub fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.commit(&[Batch { named: vec![(name.to_owned(), bytes.to_vec())], ..Batch::default() }])
     }
 
-    /// Writes batches in order, in one transaction that is on disk when this returns. A crawl uses a
-    /// [`Writer`] instead.
+    /// Writes batches in order, in one transaction that is on disk when this returns. A crawl uses
+    /// a [`StoreWriter`] instead.
     pub fn commit(&self, batches: &[Batch]) -> Result<(), StoreError> {
         if !self.writable {
             return Err(StoreError::ReadOnly);
@@ -234,8 +235,8 @@ impl Store {
         batch::commit(&self.database, batches).map_err(|error| self.error(error))
     }
 
-    /// Starts a thread that writes. It says through `report` how far it has come, from that thread, which
-    /// must neither append nor wait there.
+    /// Starts the writing thread. It calls `report` after each commit; `report` must neither append
+    /// nor wait.
     pub fn writer(
         &self,
         report: impl Fn(WriterEvent) + Send + 'static,
@@ -261,8 +262,8 @@ fn builder() -> Builder {
     builder
 }
 
-/// Opens a database and checks every page of it. The database does so by itself after a crash; one that
-/// was closed in order it would believe blindly, and panic later where a disk has changed a byte.
+/// Opens a database and checks every page of it. The database checks itself only after a crash. It
+/// trusts a file that was closed in order, and panics later if a byte of it has changed.
 fn verified(
     open: impl FnOnce(&Builder) -> Result<Database, redb::DatabaseError>,
 ) -> Result<Database, redb::Error> {
@@ -281,8 +282,8 @@ fn verified(
     })
 }
 
-/// Lets the database do something. It asserts what it believes about its file; a file that was damaged
-/// from outside must end in an error all the same.
+/// Runs a database operation. The database asserts its invariants; a damaged file must end in an
+/// error all the same.
 fn guarded<T, E: Into<redb::Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, redb::Error> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(Into::into),

@@ -1,5 +1,6 @@
-//! The store in a process of its own that is killed, or that runs out of room, in the midst of writing.
-//! The test starts itself again as that process: `ARGIOPE_TEST_STORE` then names the directory.
+//! The store in a process of its own that is killed, or that runs out of room, in the midst of
+//! writing. The test starts itself again as that process: `ARGIOPE_TEST_STORE` then names the
+//! directory.
 
 #[path = "store/scratch.rs"]
 mod scratch;
@@ -39,7 +40,8 @@ fn source(number: u64) -> Vec<u8> {
     (0..chance.below(20_000)).map(|_| chance.below(256) as u8).collect()
 }
 
-/// The other process: appends without end, and says on standard output how many records are on disk.
+/// The other process: appends without end, and says on standard output how many records are on
+/// disk.
 fn write_without_end(directory: &Path) {
     let store = if directory.exists() {
         Store::open(directory)
@@ -51,7 +53,7 @@ fn write_without_end(directory: &Path) {
     let (tell, told) = mpsc::channel();
     let report = move |progress| {
         if let WriterEvent::Durable(ticket) = progress {
-            // Nobody listens any more once the test is over.
+            // The test may be over and read no more.
             let _ = writeln!(std::io::stdout(), "durable {}", before + ticket);
         }
         tell.send(progress).unwrap();
@@ -112,8 +114,8 @@ fn start(test: &str, directory: &Path, line: &str) -> (Other, BufReader<ChildStd
     (Other(child), output)
 }
 
-/// How many records a line of the other process acknowledges, if it is one of these. The name of the test
-/// stands before the first one.
+/// How many records a line of the other process acknowledges, if it is one of these. The name of
+/// the test stands before the first one.
 fn acknowledged(line: &str) -> Option<u64> {
     line.split_once("durable ")?.1.parse().ok()
 }
@@ -169,8 +171,8 @@ fn out_of_room_it_ends_with_a_sentence_and_goes_on_once_there_is_room() {
     let test = "out_of_room_it_ends_with_a_sentence_and_goes_on_once_there_is_room";
     let scratch = Scratch::new();
     let directory: PathBuf = scratch.path("run");
-    // A limit on the size of files, in units of 512 bytes or 1 KB: the only full disk that every machine
-    // can offer. The signal that comes with it is ignored, so that the write fails instead.
+    // A limit on the size of files, in units of 512 bytes or 1 KB: the only full disk that every
+    // machine can offer. The signal that comes with it is ignored, so that the write fails instead.
     let (_other, output) = start(test, &directory, r#"trap '' XFSZ; ulimit -f 6000; exec "$@""#);
     let lines: Vec<String> = output.lines().map(Result::unwrap).collect();
     let last = lines.iter().rev().find_map(|line| acknowledged(line)).unwrap();

@@ -108,7 +108,7 @@ fn no_directory_and_a_file_instead_of_one_are_told_apart() {
 }
 
 #[test]
-fn one_writer_excludes_everybody_and_readers_share() {
+fn one_writer_excludes_all_others_and_readers_share() {
     let scratch = Scratch::new();
     let directory = scratch.path("run");
     let writing = Store::create(&directory, &json!({})).unwrap();

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::Fact;
-use argiope_controller::peer::message::{
-    Envelope, LeaseRef, PeerInput, PeerTimer, TaskReport, ToCrawler,
-};
+use argiope_controller::peer::message::{PeerInput, ToCrawler};
 use argiope_controller::peer::{Peer, place};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
@@ -30,11 +28,10 @@ use scenario::Scenario;
 
 /// What happens in a ring. A controller is named by its index in `Cluster::nodes`.
 pub(crate) enum RingEvent {
-    /// A message arrives at a controller.
-    MessageArrived(usize, Key, Envelope),
-    /// A controller takes an input from its queue.
-    InputDequeued(usize, PeerInput),
-    ControllerTimer(usize, PeerTimer),
+    /// A message of a controller or a crawler arrives at a controller's queue.
+    InputArrived(usize, PeerInput),
+    /// A controller handles an input: its queue has come to it, or a timer fires.
+    InputHandled(usize, PeerInput),
     /// A controller's message arrives at a crawler.
     CrawlerMessage(CrawlerId, ToCrawler),
     /// A crawler ends the task that it was given in answer to this report.
@@ -43,8 +40,6 @@ pub(crate) enum RingEvent {
     ReportDue(CrawlerId),
     /// A crawler's patience for an answer to this report ends.
     AnswerOverdue(CrawlerId, u64),
-    /// A crawler's message arrives at a controller.
-    ReportArrived(usize, FromCrawler),
     ControllerFails(usize),
     /// A frozen controller continues.
     ControllerThaws(usize),
@@ -53,14 +48,6 @@ pub(crate) enum RingEvent {
     /// A controller that failed restarts.
     ControllerRestarts(usize),
     PartitionHeals,
-}
-
-/// What a crawler sends.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
-pub(crate) enum FromCrawler {
-    Report(TaskReport),
-    Returned(LeaseRef),
 }
 
 /// A controller.
@@ -149,7 +136,7 @@ impl<'a> Cluster<'a> {
             trace: None,
         };
         for node in 0..count {
-            cluster.tell(node, PeerInput::Start);
+            cluster.on_input(node, PeerInput::Start);
             cluster.schedule_failure(node);
             cluster.schedule_sync(node);
         }
@@ -186,11 +173,6 @@ impl<'a> Cluster<'a> {
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.env.scenario
-    }
-
-    /// The present time, in microseconds.
-    pub fn now(&self) -> u64 {
-        self.env.now()
     }
 
     /// The transitions that crawlers executed as a task.
@@ -239,14 +221,8 @@ impl<'a> Cluster<'a> {
     }
 
     fn dispatch(&mut self, event: RingEvent) {
-        let receiver = match &event {
-            RingEvent::MessageArrived(node, ..)
-            | RingEvent::InputDequeued(node, _)
-            | RingEvent::ControllerTimer(node, _)
-            | RingEvent::ReportArrived(node, _) => Some(*node),
-            _ => None,
-        };
-        if let Some(receiver) = receiver.map(|node| &mut self.nodes[node]) {
+        if let RingEvent::InputArrived(node, _) | RingEvent::InputHandled(node, _) = &event {
+            let receiver = &mut self.nodes[*node];
             if !receiver.is_up {
                 return;
             }
@@ -256,20 +232,9 @@ impl<'a> Cluster<'a> {
             }
         }
         match event {
-            RingEvent::MessageArrived(node, from, envelope) => {
-                self.on_message_arrived(node, from, envelope);
-            }
-            RingEvent::ReportArrived(node, FromCrawler::Report(report)) => {
-                self.enqueue(node, PeerInput::Report(report));
-            }
-            RingEvent::ReportArrived(node, FromCrawler::Returned(lease)) => {
-                self.enqueue(node, PeerInput::Returned(lease));
-            }
-            RingEvent::InputDequeued(node, input) => self.on_input_dequeued(node, input),
-            RingEvent::ControllerTimer(node, timer) => self.tell(node, PeerInput::Woken(timer)),
-            RingEvent::CrawlerMessage(crawler, message) => {
-                self.on_crawler_message(crawler, message);
-            }
+            RingEvent::InputArrived(node, input) => self.on_input_arrived(node, input),
+            RingEvent::InputHandled(node, input) => self.on_input(node, input),
+            RingEvent::CrawlerMessage(crawler, told) => self.on_crawler_message(crawler, told),
             RingEvent::TaskEnded(crawler, number) => self.on_task_ended(crawler, number),
             RingEvent::ReportDue(crawler) => self.send_report(crawler),
             RingEvent::AnswerOverdue(crawler, number) => self.on_answer_overdue(crawler, number),

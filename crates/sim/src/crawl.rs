@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use argiope_explore::chance::Chance;
 use argiope_explore::explorer::Explorer;
-use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::graph::Graph;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::job::PlannedJob;
 use argiope_explore::model::Model;
@@ -57,6 +57,19 @@ pub fn key_of(state: u32) -> StateKey {
 /// The signature under which a crawler would know an action of a made-up application.
 pub fn signature_of(action: u32) -> ActionSignature {
     ActionSignature(Chance::new(&[0xAC, u64::from(action)]).word())
+}
+
+/// An application with these of its transitions alone, each given as state, action and target.
+pub(crate) fn model_of(app: &Model, executed: impl Iterator<Item = (u32, u32, u32)>) -> Model {
+    let mut transitions: Vec<Vec<(u32, u32)>> = vec![Vec::new(); app.states()];
+    executed.for_each(|(state, action, to)| transitions[state as usize].push((action, to)));
+    let mut model = Model::new(app.name.clone(), app.reset_cost, app.actions.clone());
+    model.initial = app.initial;
+    for mut transitions in transitions {
+        transitions.sort_unstable();
+        model.push_state(transitions);
+    }
+    model
 }
 
 impl<'a> SimulatedCrawl<'a> {
@@ -139,29 +152,18 @@ impl<'a> SimulatedCrawl<'a> {
         found.expect("the state offers the action").1
     }
 
-    /// What the crawl has found, with the application's own numbers: its model once it is complete. A
-    /// state that was not found has no transitions.
+    /// What the crawl has found, in the application's own numbers. A complete crawl gives the
+    /// application; a state that was not found has no transitions.
     pub fn model(&self) -> Model {
-        let mut model =
-            Model::new(self.app.name.clone(), self.app.reset_cost, self.app.actions.clone());
-        model.initial = self.app.initial;
-        let mut transitions: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.app.states()];
         let graph = self.graph();
         let number: BTreeMap<ActionSignature, u32> =
             self.signatures.iter().copied().zip(0..).collect();
-        for (state, &behind) in (0..).map(StateIndex).zip(&self.behind) {
-            for (index, &action) in (0..).zip(graph.actions(state)) {
-                if let Some(target) = graph.target(Slot { state, index }) {
-                    let action = number[&graph.signature(action)];
-                    transitions[behind as usize].push((action, self.behind[target.at()]));
-                }
-            }
-        }
-        for mut transitions in transitions {
-            transitions.sort_unstable();
-            model.push_state(transitions);
-        }
-        model
+        let executed = (0..).map(StateIndex).zip(&self.behind).flat_map(|(state, &behind)| {
+            let target = |slot| Some(self.behind[graph.target(slot)?.at()]);
+            let number = |slot| number[&graph.signature(graph.action_of(slot))];
+            graph.slots(state).filter_map(move |slot| Some((behind, number(slot), target(slot)?)))
+        });
+        model_of(self.app, executed)
     }
 
     /// How the crawl went, once it is complete.

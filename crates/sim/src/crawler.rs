@@ -89,6 +89,24 @@ impl<'a> World<'a> {
         self.app.transitions_from(state)
     }
 
+    /// The first difference between a model found by a crawl and the application. A plain link need
+    /// only be followed from one of the states that offer it.
+    pub(crate) fn difference(&self, found: &BTreeMap<u32, BTreeSet<(u32, u32)>>) -> Option<String> {
+        let followed: BTreeSet<u32> = found.values().flatten().map(|&(action, _)| action).collect();
+        let is_spared = |action| self.is_link(action) && followed.contains(&action);
+        (0..self.states() as u32).find_map(|state| {
+            let Some(leads) = found.get(&state) else {
+                return Some(format!("state {state} is lost"));
+            };
+            let expected: BTreeSet<(u32, u32)> = self.from(state).iter().copied().collect();
+            let missing = expected.difference(leads).filter(|lead| !is_spared(lead.0)).count();
+            let wrong = leads.difference(&expected).count();
+            (missing + wrong > 0).then(|| {
+                format!("state {state}: {missing} transitions are lost, {wrong} are wrong")
+            })
+        })
+    }
+
     fn see(&self, state: u32) -> Sighting {
         let offered = |&(action, _): &(u32, u32)| Offered {
             action: signature_of(action),

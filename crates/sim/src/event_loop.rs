@@ -4,8 +4,7 @@
 //! the order of their rank, then in the order in which they were scheduled. So one seed gives one
 //! run, down to the last byte of its trace. The loop knows nothing of crawls.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// A simulation that the loop drives.
 pub(crate) trait Simulation {
@@ -22,7 +21,7 @@ pub(crate) trait Simulation {
     fn on_event(&mut self, event: Self::Event);
 
     /// No event is left, or the limit is reached, and the crawl is not over.
-    fn on_stall(&mut self);
+    fn on_stall(&mut self) {}
 }
 
 /// Handles the next event. Returns false once there is none to handle.
@@ -30,16 +29,12 @@ pub(crate) fn step(simulation: &mut impl Simulation) -> bool {
     if simulation.is_over() {
         return false;
     }
-    match simulation.events().pop() {
-        Some(event) => {
-            simulation.on_event(event);
-            true
-        }
-        None => {
-            simulation.on_stall();
-            false
-        }
-    }
+    let Some(event) = simulation.events().pop() else {
+        simulation.on_stall();
+        return false;
+    };
+    simulation.on_event(event);
+    true
 }
 
 /// Runs a simulation to its end.
@@ -53,19 +48,14 @@ pub(crate) struct EventQueue<E> {
     scheduled: u64,
     handled: u64,
     limit: u64,
-    waiting: BinaryHeap<Reverse<Scheduled<E>>>,
-}
-
-struct Scheduled<E> {
-    /// Time, rank and number.
-    order: (u64, u64, u64),
-    event: E,
+    /// By time, rank and number.
+    waiting: BTreeMap<(u64, u64, u64), E>,
 }
 
 impl<E> EventQueue<E> {
     /// An empty queue that gives out fewer events than `limit`.
     pub(crate) fn with_limit(limit: u64) -> Self {
-        Self { now: 0, scheduled: 0, handled: 0, limit, waiting: BinaryHeap::new() }
+        Self { now: 0, scheduled: 0, handled: 0, limit, waiting: BTreeMap::new() }
     }
 
     /// The present time: the time of the last event given out.
@@ -81,36 +71,15 @@ impl<E> EventQueue<E> {
     /// Schedules an event that comes before those of the same time and a higher rank.
     pub(crate) fn schedule_ranked(&mut self, delay: u64, rank: u64, event: E) {
         self.scheduled += 1;
-        let order = (self.now.saturating_add(delay), rank, self.scheduled);
-        self.waiting.push(Reverse(Scheduled { order, event }));
+        self.waiting.insert((self.now.saturating_add(delay), rank, self.scheduled), event);
     }
 
     /// Gives out the next event and moves the clock to it.
     fn pop(&mut self) -> Option<E> {
         self.handled += 1;
-        let Reverse(next) = self.waiting.pop().filter(|_| self.handled < self.limit)?;
-        self.now = next.order.0;
-        Some(next.event)
-    }
-}
-
-impl<E> PartialEq for Scheduled<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.order == other.order
-    }
-}
-
-impl<E> Eq for Scheduled<E> {}
-
-impl<E> PartialOrd for Scheduled<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Scheduled<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.order.cmp(&other.order)
+        let ((time, ..), event) = self.waiting.pop_first().filter(|_| self.handled < self.limit)?;
+        self.now = time;
+        Some(event)
     }
 }
 

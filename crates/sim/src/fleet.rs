@@ -1,7 +1,7 @@
 //! Several simulated crawlers under one controller, as one machine runs them. A job takes about as
 //! long as its actions; the controller hears of jobs in the order in which they end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
@@ -11,10 +11,10 @@ use argiope_controller::outcome::Outcome;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
-use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
 
+use crate::crawl::model_of;
 use crate::crawler::{SimulatedCrawler, World};
 use crate::event_loop::{self, EventQueue, Simulation};
 
@@ -88,7 +88,7 @@ impl<'a> Fleet<'a> {
                 ControllerEffect::Keep(record) => self.facts.push(record),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.finished = Some((complete, stopped_by))
+                    self.finished = Some((complete, stopped_by));
                 }
             }
         }
@@ -132,36 +132,18 @@ impl<'a> Fleet<'a> {
         self.crawlers.iter().filter(|(_, phase)| matches!(phase, CrawlerPhase::Idle)).count()
     }
 
-    /// The present time, in actions.
-    pub fn now(&self) -> f64 {
-        self.done.now() as f64 / TICKS_PER_ACTION as f64
-    }
-
     /// What the crawl has found, in the application's own numbers. A complete crawl of a faultless
     /// application gives the application.
     pub fn model(&self, app: &Model) -> Model {
-        let mut model = Model::new(app.name.clone(), app.reset_cost, app.actions.clone());
-        model.initial = app.initial;
-        let mut transitions: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
-        if let Some(graph) = self.controller.graph() {
-            for state in (0..graph.states() as u32).map(StateIndex) {
-                let found = transitions.entry(self.world.state(graph.key(state))).or_default();
-                found.extend(graph.slots(state).filter_map(|slot| self.transition(graph, slot)));
-                found.sort_unstable();
-            }
-        }
-        for state in 0..app.states() as u32 {
-            model.push_state(transitions.remove(&state).unwrap_or_default());
-        }
-        model
-    }
-
-    fn transition(&self, graph: &Graph, slot: Slot) -> Option<(u32, u32)> {
-        if graph.closed().contains(&slot) {
-            return None;
-        }
-        let action = self.world.action(graph.signature(graph.action_of(slot)));
-        Some((action, self.world.state(graph.key(graph.target(slot)?))))
+        let executed = self.controller.graph().into_iter().flat_map(|graph| {
+            let slots = (0..graph.states() as u32).flat_map(|at| graph.slots(StateIndex(at)));
+            slots.filter(|slot| !graph.closed().contains(slot)).filter_map(|slot| {
+                let action = self.world.action(graph.signature(graph.action_of(slot)));
+                let state = |index| self.world.state(graph.key(index));
+                Some((state(slot.state), action, state(graph.target(slot)?)))
+            })
+        });
+        model_of(app, executed)
     }
 }
 
@@ -202,10 +184,6 @@ impl Simulation for Fleet<'_> {
             CrawlerPhase::Idle => unreachable!("an idle crawler finishes nothing"),
         };
         self.tell(input);
-    }
-
-    fn on_stall(&mut self) {
-        unreachable!("a crawler is busy until the crawl is over");
     }
 }
 

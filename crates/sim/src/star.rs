@@ -1,7 +1,7 @@
 //! A simulated star: crawlers around one coordinator, with the work divided in advance (the static
 //! scheme). Coordinator and nodes are the real ones; the network and the application are simulated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::journal::Fact;
@@ -15,7 +15,7 @@ use argiope_controller::star::{NodeReport, ToNode};
 
 use crate::cluster::scenario::{FaultEvent, Scenario};
 use crate::counts::Counts;
-use crate::crawl::{key_of, signature_of};
+use crate::crawl::signature_of;
 use crate::crawler::{SimulatedCrawler, World};
 use crate::environment::Environment;
 use crate::event_loop::{self, EventQueue, Simulation};
@@ -321,22 +321,24 @@ impl<'a> Star<'a> {
 
     /// How often a plain link was followed after it had been followed from another state.
     pub fn refollowed_links(&self) -> usize {
-        let links = self.links();
-        links.values().map(|followed| followed.saturating_sub(1)).sum()
+        let mut followed = BTreeSet::new();
+        let links = self.found().into_values().flatten().map(|(action, _)| action);
+        links.filter(|&it| self.env.world.is_link(it) && !followed.insert(it)).count()
     }
 
-    /// Each plain link that a known state offers, and the number of states it was followed from.
-    fn links(&self) -> BTreeMap<u32, usize> {
-        let mut links = BTreeMap::new();
-        for found in self.coordinator.states() {
-            for &(action, _) in self.env.world.from(self.env.world.state(found.key)) {
-                if self.env.world.is_link(action) {
-                    let target = self.coordinator.target(found.key, signature_of(action));
-                    *links.entry(action).or_default() += usize::from(target.is_some());
-                }
-            }
-        }
-        links
+    /// The transitions that the coordinator knows, by state, in the application's own numbers.
+    fn found(&self) -> BTreeMap<u32, BTreeSet<(u32, u32)>> {
+        let world = self.env.world;
+        let executed = |key, action| {
+            let target = self.coordinator.target(key, signature_of(action))?;
+            Some((action, world.state(target)))
+        };
+        let found = self.coordinator.states().iter().map(|found| {
+            let state = world.state(found.key);
+            let actions = world.from(state).iter().map(|&(action, _)| action);
+            (state, actions.filter_map(|action| executed(found.key, action)).collect())
+        });
+        found.collect()
     }
 
     /// The first way in which the finished crawl is wrong: it did not end, or the model differs from
@@ -345,29 +347,7 @@ impl<'a> Star<'a> {
         if !self.is_finished {
             return Some("it does not end".to_owned());
         }
-        let states = self.coordinator.states();
-        if states.len() != self.env.world.states() {
-            return Some(format!(
-                "{} of {} states were found",
-                states.len(),
-                self.env.world.states()
-            ));
-        }
-        for found in states {
-            for &(action, to) in self.env.world.from(self.env.world.state(found.key)) {
-                let link = self.env.world.is_link(action);
-                let (action, to) = (signature_of(action), key_of(to));
-                let target = self.coordinator.target(found.key, action);
-                if target != Some(to) && !(link && target.is_none()) {
-                    return Some(format!(
-                        "{action:?} of {:?} leads to {target:?}, not to {to:?}",
-                        found.key
-                    ));
-                }
-            }
-        }
-        let missed = self.links().into_iter().find(|&(_, followed)| followed == 0);
-        missed.map(|(link, _)| format!("the plain link {link} was not followed"))
+        self.env.world.difference(&self.found())
     }
 }
 
@@ -399,9 +379,6 @@ impl Simulation for Star<'_> {
         }
         self.inject_due_faults();
     }
-
-    /// `violation` reports that the crawl did not end.
-    fn on_stall(&mut self) {}
 }
 
 fn timeouts(scenario: &Scenario) -> CoordinatorTimeouts {

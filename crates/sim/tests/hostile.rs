@@ -1,5 +1,5 @@
 //! A controller whose crawlers answer at random: it must come to an end, keep its promises and be able
-//! to go on from its records, whatever they say.
+//! to go on from its facts, in any order, whatever they say.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -194,6 +194,11 @@ proptest! {
         prop_assert_eq!(complete, progress.unexplored == 0);
         prop_assert!(limits.max_states.is_none_or(|limit| progress.states <= limit));
         prop_assert!(limits.max_actions.is_none_or(|limit| progress.actions <= limit));
+        let mut shuffled = seen.records.clone();
+        shuffled.extend_from_slice(&seen.records[liar.0.below(seen.records.len() + 1)..]);
+        liar.0.shuffle(&mut shuffled);
+        let restored = Controller::restore(settings, shuffled);
+        prop_assert_eq!(restored.map(|it| it.progress()).ok(), Some(progress), "in any order");
         for cut in [seen.records.len(), liar.0.below(seen.records.len() + 1)] {
             let restored = Controller::restore(settings, seen.records[..cut].to_vec());
             prop_assert!(restored.is_ok(), "{:?}", restored.err());

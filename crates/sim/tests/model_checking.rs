@@ -309,7 +309,7 @@ impl Checked {
                 self.tell(snapshot, at, PeerInput::Received(from, envelope));
             }
             (Party::Controller(at), Letter::Report(report)) => {
-                self.tell(snapshot, at, PeerInput::Report(report))
+                self.tell(snapshot, at, PeerInput::Report(report));
             }
             (Party::Controller(at), Letter::Returned(answer)) => {
                 self.tell(snapshot, at, PeerInput::Returned(answer));
@@ -357,12 +357,15 @@ impl Checked {
 
 /// Whether somebody keeps every state that a recorded transition leads to.
 fn is_nothing_lost(snapshot: &Snapshot) -> bool {
-    let peers = || snapshot.peers.iter().flatten().filter(|peer| peer.atlas().initial().is_some());
+    let peers =
+        || snapshot.peers.iter().flatten().filter(|peer| peer.known().graph().initial().is_some());
     let kept: BTreeSet<_> =
-        peers().flat_map(|peer| peer.atlas().full().map(|(key, _)| key)).collect();
+        peers().flat_map(|peer| peer.known().graph().full().map(|(key, _)| key)).collect();
     peers().all(|peer| {
-        let own = peer.atlas().own().filter(|&(key, _)| peer.atlas().is_full(key));
-        own.flat_map(|(_, state)| peer.atlas().leads(state)).all(|(_, to)| kept.contains(&to))
+        let own =
+            peer.known().ownership().own().filter(|&(key, _)| peer.known().graph().is_full(key));
+        own.flat_map(|(_, state)| peer.known().graph().leads(state))
+            .all(|(_, to)| kept.contains(&to))
     })
 }
 

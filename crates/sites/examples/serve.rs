@@ -1,5 +1,5 @@
-//! Serves a fixture until it is interrupted, for looking at it: `cargo run -p argiope-sites --example
-//! serve -- demo`. Without a name it lists the fixtures.
+//! Serves a fixture until it is interrupted: `cargo run -p argiope-sites --example serve -- demo`.
+//! Without a name it lists the fixtures.
 
 use std::process::ExitCode;
 

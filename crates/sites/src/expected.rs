@@ -1,38 +1,39 @@
-//! What a crawl of a fixture must find, as written in its `expected.toml`.
+//! The expected result of a crawl of a fixture, from its `expected.toml`.
 
 use serde::Deserialize;
 
-/// What a crawl of a fixture must find, under the `content` identity unless it says otherwise.
+/// The expected result of a crawl of a fixture. The identity is `content` unless `crawl` names
+/// another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// What is hard about it, in one sentence.
+    /// The difficulty of the fixture, in one sentence.
     pub difficulty: String,
-    /// How many states.
+    /// The number of states.
     pub states: u64,
-    /// How many transitions, followed links included.
+    /// The number of transitions, including followed links.
     pub transitions: u64,
-    /// How many actions must be given up.
+    /// The number of actions that are given up.
     #[serde(default)]
     pub failed: u64,
-    /// How many transitions lead to more than one place.
+    /// The number of transitions that lead to more than one state.
     #[serde(default)]
     pub nondeterministic: u64,
-    /// How many steps end while the page is still busy.
+    /// The number of steps after which the page did not settle.
     #[serde(default)]
     pub unsettled: u64,
-    /// How many plain links are followed.
+    /// The number of plain links that are followed.
     #[serde(default)]
     pub urls: u64,
-    /// How many transitions carry which note.
+    /// The numbers of transitions with each note.
     #[serde(default)]
     pub notes: Notes,
-    /// How it is to be crawled, where that is not the default way.
+    /// The options of the crawl, where they differ from the defaults.
     #[serde(default)]
     pub crawl: CrawlOptions,
 }
 
-/// How many transitions carry which note.
+/// The numbers of transitions with each note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notes {
@@ -46,12 +47,12 @@ pub struct Notes {
     pub out_of_scope: u64,
 }
 
-/// How a fixture is to be crawled, where that is not the default way.
+/// The options of a crawl of a fixture, where they differ from the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrawlOptions {
     /// The identity, if it is not `content`.
     pub identity: Option<String>,
-    /// More arguments of the command.
+    /// Additional arguments of the command.
     pub args: Vec<String>,
 }

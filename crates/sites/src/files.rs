@@ -3,16 +3,16 @@
 /// The files of one fixture.
 #[derive(Debug)]
 pub(crate) struct SiteFiles {
-    /// Its name.
+    /// The name of the fixture.
     pub(crate) site: &'static str,
-    /// Its `expected.toml`.
+    /// The text of `expected.toml`.
     pub(crate) expected: Option<&'static str>,
-    /// What it serves, by name.
+    /// The files that it serves: name and text.
     pub(crate) files: &'static [(&'static str, &'static str)],
 }
 
-/// A fixture with these files besides its `expected.toml`. Where two share a page, it is named with the
-/// folder that it is in.
+/// A fixture with these files and its `expected.toml`. `in` names the folder of a page that two
+/// fixtures share.
 macro_rules! site {
     ($site:literal, $($file:literal),+) => { site!($site in $site, $($file),+) };
     ($site:literal in $folder:literal, $($file:literal),+) => {
@@ -24,7 +24,7 @@ macro_rules! site {
     };
 }
 
-/// All fixtures, by name.
+/// All fixtures, in the order of their names.
 pub(crate) const ALL: &[SiteFiles] = &[
     SiteFiles { site: "broken", expected: None, files: &[] },
     site!("crashing", "index.html"),
@@ -85,13 +85,13 @@ mod tests {
         embedded.extend(
             own.flat_map(|site| site.files.iter().map(|(file, _)| format!("{}/{file}", site.site))),
         );
-        // The routes of the file tree have it.
+        // The routes of the file tree embed it.
         embedded.insert("filetree/tree.json".into());
         assert_eq!(found, embedded);
     }
 
     #[test]
-    fn the_names_are_in_order_and_each_is_there_once() {
+    fn the_names_are_sorted_and_unique() {
         assert!(ALL.windows(2).all(|pair| pair[0].site < pair[1].site));
     }
 }

@@ -1,5 +1,8 @@
-//! The fixture applications: small pages that each stand for one difficulty of crawling, what a crawl
-//! of each must find, and a server for them on loopback. Knows nothing of crawlers or browsers.
+//! The fixture applications: small pages that each stand for one difficulty of crawling, what a
+//! crawl of each must find, and a server for them on loopback. Knows nothing of crawlers or
+//! browsers.
+//!
+//! [`Site`] is a fixture with its [`Expected`] counts, and [`Server`] serves one.
 
 mod expected;
 mod files;
@@ -12,3 +15,7 @@ mod site;
 pub use expected::{CrawlOptions, Expected, Notes};
 pub use server::{Server, StartError};
 pub use site::{MissingLibrary, Site};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

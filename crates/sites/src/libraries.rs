@@ -1,12 +1,12 @@
-//! React and Vue for the fixtures that need them. They come from npm and are never part of argiope, so
-//! they are read from disk when they are asked for.
+//! React and Vue for the fixtures that need them. They come from npm and are not shipped with
+//! argiope, so they are read from disk on request.
 
 use std::path::{Path, PathBuf};
 
 use crate::reply::SiteReply;
 use crate::site::MissingLibrary;
 
-/// The modules of React that a page needs, each after those that it requires.
+/// The modules of React that a page needs, in the order of their dependencies.
 const REACT: &[(&str, &str)] = &[
     ("react", "node_modules/react/cjs/react.production.js"),
     ("scheduler", "node_modules/scheduler/cjs/scheduler.production.js"),
@@ -17,13 +17,13 @@ const REACT: &[(&str, &str)] = &[
 /// Vue in one file, with its template compiler.
 const VUE: &[(&str, &str)] = &[("vue", "node_modules/vue/dist/vue.global.prod.js")];
 
-/// Whether the library of a fixture is there.
-pub(crate) fn ready(site: &str) -> Result<(), MissingLibrary> {
+/// Checks that the library of a fixture is installed.
+pub(crate) fn check(site: &str) -> Result<(), MissingLibrary> {
     let gone = modules(site).iter().find(|(_, path)| !on_disk(path).is_file());
     gone.map_or(Ok(()), |&(_, path)| Err(MissingLibrary { path }))
 }
 
-/// The library as one script.
+/// Answers a request for the library, as one script.
 pub(crate) fn answer(site: &str, path: &str) -> Option<SiteReply> {
     if path != "/library.js" || modules(site).is_empty() {
         return None;
@@ -46,8 +46,8 @@ fn modules(site: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// React ships CommonJS modules only. Each becomes a function that is called once, and `require` hands
-/// out what they left in `module.exports`.
+/// React ships CommonJS modules only. Each becomes a function that is called once, and `require`
+/// returns its `module.exports`.
 fn modules_as_script(modules: &[(&str, &'static str)]) -> Result<String, MissingLibrary> {
     let mut script =
         String::from("const require = (name) => require.modules[name];\nrequire.modules = {};\n");

@@ -1,26 +1,26 @@
-//! A request as the routes of a fixture see it, and their answer. Knows nothing of the server, so that
-//! a route can be tried without one.
+//! A request as the routes of a fixture see it, and their reply. Knows nothing of the server, so
+//! that a route can be tested without one.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Longer than any browser waits: an answer after this time is an answer that never comes.
+/// Longer than any browser waits, so a reply after this time never arrives.
 const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the routes may know of a request.
+/// The request data that routes use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteRequest {
-    /// The path, from its first slash on.
+    /// The path, with its first slash.
     pub(crate) path: String,
-    /// What follows the question mark, as it was sent.
+    /// The query after the question mark, undecoded.
     pub(crate) query: String,
-    /// The cookie header, as it was sent.
+    /// The cookie header, undecoded.
     pub(crate) cookies: String,
 }
 
 impl SiteRequest {
-    /// The value of a parameter of the query. Nothing is decoded: our pages send plain values.
+    /// The value of a parameter of the query, undecoded: the fixtures send plain values.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         named(&self.query, '&', name)
     }
@@ -36,20 +36,20 @@ fn named<'a>(pairs: &'a str, separator: char, name: &str) -> Option<&'a str> {
     pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// What one running server remembers between requests.
+/// The memory of one running server between requests.
 #[derive(Debug, Default)]
 pub(crate) struct ServerMemory {
     count: AtomicU64,
 }
 
 impl ServerMemory {
-    /// Counts one more; the first is 0.
+    /// Increments the counter and returns its value before. The first is 0.
     pub(crate) fn next(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// An answer, and how long it takes.
+/// A reply and its delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SiteReply {
     pub(crate) status: u16,
@@ -59,7 +59,7 @@ pub(crate) struct SiteReply {
 }
 
 impl SiteReply {
-    /// A body of a type.
+    /// A body with a content type.
     pub(crate) fn new(content_type: &str, body: impl Into<Cow<'static, [u8]>>) -> Self {
         let headers = vec![("content-type", content_type.to_string())];
         Self { status: 200, headers, body: body.into(), delay: Duration::ZERO }
@@ -80,30 +80,30 @@ impl SiteReply {
         Self::new("application/json", value.to_string().into_bytes())
     }
 
-    /// The way to another address.
+    /// A redirect to another address.
     pub(crate) fn redirect(to: &str) -> Self {
         Self::text("").status(302).header("location", to)
     }
 
-    /// The same with another status.
+    /// Sets the status.
     pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_string()));
         self
     }
 
-    /// The same, some milliseconds later.
+    /// Delays the reply.
     pub(crate) fn after(mut self, milliseconds: u64) -> Self {
         self.delay = Duration::from_millis(milliseconds);
         self
     }
 
-    /// The same, but it never comes.
+    /// Delays the reply forever.
     pub(crate) fn never(mut self) -> Self {
         self.delay = NEVER;
         self
@@ -116,14 +116,14 @@ mod tests {
 
     #[test]
     fn parameters_and_cookies_are_found_by_their_whole_name() {
-        let ask = SiteRequest {
+        let request = SiteRequest {
             query: "pages=9&page=2".into(),
             cookies: "a=1; seen=yes".into(),
             ..SiteRequest::default()
         };
-        assert_eq!(ask.parameter("page"), Some("2"));
-        assert_eq!(ask.parameter("pag"), None);
-        assert_eq!(ask.cookie("seen"), Some("yes"));
-        assert_eq!(ask.cookie("see"), None);
+        assert_eq!(request.parameter("page"), Some("2"));
+        assert_eq!(request.parameter("pag"), None);
+        assert_eq!(request.cookie("seen"), Some("yes"));
+        assert_eq!(request.cookie("see"), None);
     }
 }

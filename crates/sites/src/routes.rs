@@ -1,5 +1,5 @@
-//! What a fixture's server does besides handing out files: delays, counters, trees, bad answers. One
-//! file per family of fixtures.
+//! The routes of fixtures beside their files: delays, counters, trees, faulty replies. One file per
+//! family of fixtures.
 
 mod broken;
 mod tree;
@@ -8,26 +8,26 @@ mod various;
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::site::Site;
 
-/// The answer of a fixture's own routes, if one of them is meant.
+/// The reply of a fixture's own routes, if one of them matches.
 pub(crate) fn answer(
     name: &str,
-    ask: &SiteRequest,
+    request: &SiteRequest,
     memory: &ServerMemory,
     site: Site,
 ) -> Option<SiteReply> {
     match name {
-        "broken" => broken::answer(ask),
-        "dialogs" => various::dialogs(ask),
-        "endless" => various::endless(ask),
-        "filetree" => tree::answer(tree::SMALL, ask),
-        "filetree-cassandra" => tree::answer(tree::CASSANDRA, ask),
-        "nondeterministic" => various::nondeterministic(ask, memory),
-        "router" => various::router(ask, site),
-        "slow-fetch" => various::slow_fetch(ask),
-        "storage" => various::storage(ask, site),
-        "toggles" => various::toggles(ask),
-        "volatile" => various::volatile(ask, memory, site),
-        "volatile-late" => various::volatile_late(ask, memory),
+        "broken" => broken::answer(request),
+        "dialogs" => various::dialogs(request),
+        "endless" => various::endless(request),
+        "filetree" => tree::answer(tree::SMALL, request),
+        "filetree-cassandra" => tree::answer(tree::CASSANDRA, request),
+        "nondeterministic" => various::nondeterministic(request, memory),
+        "router" => various::router(request, site),
+        "slow-fetch" => various::slow_fetch(request),
+        "storage" => various::storage(request, site),
+        "toggles" => various::toggles(request),
+        "volatile" => various::volatile(request, memory, site),
+        "volatile-late" => various::volatile_late(request, memory),
         _ => None,
     }
 }

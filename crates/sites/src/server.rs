@@ -1,5 +1,5 @@
-//! Serves one fixture on loopback, on a thread of its own, so that it shares no loop with a crawler
-//! that is measured.
+//! Serves one fixture on loopback, on a thread of its own, so that it does not disturb the
+//! measurement of a crawler.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,21 +18,21 @@ use tokio::sync::oneshot;
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::site::{MissingLibrary, Site};
 
-/// Why a fixture is not served.
+/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is no fixture of that name.
     #[error("there is no fixture named {0:?}")]
     Unknown(String),
-    /// It needs something that is not installed.
+    /// The fixture needs a library that is not installed.
     #[error(transparent)]
     Missing(#[from] MissingLibrary),
-    /// No loop or no port.
+    /// The runtime or the socket cannot be created.
     #[error("cannot listen on loopback: {0}")]
     Listen(#[from] io::Error),
 }
 
-/// A running server of one fixture; it stops when it is dropped.
+/// A running server of one fixture. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -46,7 +46,7 @@ impl Server {
         Self::start_at(site, 0)
     }
 
-    /// Serves a fixture on this port; 0 is any free one.
+    /// Serves a fixture on a port. Port 0 takes any free one.
     pub fn start_at(site: &str, port: u16) -> Result<Self, StartError> {
         let site = Site::find(site).ok_or_else(|| StartError::Unknown(site.to_string()))?;
         site.check_libraries()?;
@@ -65,7 +65,7 @@ impl Server {
         format!("http://{}/", self.address)
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -81,7 +81,7 @@ impl Drop for Server {
     }
 }
 
-/// Until it is told to stop; then the loop goes, and with it every connection and every late answer.
+/// Serves until `stopped`. The runtime is then dropped with all connections and delayed replies.
 fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot::Receiver<()>) {
     let memory = Arc::new(ServerMemory::default());
     let app = Router::new().fallback(answer).with_state((site, memory));
@@ -98,12 +98,12 @@ async fn answer(
     request: Request,
 ) -> Response {
     let cookies = request.headers().get("cookie").and_then(|value| value.to_str().ok());
-    let ask = SiteRequest {
+    let parsed = SiteRequest {
         path: request.uri().path().to_string(),
         query: request.uri().query().unwrap_or_default().to_string(),
         cookies: cookies.unwrap_or_default().to_string(),
     };
-    let reply = site.answer(&ask, &memory);
+    let reply = site.answer(&parsed, &memory);
     if reply.delay > Duration::ZERO {
         tokio::time::sleep(reply.delay).await;
     }
@@ -111,10 +111,10 @@ async fn answer(
 }
 
 fn response(reply: SiteReply) -> Response {
-    // Nothing is kept by the browser: a reset must bring the page as the server has it now.
+    // The browser must not cache: a reset must load the present page of the server.
     let mut response = Response::builder().status(reply.status).header("cache-control", "no-store");
     for (name, value) in reply.headers {
         response = response.header(name, value);
     }
-    response.body(Body::from(reply.body.into_owned())).expect("our headers are well formed")
+    response.body(Body::from(reply.body.into_owned())).expect("the headers are well formed")
 }

@@ -1,4 +1,4 @@
-//! A fixture by its name: its files, its expectation, and whether it can be served here.
+//! A fixture by its name: its files, its expected counts, and the check of its libraries.
 
 use crate::expected::Expected;
 use crate::files::{self, SiteFiles};
@@ -6,11 +6,11 @@ use crate::libraries;
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::routes;
 
-/// A fixture that cannot be served here.
+/// A fixture needs a library that is not installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path} is missing: run npm ci in sites/")]
 pub struct MissingLibrary {
-    /// What is missing, seen from `sites/`.
+    /// The missing file, relative to `sites/`.
     pub path: &'static str,
 }
 
@@ -21,43 +21,43 @@ pub struct Site {
 }
 
 impl Site {
-    /// The names of all fixtures that have an expectation, and of `broken`, which has none.
+    /// The names of all fixtures.
     pub fn names() -> impl Iterator<Item = &'static str> {
         files::ALL.iter().map(|files| files.site)
     }
 
-    /// The fixture of that name.
+    /// Finds a fixture by its name.
     pub fn find(name: &str) -> Option<Self> {
         files::ALL.iter().find(|files| files.site == name).map(|files| Self { files })
     }
 
-    /// Its name.
+    /// The name of the fixture.
     pub fn name(self) -> &'static str {
         self.files.site
     }
 
-    /// What a crawl of it must find; nothing for `broken`, which cannot be crawled.
+    /// The expected result of a crawl. `None` for `broken`, which cannot be crawled.
     pub fn expected(self) -> Option<Expected> {
         let text = self.files.expected?;
         Some(toml::from_str(text).expect("the tests read every expected.toml"))
     }
 
-    /// Whether the front-end library that it needs is there.
+    /// Checks that the front-end library of the fixture is installed.
     pub fn check_libraries(self) -> Result<(), MissingLibrary> {
-        libraries::ready(self.name())
+        libraries::check(self.name())
     }
 
-    /// The answer to a request.
-    pub(crate) fn answer(self, ask: &SiteRequest, memory: &ServerMemory) -> SiteReply {
-        let own = || routes::answer(self.name(), ask, memory, self);
-        let library = || libraries::answer(self.name(), &ask.path);
-        let file = || self.file(ask.path.strip_prefix('/')?);
+    /// The reply to a request.
+    pub(crate) fn answer(self, request: &SiteRequest, memory: &ServerMemory) -> SiteReply {
+        let own = || routes::answer(self.name(), request, memory, self);
+        let library = || libraries::answer(self.name(), &request.path);
+        let file = || self.file(request.path.strip_prefix('/')?);
         let nothing =
             || SiteReply::html("<!doctype html><title>404</title><h1>Not found</h1>").status(404);
         own().or_else(library).or_else(file).unwrap_or_else(nothing)
     }
 
-    /// One of its files; the empty name is its first page.
+    /// A file of the fixture. The empty name is the first page.
     pub(crate) fn file(self, name: &str) -> Option<SiteReply> {
         let name = if name.is_empty() { "index.html" } else { name };
         let (_, text) = self.files.files.iter().find(|(found, _)| *found == name)?;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_expectation_can_be_read_and_says_what_is_hard() {
+    fn every_expected_result_is_readable_and_names_its_difficulty() {
         for site in Site::names().filter_map(Site::find) {
             let Some(expected) = site.expected() else {
                 assert_eq!(site.name(), "broken");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_found() {
+    fn a_missing_file_is_not_found() {
         let site = Site::find("toggles").unwrap();
         for path in ["/missing", "/../toggles/index.html", "//index.html", "/expected.toml"] {
             let reply = site.answer(
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_the_manual_says_the_same() {
+    fn the_table_in_the_readme_matches_the_expected_results() {
         let manual = include_str!("../../../sites/README.md");
         let rows: Vec<Vec<&str>> = manual
             .lines()

@@ -1,11 +1,11 @@
-//! The server as a browser meets it: over a socket.
+//! The server over a socket, as a browser uses it.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use argiope_sites::{Server, Site, StartError};
 
-/// The whole answer to one request, as it came.
+/// The raw response to one request.
 fn get(address: SocketAddr, target: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
@@ -16,7 +16,7 @@ fn get(address: SocketAddr, target: &str) -> String {
 }
 
 #[test]
-fn a_page_is_served_and_not_to_be_cached() {
+fn a_page_is_served_and_forbids_caching() {
     let server = Server::start("toggles").unwrap();
     assert_eq!(server.url(), format!("http://{}/", server.address()));
     let answer = get(server.address(), "/");
@@ -26,7 +26,7 @@ fn a_page_is_served_and_not_to_be_cached() {
 }
 
 #[test]
-fn the_addresses_of_the_broken_site_are_broken_as_promised() {
+fn each_address_of_the_broken_site_has_its_fault() {
     let server = Server::start("broken").unwrap();
     for (target, status, header) in [
         ("/missing", "404", "content-type: text/html"),
@@ -44,12 +44,12 @@ fn the_addresses_of_the_broken_site_are_broken_as_promised() {
 }
 
 #[test]
-fn a_dropped_server_stops_even_while_an_answer_is_owed() {
+fn a_dropped_server_stops_although_a_response_is_pending() {
     let server = Server::start("broken").unwrap();
     let address = server.address();
     let mut waiting = TcpStream::connect(address).unwrap();
     write!(waiting, "GET /slow-never HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-    // Another answer shows that the server has come as far as reading.
+    // Another response shows that the server has read the first request.
     get(address, "/empty");
     drop(server);
     let mut rest = Vec::new();
@@ -60,7 +60,7 @@ fn a_dropped_server_stops_even_while_an_answer_is_owed() {
 }
 
 #[test]
-fn servers_of_the_same_site_do_not_share_their_counters() {
+fn servers_of_the_same_site_have_separate_counters() {
     let drawn = || {
         let server = Server::start("nondeterministic").unwrap();
         get(server.address(), "/draw").rsplit("\r\n").next().unwrap().to_string()
@@ -77,7 +77,7 @@ fn an_unknown_fixture_is_an_error() {
 }
 
 #[test]
-fn the_libraries_from_npm_are_served_as_one_script() {
+fn a_library_from_npm_is_served_as_one_script() {
     for (site, mark) in [("react", "require.modules['react-dom/client']"), ("vue", "var Vue")] {
         let server = Server::start(site).unwrap_or_else(|error| panic!("{error}"));
         let answer = get(server.address(), "/library.js");

@@ -1,7 +1,7 @@
-//! The authority of a cluster: makes the certificates that its processes know each other by.
+//! The authority of a cluster, which issues the certificates of its processes.
 //!
-//! The authority is a directory with a certificate and its key. It is needed to make certificates and at no
-//! other time, so it need not be where the cluster runs. Knows nothing of connections.
+//! The authority is a directory with a certificate and its key. It is needed only to issue
+//! certificates, so it need not be on a machine of the cluster. Knows nothing of connections.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -24,70 +24,70 @@ use crate::credentials::{
     self, AUTHORITY_FILE, CERTIFICATE_FILE, COMMON_HOST, CredentialsError, KEY_FILE,
 };
 
-/// The key of the authority. Who has it can make members of the cluster.
+/// The key of the authority. Its holder can issue certificates for the cluster.
 pub const AUTHORITY_KEY_FILE: &str = "ca.key";
-/// How long an authority's certificate is valid.
+/// The validity of an authority's certificate.
 pub const AUTHORITY_VALIDITY: Duration = Duration::from_secs(10 * YEAR);
-/// How long a process' certificate is valid.
+/// The validity of a process's certificate.
 pub const NODE_VALIDITY: Duration = Duration::from_secs(2 * YEAR);
-/// The longest name of a process.
+/// The maximum length of a process's name.
 pub const MAX_NAME: usize = 64;
 const YEAR: u64 = 365 * 24 * 60 * 60;
-/// Certificates are valid from a little earlier: clocks differ.
+/// Certificates are valid from this much earlier, because clocks differ.
 const CLOCK_SKEW: Duration = Duration::from_secs(60 * 60);
-/// The longest name of a host that there can be.
+/// The maximum length of a host name.
 const MAX_HOST: usize = 253;
 const AUTHORITY_NAME: &str = "argiope authority";
-/// Keys are for their owner only.
+/// The mode of a key: only its owner may read it.
 const SECRET: u32 = 0o600;
 const PUBLIC: u32 = 0o644;
 
-/// Why no certificate was made.
+/// Why no certificate was issued.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
-    /// There is an authority already; a new one would make all its certificates worthless.
-    #[error("{} is there already", file.display())]
+    /// There is an authority already. A new one would invalidate all its certificates.
+    #[error("{} exists already; choose another directory", file.display())]
     Exists {
         /// The file that would be overwritten.
         file: PathBuf,
     },
-    /// The name cannot be in a certificate.
-    #[error("{name:?} is no name: 1 to {MAX_NAME} letters, digits, '.', '_' and '-' are")]
+    /// The name is not valid in a certificate.
+    #[error("invalid name {name:?}: use 1 to {MAX_NAME} letters, digits, '.', '_' and '-'")]
     Name {
-        /// The name as it was given.
+        /// The name as given.
         name: String,
     },
-    /// The host cannot be in a certificate.
-    #[error("{host:?} is neither an address nor the name of a host")]
+    /// The host is not valid in a certificate.
+    #[error("invalid host {host:?}: use an IP address or a host name")]
     Host {
-        /// The host as it was given.
+        /// The host as given.
         host: String,
     },
-    /// A file cannot be written, or a directory not be made.
-    #[error("{} cannot be written: {error}", file.display())]
+    /// A file or a directory cannot be written.
+    #[error("cannot write {}: {error}", file.display())]
     Write {
-        /// Which.
+        /// The file or directory.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
     /// The authority's files cannot be read.
-    #[error("the authority cannot be used: {0}")]
+    #[error("cannot use the authority: {0}")]
     Read(#[from] CredentialsError),
-    /// The authority's certificate and key do not belong together.
-    #[error("the authority in {} cannot be used: {reason}", directory.display())]
+    /// The authority's certificate and key do not match.
+    #[error("cannot use the authority in {}: {reason}", directory.display())]
     Unfit {
-        /// Where it is.
+        /// The directory of the authority.
         directory: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The making itself failed.
-    #[error("the certificate cannot be made: {0}")]
+    /// The library could not create the certificate.
+    #[error("cannot create the certificate: {0}")]
     Make(#[from] rcgen::Error),
 }
 
-/// Makes an authority: `ca.pem` and `ca.key` in a directory, which is made if need be.
+/// Creates an authority: `ca.pem` and `ca.key` in a directory, which is created if necessary.
 pub fn init(directory: &Path) -> Result<(), AuthorityError> {
     make_directory(directory)?;
     let certificate_file = directory.join(AUTHORITY_FILE);
@@ -103,8 +103,9 @@ pub fn init(directory: &Path) -> Result<(), AuthorityError> {
     write_new(&certificate_file, &pem("CERTIFICATE", certificate.der()), PUBLIC)
 }
 
-/// Makes a certificate for a process: `node.pem`, `node.key` and a copy of the authority's `ca.pem` in
-/// `out`. Files that are there are exchanged; a running process takes the new ones for its next connection.
+/// Issues a certificate for a process: `node.pem`, `node.key` and a copy of the authority's
+/// `ca.pem` in `out`. Replaces existing files. A running process uses the new ones for its next
+/// connection.
 pub fn issue(
     authority: &Path,
     name: &str,
@@ -137,12 +138,13 @@ pub fn issue(
     replace_file(&out.join(CERTIFICATE_FILE), &pem("CERTIFICATE", certificate.der()), PUBLIC)
 }
 
-/// The same for every authority, so that it need not be read out of its certificate to issue others.
+/// The parameters of every authority. They are fixed, so that they need not be read from its
+/// certificate.
 fn authority_params() -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, AUTHORITY_NAME);
     set_validity(&mut params, AUTHORITY_VALIDITY);
-    // It signs processes and no further authorities.
+    // It signs certificates of processes, not of further authorities.
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     params
@@ -155,7 +157,8 @@ fn set_validity(params: &mut CertificateParams, validity: Duration) {
     params.not_after = epoch + now + validity;
 }
 
-/// Whether processes will believe the certificate: they would not if the authority's key were another one's.
+/// Checks that processes will accept the certificate. They would not if the authority's key did not
+/// match its certificate.
 fn verify(root: &[CertificateDer<'static>], made: &CertificateDer<'static>) -> Result<(), String> {
     let mut roots = rustls::RootCertStore::empty();
     for certificate in root {
@@ -191,7 +194,7 @@ fn pem(label: &str, der: &[u8]) -> String {
     let mut text = format!("-----BEGIN {label}-----\n");
     let mut rest = encoded.as_str();
     while !rest.is_empty() {
-        // Base64 is ASCII: it can be cut anywhere.
+        // Base64 is ASCII, so every index is a character boundary.
         let (line, more) = rest.split_at(rest.len().min(64));
         text.push_str(line);
         text.push('\n');
@@ -206,7 +209,7 @@ fn make_directory(directory: &Path) -> Result<(), AuthorityError> {
         .map_err(|error| AuthorityError::Write { file: directory.to_owned(), error })
 }
 
-/// Writes a file that must not be there, with its mode from the first moment.
+/// Writes a file that must not exist, and creates it with its final mode.
 fn write_new(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -220,7 +223,7 @@ fn write_new(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
     })
 }
 
-/// Puts a file in the place of another in one step, so that nobody reads half of it.
+/// Replaces a file in one step, so that no process reads half of it.
 fn replace_file(file: &Path, text: &str, mode: u32) -> Result<(), AuthorityError> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");

@@ -1,7 +1,8 @@
-//! A connection that both sides have accepted: frames out through a queue, frames in one by one.
+//! A connection that both sides have accepted: a queue of frames to send, and a stream of frames to
+//! receive.
 //!
-//! The writing is done by a task of its own (`writer`), so nobody waits for the network to send. Knows
-//! nothing of what carries the bytes or of what they say.
+//! A task of its own (`writer`) writes, so a sender never waits for the network. Knows nothing of
+//! the transport or of the content of frames.
 
 use std::io;
 use std::sync::Arc;
@@ -15,17 +16,17 @@ use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter};
 use crate::writer;
 
-/// Why a frame was not taken.
+/// Why a frame was not queued.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The queue is full; the frame is given back.
-    #[error("the other side is slower than what is sent to it")]
+    /// The queue is full. Returns the frame.
+    #[error("the send queue is full: the other side reads too slowly")]
     Full(Bytes),
     /// The connection has ended.
     #[error("the connection has ended")]
     Closed,
     /// The frame is larger than allowed.
-    #[error("a frame of {size} bytes is larger than the {limit} allowed")]
+    #[error("the frame has {size} bytes; the limit is {limit}")]
     TooLarge {
         /// The size of the frame.
         size: usize,
@@ -34,41 +35,41 @@ pub enum SendError {
     },
 }
 
-/// Why nothing more will be received.
+/// Why no more frames arrive.
 #[derive(Debug, thiserror::Error)]
 pub enum RecvError {
     /// The other side announced a frame that is larger than allowed.
-    #[error("the other side announced a frame of {size} bytes, {limit} are allowed")]
+    #[error("the other side announced a frame of {size} bytes; the limit is {limit}")]
     TooLarge {
-        /// The size that was announced.
+        /// The announced size.
         size: usize,
         /// The largest size.
         limit: usize,
     },
-    /// The other side went away without a goodbye, perhaps in the middle of a frame.
-    #[error("the other side went away without a goodbye")]
+    /// The stream ended without a goodbye, possibly in the middle of a frame.
+    #[error("the other side closed the connection without a goodbye")]
     Broken,
-    /// The other side did not read what was sent to it.
-    #[error("the other side no longer reads what is sent to it")]
+    /// The other side stopped reading.
+    #[error("the other side stopped reading")]
     Stalled,
     /// The network failed.
     #[error("the connection failed: {0}")]
     Io(io::Error),
 }
 
-/// How far a connection has come, as its parts tell each other.
+/// The phase of a connection, shared by its sender, receiver and writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionPhase {
     Open,
-    /// Everything was written, the goodbye included.
+    /// Everything was written, including the goodbye.
     Written,
-    /// Writing failed. The reader goes on: it may still find the other side's last words.
+    /// Writing failed. The receiver continues, because frames may still arrive.
     Lost,
-    /// One part gave up for all of them.
+    /// The receiver or the writer ended the connection for all.
     Cut,
 }
 
-/// What the parts of one connection share.
+/// The state that sender, receiver and writer of one connection share.
 pub(crate) struct Shared {
     /// One permit for each byte that may still be queued.
     pub(crate) free_bytes: Semaphore,
@@ -78,29 +79,29 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// How much room a frame takes. One that is larger than all the room takes all of it, else it could
-    /// never be sent.
+    /// The number of permits that a frame takes. A frame larger than the capacity takes all of
+    /// them, otherwise it could never be sent.
     pub(crate) fn charge_for(&self, frame: &Bytes) -> usize {
         frame.len().min(self.capacity)
     }
 
-    /// Ends the connection for its other parts too.
+    /// Ends the connection for sender, receiver and writer.
     pub(crate) fn cut(&self) {
         self.progress.send_replace(ConnectionPhase::Cut);
     }
 }
 
-/// A connection to a process that said who it is. When it and all its parts are dropped, what is queued is
-/// still written, and the other side sees an orderly end.
+/// A connection to a process that has introduced itself. When it, its sender and its receiver are
+/// dropped, queued frames are still written, and the other side sees an orderly end.
 pub struct Connection {
-    /// What the other side said of itself. Its texts come from outside: escape them before printing.
+    /// The hello of the other side. Its texts are untrusted: escape them before printing.
     pub peer: Hello,
     sender: Sender,
     receiver: Receiver,
 }
 
 impl Connection {
-    /// Starts the task that writes; what was read of the frames already stays.
+    /// Starts the writer. Bytes that `frames` has read already are kept.
     pub(crate) fn begin(
         peer: Hello,
         mut frames: Frames<ByteReader>,
@@ -108,22 +109,18 @@ impl Connection {
         limits: &ConnectionLimits,
     ) -> Self {
         let (queue, queued) = mpsc::channel(limits.queue.clamp(1, Semaphore::MAX_PERMITS));
-        let all_room = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        let capacity = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let (progress, watched) = watch::channel(ConnectionPhase::Open);
         let largest = limits.largest_frame();
-        let shared = Arc::new(Shared {
-            free_bytes: Semaphore::new(all_room),
-            capacity: all_room,
-            largest,
-            progress,
-        });
+        let shared =
+            Arc::new(Shared { free_bytes: Semaphore::new(capacity), capacity, largest, progress });
         frames.set_limit(largest);
         tokio::spawn(writer::run(writer, queued, Arc::clone(&shared), limits.stall));
         let receiver = Receiver { frames: Some(frames), watched, shared: Arc::clone(&shared) };
         Self { peer, sender: Sender { queue, shared }, receiver }
     }
 
-    /// The two directions, to be used apart.
+    /// Splits the connection into its two directions.
     pub fn split(self) -> (Sender, Receiver) {
         (self.sender, self.receiver)
     }
@@ -135,8 +132,8 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Sends frames; clones send on the same connection. When the last one is dropped, what is queued is
-/// written and the direction is closed in order.
+/// Sends frames. Clones send on the same connection. When the last clone is dropped, the queued
+/// frames are written and the direction ends orderly.
 #[derive(Clone)]
 pub struct Sender {
     queue: mpsc::Sender<Bytes>,
@@ -144,17 +141,17 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Queues a frame if there is room.
+    /// Queues a frame if the queue has space.
     pub fn try_send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
-        let room = self.shared.charge_for(&frame);
-        match self.shared.free_bytes.try_acquire_many(permits(room)) {
+        let charge = self.shared.charge_for(&frame);
+        match self.shared.free_bytes.try_acquire_many(permits(charge)) {
             Ok(taken) => taken.forget(),
             Err(tokio::sync::TryAcquireError::NoPermits) => return Err(SendError::Full(frame)),
             Err(tokio::sync::TryAcquireError::Closed) => return Err(SendError::Closed),
         }
         self.queue.try_send(frame).map_err(|error| {
-            self.shared.free_bytes.add_permits(room);
+            self.shared.free_bytes.add_permits(charge);
             match error {
                 mpsc::error::TrySendError::Full(frame) => SendError::Full(frame),
                 mpsc::error::TrySendError::Closed(_) => SendError::Closed,
@@ -162,14 +159,14 @@ impl Sender {
         })
     }
 
-    /// Queues a frame, and waits for room if there is none. If abandoned, the frame is not sent.
+    /// Queues a frame, and waits for space if necessary. A cancelled call does not send the frame.
     pub async fn send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
-        let room = self.shared.charge_for(&frame);
+        let charge = self.shared.charge_for(&frame);
         let taken = self
             .shared
             .free_bytes
-            .acquire_many(permits(room))
+            .acquire_many(permits(charge))
             .await
             .map_err(|_| SendError::Closed)?;
         let place = self.queue.reserve().await.map_err(|_| SendError::Closed)?;
@@ -188,8 +185,8 @@ impl Sender {
         self.queue.closed().await;
     }
 
-    /// Gives this sender up and waits until, with the last of its clones gone too, all that was queued is
-    /// handed to the network. A process that is about to end should wait for it.
+    /// Drops this sender, and waits until all clones are dropped and all queued frames are written
+    /// to the network. Call it before the process ends.
     pub async fn finish(self) -> Result<(), SendError> {
         let Self { queue, shared } = self;
         drop(queue);
@@ -206,24 +203,23 @@ impl Sender {
     }
 }
 
-/// Permits are counted in `u32`, and the room was made no larger.
-fn permits(room: usize) -> u32 {
-    u32::try_from(room).unwrap_or(u32::MAX)
+/// Permits are counted in `u32`, and the capacity is limited accordingly.
+fn permits(charge: usize) -> u32 {
+    u32::try_from(charge).unwrap_or(u32::MAX)
 }
 
-/// Receives frames. After an error the whole connection is over. One that is dropped early leaves what the
-/// other side sends unread, and then what was sent to it last may be lost: receive until `None` where that
-/// matters.
+/// Receives frames. After an error the whole connection is over. A receiver that is dropped early
+/// leaves frames unread, and the frames sent last to the other side may then be lost. Receive until
+/// `None` where that matters.
 pub struct Receiver {
-    /// `None` after an error: the socket is given back at once.
+    /// `None` after an error, which closes the socket at once.
     frames: Option<Frames<ByteReader>>,
     watched: watch::Receiver<ConnectionPhase>,
     shared: Arc<Shared>,
 }
 
 impl Receiver {
-    /// The next frame; `None` when the other side has closed its direction in order. It can be abandoned
-    /// (as `select!` does) without losing anything.
+    /// Receives the next frame, or `None` after an orderly end. Safe to cancel, as `select!` does.
     pub async fn recv(&mut self) -> Result<Option<Bytes>, RecvError> {
         let received = self.receive().await;
         if received.is_err() {
@@ -241,7 +237,7 @@ impl Receiver {
             }
             tokio::select! {
                 biased;
-                // Only the writer cuts while this waits. `shared` holds the sender: it never ends.
+                // Only the writer can cut while this waits. `shared` keeps the channel open.
                 _ = self.watched.wait_for(|progress| *progress == ConnectionPhase::Cut) => {
                     return Err(RecvError::Stalled);
                 }

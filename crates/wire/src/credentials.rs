@@ -1,7 +1,7 @@
-//! The certificates of this process, and what TLS makes of them.
+//! The certificates of this process, and the TLS settings made from them.
 //!
-//! The files are looked at for every new connection and read again when they were exchanged, so that
-//! certificates can be renewed without a restart. Knows nothing of sockets, and not how the files were made.
+//! Every new connection checks the files and reads them again if they changed, so certificates can
+//! be renewed without a restart. Knows nothing of sockets or of how the files were issued.
 
 use std::fs;
 use std::io;
@@ -19,12 +19,12 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig, vers
 pub const AUTHORITY_FILE: &str = "ca.pem";
 /// The certificate of this process.
 pub const CERTIFICATE_FILE: &str = "node.pem";
-/// The key that belongs to it.
+/// The key of this process.
 pub const KEY_FILE: &str = "node.key";
 const FILES: [&str; 3] = [AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE];
 
-/// The name that is in every certificate of a cluster and that dialers ask for. A member is who has a
-/// certificate of the cluster's authority, not who is at an address: machines move, and are reached by
+/// The host name in every certificate of a cluster, which dialers ask for. A certificate of the
+/// authority makes a process a member of the cluster, not its address: machines move and have
 /// several names.
 pub const COMMON_HOST: &str = "argiope";
 
@@ -32,49 +32,49 @@ pub const COMMON_HOST: &str = "argiope";
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialsError {
     /// A file cannot be read.
-    #[error("{} cannot be read: {error}", file.display())]
+    #[error("cannot read {}: {error}", file.display())]
     File {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// A file does not hold what it should.
-    #[error("{} does not hold what it should: {reason}", file.display())]
+    /// A file has the wrong content.
+    #[error("{} holds no valid certificate or key: {reason}", file.display())]
     Content {
-        /// Which.
+        /// The file.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The files cannot be used together.
-    #[error("the certificates in {} cannot be used: {reason}", directory.display())]
+    /// The files do not match each other.
+    #[error("cannot use the certificates in {}: {reason}", directory.display())]
     Unfit {
-        /// Where they are.
+        /// The directory of the files.
         directory: PathBuf,
         /// What is wrong with them.
         reason: String,
     },
 }
 
-/// What new connections are made with.
+/// The TLS settings of new connections.
 #[derive(Clone)]
 pub(crate) struct Configs {
     pub(crate) server: Arc<ServerConfig>,
     pub(crate) client: Arc<ClientConfig>,
 }
 
-/// How a file is told from the one that was exchanged for it: its inode, size, and last change.
+/// Inode, size and modification time of each file. They show whether a file was replaced.
 type Stamps = Vec<(u64, u64, i64, i64)>;
 
 struct State {
     configs: Configs,
-    /// Of the files that were looked at last, whether or not they could be used.
+    /// The stamps of the files at the last check, whether or not they were valid.
     stamps: Option<Stamps>,
     last_error: Option<String>,
 }
 
-/// The certificates of a directory; clones are the same ones.
+/// The certificates of a directory. Clones share them.
 #[derive(Clone)]
 pub struct Credentials {
     directory: Arc<Path>,
@@ -93,14 +93,14 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// Reads `ca.pem`, `node.pem` and `node.key` of a directory.
     pub fn load(directory: &Path) -> Result<Self, CredentialsError> {
-        // Before the files: if one is exchanged in between, it is read again for the next connection.
+        // Before the files: a file that is replaced in between is read again later.
         let stamps = stamps(directory);
         let configs = read(directory)?;
         let state = State { configs, stamps, last_error: None };
         Ok(Self { directory: directory.into(), state: Arc::new(Mutex::new(state)) })
     }
 
-    /// Why the files that are there now are not the ones in use; `None` if they are.
+    /// Why the present files are not in use, or `None` if they are.
     pub fn last_error(&self) -> Option<String> {
         self.state().last_error.clone()
     }
@@ -109,8 +109,8 @@ impl Credentials {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to make a new connection with. New files that cannot be used leave the old ones in use: the
-    /// three are not exchanged in one moment.
+    /// The settings of a new connection. Invalid new files leave the old ones in use, because the
+    /// three files are not replaced in one step.
     pub(crate) fn current(&self) -> Configs {
         let stamps = stamps(&self.directory);
         let mut state = self.state();
@@ -179,10 +179,10 @@ fn configs(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 ) -> Result<Configs, String> {
-    let said = |error: rustls::Error| error.to_string();
+    let message = |error: rustls::Error| error.to_string();
     let mut roots = RootCertStore::empty();
     for certificate in authority {
-        roots.add(certificate).map_err(said)?;
+        roots.add(certificate).map_err(message)?;
     }
     let roots = Arc::new(roots);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -192,17 +192,17 @@ fn configs(
             .map_err(|error: VerifierBuilderError| error.to_string())?;
     let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(said)?
+        .map_err(message)?
         .with_client_cert_verifier(verifier)
         .with_single_cert(chain.clone(), key.clone_key())
-        .map_err(said)?;
+        .map_err(message)?;
     let mut client = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
-        .map_err(said)?
+        .map_err(message)?
         .with_root_certificates(roots)
         .with_client_auth_cert(chain, key)
-        .map_err(said)?;
-    // A resumed session would not show its certificate again. Connections are few and long.
+        .map_err(message)?;
+    // A resumed session would not present its certificate again. Connections are few and long.
     server.send_tls13_tickets = 0;
     client.resumption = Resumption::disabled();
     Ok(Configs { server: Arc::new(server), client: Arc::new(client) })

@@ -1,7 +1,7 @@
-//! Frames on a stream of bytes: a length of four bytes (big-endian), then as many bytes.
+//! Frames on a stream of bytes: a length of four bytes (big-endian), then the content.
 //!
-//! The length that says [`GOODBYE`] has nothing behind it: it tells an orderly end from a process that died
-//! between two frames, which looks the same to TCP. Knows nothing of what is in a frame.
+//! The length [`GOODBYE`] has no content. It marks an orderly end, because to TCP a process that
+//! dies between two frames looks the same. Knows nothing of the content of a frame.
 
 use std::io;
 
@@ -10,33 +10,33 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::connection::RecvError;
 
-/// The length of a frame's length.
+/// The number of bytes of a length.
 pub(crate) const LENGTH_BYTES: usize = 4;
-/// Stands where a length would be: nothing follows any more.
+/// The length that marks an orderly end.
 pub(crate) const GOODBYE: u32 = u32::MAX;
-/// The largest frame that a length can announce.
+/// The largest frame that a length can express.
 pub(crate) const MAX_FRAME: usize = GOODBYE as usize - 1;
 
-/// The first reads of a connection ask for so much. Most connections are idle and never need more.
+/// The size of the first reads. Most connections are idle and never need more.
 const FIRST_READ: usize = 8 << 10;
-/// No read asks for more: by then the calls cost little beside the copying.
+/// The maximum size of a read. Beyond it, system calls cost little compared with copying.
 const MAX_READ: usize = 64 << 10;
-/// Smaller frames are copied out of the buffer. Else one that is kept would keep all of the buffer.
+/// Smaller frames are copied out of the buffer. Otherwise a frame that is kept would keep the whole
+/// buffer.
 const COPIED: usize = 16 << 10;
-/// A buffer that one large frame has made larger than this is given back afterwards.
+/// A buffer that a large frame made larger than this is freed afterwards.
 const KEPT_BUFFER: usize = 256 << 10;
 
-/// What stands at the front of the buffer.
+/// The content of the front of the buffer.
 #[derive(Debug, PartialEq, Eq)]
 enum Front {
     Frame(Bytes),
     Goodbye,
-    /// The frame is not there to its end.
+    /// The frame is incomplete.
     Partial,
 }
 
-/// Reads frames. What was read and not yet asked for stays in it, so nothing is lost when a read is
-/// abandoned halfway.
+/// Reads frames. Keeps bytes that were read but not returned, so a cancelled read loses nothing.
 pub(crate) struct Frames<R> {
     reader: R,
     buffer: BytesMut,
@@ -51,12 +51,12 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Self { reader, buffer: BytesMut::new(), read_size: FIRST_READ, limit, goodbye: false }
     }
 
-    /// From now on frames may have `limit` bytes.
+    /// Changes the maximum size of a frame.
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// The next frame; `None` after the goodbye. Can be abandoned and called again.
+    /// Reads the next frame, or `None` after the goodbye. Safe to cancel.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, RecvError> {
         loop {
             if let Some(ready) = self.ready()? {
@@ -66,7 +66,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
-    /// What [`Self::next`] would answer without reading; `None` if it would have to read.
+    /// The result of [`Self::next`] if it needs no read, `None` otherwise.
     pub(crate) fn ready(&mut self) -> Result<Option<Option<Bytes>>, RecvError> {
         if self.goodbye {
             return Ok(Some(None));
@@ -82,14 +82,14 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
-    /// Reads once. Can be abandoned: then nothing was read.
+    /// Reads once. Safe to cancel: a cancelled call reads nothing.
     pub(crate) async fn fill(&mut self) -> Result<(), RecvError> {
-        // The buffer grows (by doubling) with what has arrived, never with what was announced.
+        // The buffer grows (by doubling) with received bytes, never with an announced length.
         self.buffer.reserve(self.read_size);
         let read = match self.reader.read_buf(&mut (&mut self.buffer).limit(self.read_size)).await {
             Ok(read) => read,
-            // TLS says the first of a stream that was cut off, TCP the second of a process that died with
-            // something unread.
+            // TLS reports the first for a truncated stream, TCP the second for a process that died
+            // with unread bytes.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -109,7 +109,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Ok(())
     }
 
-    /// Takes the first frame out of the buffer, if it is there to its end.
+    /// Takes the first frame out of the buffer, if it is complete.
     fn front(&mut self) -> Result<Front, RecvError> {
         let Some(head) = self.buffer.first_chunk::<LENGTH_BYTES>() else {
             return Ok(Front::Partial);
@@ -133,13 +133,13 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
         let frame = self.buffer.split_to(size).freeze();
         if self.buffer.capacity() > KEPT_BUFFER {
-            // Only the last read can be left over, so this copies little.
+            // At most the last read remains, so this copies little.
             self.buffer = BytesMut::from(&self.buffer[..]);
         }
         Ok(Front::Frame(frame))
     }
 
-    /// The first bytes of what could not be understood.
+    /// The unread bytes, for a diagnosis of a stream that is not in frames.
     pub(crate) fn peek(&self) -> &[u8] {
         &self.buffer
     }
@@ -157,7 +157,7 @@ mod tests {
 
     const LIMIT: usize = 1 << 20;
 
-    /// Gives its bytes in pieces of the given sizes, then ends.
+    /// A reader that yields its bytes in pieces of the given sizes, then ends.
     struct Pieces {
         bytes: Vec<u8>,
         given: usize,
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Reads to the end, checking after every read that the memory follows what has arrived.
+    /// Reads to the end, and checks after every read that memory is bounded by received bytes.
     fn read_all(bytes: &[u8], sizes: Vec<usize>) -> (Vec<Bytes>, Result<(), RecvError>) {
         let mut frames = Frames::new(Pieces::new(bytes.to_vec(), sizes), LIMIT);
         let mut read = Vec::new();
@@ -217,10 +217,14 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 128,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
-        fn arbitrary_bytes_end_in_an_answer(
+        fn arbitrary_bytes_never_panic(
             bytes in proptest::collection::vec(any::<u8>(), 0..4096),
             sizes in proptest::collection::vec(1_usize..600, 1..8),
         ) {
@@ -229,7 +233,7 @@ mod tests {
         }
 
         #[test]
-        fn frames_cut_anywhere_are_put_together(
+        fn frames_read_in_any_pieces_arrive_whole(
             frames in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40_000), 0..8),
             sizes in proptest::collection::vec(1_usize..30_000, 1..8),
             cut in any::<proptest::sample::Index>(),
@@ -240,7 +244,7 @@ mod tests {
             prop_assert!(end.is_ok());
             prop_assert_eq!(&read, &frames);
 
-            // Cut off: what was whole arrives, and the end is not taken for an orderly one.
+            // Truncated: complete frames arrive, and the end is not an orderly one.
             bytes.truncate(cut.index(bytes.len()));
             let (read, end) = read_all(&bytes, sizes);
             prop_assert!(matches!(end, Err(RecvError::Broken)));
@@ -249,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn a_large_announcement_takes_no_memory() {
+    fn an_announced_length_takes_no_memory() {
         let mut bytes = u32::try_from(LIMIT).expect("small").to_be_bytes().to_vec();
         bytes.push(1);
-        // The check is in `read_all`.
+        // `read_all` checks the memory.
         let (read, end) = read_all(&bytes, vec![1]);
         assert!(read.is_empty());
         assert!(matches!(end, Err(RecvError::Broken)));
     }
 
     #[test]
-    fn memory_of_a_large_frame_is_given_back() {
+    fn the_memory_of_a_large_frame_is_freed() {
         let large = vec![7; LIMIT];
         let bytes = written(&[large.clone(), vec![1, 2, 3]]);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -272,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_over_the_limit_is_refused_before_its_bytes() {
+    fn a_length_over_the_limit_is_refused_before_its_content() {
         let bytes = u32::try_from(LIMIT + 1).expect("small").to_be_bytes();
         let (_, end) = read_all(&bytes, vec![4]);
         assert!(

@@ -1,7 +1,8 @@
-//! The first words on a connection: both sides say hello, each judges the other, both hear the verdict.
+//! The handshake of a connection: both sides send a hello, each checks the other's, and both send a
+//! verdict.
 //!
-//! Both always send a hello and a verdict and read the other's, so the reason of a refusal is known on
-//! both sides, whichever refuses. Knows nothing of addresses and certificates but how their absence shows.
+//! Both sides always send and read both messages, so both know the reason of a refusal. Knows
+//! nothing of addresses, and of certificates only how to recognise that one side has none.
 
 use std::fmt;
 use std::io;
@@ -16,7 +17,7 @@ use crate::hello::{self, Hello, HelloVerdict, ReceivedHello};
 use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter, Stream};
 
-/// What the accepting side asks besides: an error is the reason that both sides get to know.
+/// An additional check by the accepting side. An error is the reason that both sides receive.
 pub type HelloCheck<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Send + Sync);
 
 /// The two ends of a connection, as seen from here.
@@ -28,12 +29,12 @@ pub enum Side {
     Other,
 }
 
-/// Two processes that do not belong together. Trying again does not help.
+/// The refusal of a connection. A retry does not help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Who refused; this side, if both did.
+    /// The side that refused. This side, if both did.
     pub by: Side,
-    /// Why, as a sentence from the point of view of the side that refused.
+    /// The reason, from the point of view of the side that refused.
     pub reason: String,
 }
 
@@ -46,20 +47,20 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Why a stream of bytes did not become a connection.
+/// Why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
-    /// One of the two does not want the other.
+    /// One side refused the other.
     #[error("{0}")]
     Refused(Refusal),
-    /// One of the two has no certificate that the other trusts.
+    /// One side has no certificate that the other trusts.
     #[error("not authenticated: {0}")]
     NotAuthenticated(String),
-    /// Not all was said in time.
-    #[error("the other side did not say hello in time")]
+    /// The handshake took too long.
+    #[error("the other side did not complete the handshake in time")]
     Deadline,
-    /// The other side closed the connection too early.
-    #[error("the other side closed the connection before it was accepted")]
+    /// The other side closed the connection during the handshake.
+    #[error("the other side closed the connection during the handshake")]
     Closed,
     /// The network failed.
     #[error("the connection failed: {0}")]
@@ -68,7 +69,7 @@ pub enum HandshakeError {
 
 impl From<io::Error> for HandshakeError {
     fn from(error: io::Error) -> Self {
-        // Before both sides have said hello, whatever TLS complains about is about who they are.
+        // During the handshake, every TLS error concerns authentication.
         if let Some(inner) = error.get_ref()
             && let Some(tls) = inner.downcast_ref::<rustls::Error>()
         {
@@ -92,7 +93,7 @@ impl From<RecvError> for HandshakeError {
     }
 }
 
-/// Makes a connection out of a stream, if both sides want it before the deadline.
+/// Turns a stream into a connection, if both sides accept before the deadline.
 pub(crate) async fn exchange_hellos(
     stream: Stream,
     me: &Hello,
@@ -105,30 +106,30 @@ pub(crate) async fn exchange_hellos(
     let mut frames = Frames::new(stream.reader, hello::MAX_HELLO);
     let mut writer = stream.writer;
 
-    let heard = async {
-        // If this fails, what the other side has said before it closed still tells why.
+    let received = async {
+        // After a failure, the other side's messages may still tell the reason.
         let _ = send_frame(&mut writer, &hello).await;
         receive_hello(&mut frames).await
     };
-    let heard = timeout_at(deadline, heard).await.map_err(|_| HandshakeError::Deadline)??;
-    let judged = me.check_peer(heard).and_then(|other| check(&other).map(|()| other));
+    let received = timeout_at(deadline, received).await.map_err(|_| HandshakeError::Deadline)??;
+    let checked = me.check_peer(received).and_then(|other| check(&other).map(|()| other));
 
-    let verdict = match &judged {
+    let verdict = match &checked {
         Ok(_) => HelloVerdict::Accepted,
         Err(reason) => HelloVerdict::Refused(reason.clone()),
     };
     let answered = async {
         let _ = send_frame(&mut writer, &verdict.encode()).await;
-        // Also when this side refuses: closing with something unread may destroy what was sent last.
+        // Also when this side refuses: closing with unread bytes may discard the verdict.
         frames.next().await
     };
     let answered = timeout_at(deadline, answered).await;
-    let peer = judged.map_err(|reason| refusal(Side::This, reason))?;
+    let peer = checked.map_err(|reason| refusal(Side::This, reason))?;
     let answer = answered.map_err(|_| HandshakeError::Deadline)??.ok_or(HandshakeError::Closed)?;
     match HelloVerdict::decode(&answer) {
         Some(HelloVerdict::Accepted) => Ok(Connection::begin(peer, frames, writer, limits)),
         Some(HelloVerdict::Refused(reason)) => Err(refusal(Side::Other, reason)),
-        None => Err(refusal(Side::This, "its verdict cannot be read".to_owned())),
+        None => Err(refusal(Side::This, "its verdict is unreadable".to_owned())),
     }
 }
 
@@ -143,12 +144,12 @@ async fn receive_hello(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello,
         Ok(Some(frame)) => Ok(Hello::decode(&frame)),
         Ok(None) => Err(HandshakeError::Closed),
         Err(RecvError::TooLarge { .. }) => match frames.peek() {
-            // An alert of TLS, and its first message: one side has certificates and the other has none.
+            // A TLS alert, and the first TLS message: only the other side has certificates.
             [0x15, 3, ..] => Err(HandshakeError::NotAuthenticated(
-                "the other side wants certificates, this side has none".to_owned(),
+                "the other side requires certificates; this side has none".to_owned(),
             )),
             [0x16, 3, ..] => Err(HandshakeError::NotAuthenticated(
-                "the other side has certificates, this side has none".to_owned(),
+                "the other side uses certificates; this side has none".to_owned(),
             )),
             _ => Ok(ReceivedHello { protocol: None, hello: None }),
         },

@@ -1,70 +1,71 @@
-//! What two processes say of themselves first, and whether they fit together.
+//! The hello by which two processes introduce themselves, and the check that they match.
 //!
-//! The bytes must stay readable for versions to come: a hello begins with the protocol's number in four
-//! bytes (big-endian), a verdict with one byte. All that follows the number may change with it.
+//! Later versions must be able to read these bytes: a hello begins with the protocol version in
+//! four bytes (big-endian), a verdict with one byte. Everything after the version may change with
+//! it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::PROTOCOL;
 
-/// The largest hello or verdict, in bytes.
+/// The maximum size of a hello or a verdict, in bytes.
 pub(crate) const MAX_HELLO: usize = 4 << 10;
-/// The longest text in a hello, in bytes.
+/// The maximum size of a text in a hello, in bytes.
 pub const MAX_TEXT: usize = 256;
-/// The longest reason of a refusal, in bytes; a longer one is cut.
+/// The maximum size of the reason of a refusal, in bytes. A longer one is cut.
 const MAX_REASON: usize = 1 << 10;
 const NUMBER: usize = 4;
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
 
-/// What a process is in its cluster.
+/// The role of a process in its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A member of the ring.
     Controller,
-    /// Works for controllers.
+    /// Executes jobs for controllers.
     Crawler,
-    /// A person's command.
+    /// A command of a user.
     Client,
 }
 
-/// What a process says of itself.
+/// The introduction of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The version that it speaks: [`PROTOCOL`].
+    /// The version of its protocol: [`PROTOCOL`].
     pub protocol: u32,
-    /// The name of its cluster; both sides must be of the same.
+    /// The name of its cluster, which must be the same on both sides.
     pub cluster: String,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// Who it is: a random number that the process drew when it began.
+    /// Its name: a random number that the process drew when it started.
     pub name: u128,
-    /// Where others can dial it, if they can.
+    /// The address at which others can dial it, if any.
     pub address: Option<String>,
 }
 
-/// A hello as it arrived.
+/// A hello as received.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReceivedHello {
     pub(crate) protocol: Option<u32>,
-    /// `None` if it cannot be read.
+    /// `None` if it is unreadable.
     pub(crate) hello: Option<Hello>,
 }
 
 impl Hello {
-    /// Says hello in this version of the protocol, without an address.
+    /// Creates a hello of this version of the protocol, without an address.
     pub fn new(cluster: &str, role: Role, name: u128) -> Self {
         Self { protocol: PROTOCOL, cluster: cluster.to_owned(), role, name, address: None }
     }
 
-    /// Says also where others can dial it.
+    /// Adds the address at which others can dial this process.
     #[must_use]
     pub fn with_address(mut self, address: &str) -> Self {
         self.address = Some(address.to_owned());
         self
     }
 
-    /// The bytes of it; an error says what is too long.
+    /// Encodes the hello. The error says which text is too long.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, String> {
         self.check_texts()?;
         let rest = (&self.cluster, self.role, self.name, &self.address);
@@ -74,7 +75,7 @@ impl Hello {
         Ok(bytes)
     }
 
-    /// Reads what the other side sent, as far as it can be read.
+    /// Decodes the hello of the other side, as far as it is readable.
     pub(crate) fn decode(bytes: &[u8]) -> ReceivedHello {
         let Some((number, rest)) = bytes.split_first_chunk::<NUMBER>() else {
             return ReceivedHello { protocol: None, hello: None };
@@ -94,29 +95,31 @@ impl Hello {
             if let Some(text) = text
                 && text.len() > MAX_TEXT
             {
-                return Err(format!("the {what} has {} bytes, {MAX_TEXT} are allowed", text.len()));
+                return Err(format!(
+                    "the {what} has {} bytes; the limit is {MAX_TEXT}",
+                    text.len()
+                ));
             }
         }
         Ok(())
     }
 
-    /// Whether this process can speak with the one that was heard; an error is the sentence that says why
-    /// not.
-    pub(crate) fn check_peer(&self, heard: ReceivedHello) -> Result<Hello, String> {
-        let unreadable = || "its hello cannot be read".to_owned();
-        // First, since nothing else is sure to be readable when the versions differ.
-        let protocol = heard.protocol.ok_or_else(unreadable)?;
+    /// Checks that this process can talk to the other one. The error is the reason of the refusal.
+    pub(crate) fn check_peer(&self, received: ReceivedHello) -> Result<Hello, String> {
+        let unreadable = || "its hello is unreadable".to_owned();
+        // The version comes first: the rest may be unreadable if the versions differ.
+        let protocol = received.protocol.ok_or_else(unreadable)?;
         if protocol != self.protocol {
             return Err(format!(
-                "it speaks protocol {protocol}, this side speaks {}",
+                "it uses protocol version {protocol}, this side uses {}",
                 self.protocol
             ));
         }
-        let other = heard.hello.ok_or_else(unreadable)?;
+        let other = received.hello.ok_or_else(unreadable)?;
         other.check_texts()?;
         if other.cluster != self.cluster {
             return Err(format!(
-                "it is of the cluster {:?}, this side is of the cluster {:?}",
+                "it belongs to cluster {:?}, this side belongs to cluster {:?}",
                 other.cluster, self.cluster
             ));
         }
@@ -127,7 +130,7 @@ impl Hello {
     }
 }
 
-/// What one side says of the other's hello.
+/// The verdict of one side on the other's hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HelloVerdict {
     Accepted,
@@ -146,8 +149,8 @@ impl HelloVerdict {
         }
     }
 
-    /// `None` if it cannot be read. A reason may have been cut within a character, and is made fit to be printed,
-    /// since it comes from outside.
+    /// Decodes a verdict, or returns `None` if it is unreadable. A reason is untrusted and may be
+    /// cut inside a character, so it is made safe to print.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         match bytes.split_first()? {
             (&ACCEPTED, _) => Some(Self::Accepted),
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_is_read_as_it_was_written() {
+    fn a_decoded_hello_equals_the_encoded_one() {
         let bytes = hello().encode().expect("short enough");
         assert_eq!(
             Hello::decode(&bytes),
@@ -180,22 +183,23 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_hello_of_another_version_still_tells_the_version() {
-        let heard = Hello::decode(&[0, 0, 99, 9, 255, 255]);
-        let refused = format!("it speaks protocol {}, this side speaks {PROTOCOL}", 99 * 256 + 9);
-        assert_eq!(hello().check_peer(heard), Err(refused));
+    fn an_unreadable_hello_of_another_version_reports_the_version() {
+        let received = Hello::decode(&[0, 0, 99, 9, 255, 255]);
+        let refused =
+            format!("it uses protocol version {}, this side uses {PROTOCOL}", 99 * 256 + 9);
+        assert_eq!(hello().check_peer(received), Err(refused));
     }
 
     #[test]
     fn an_unreadable_hello_of_the_same_version_is_refused() {
-        let refused = Err("its hello cannot be read".to_owned());
+        let refused = Err("its hello is unreadable".to_owned());
         let unreadable = [&PROTOCOL.to_be_bytes()[..], &[255]].concat();
         assert_eq!(hello().check_peer(Hello::decode(&unreadable)), refused);
         assert_eq!(hello().check_peer(Hello::decode(&[0, 0])), refused);
     }
 
     #[test]
-    fn a_process_does_not_speak_with_itself() {
+    fn a_process_refuses_itself() {
         let bytes = hello().encode().expect("short enough");
         assert_eq!(
             hello().check_peer(Hello::decode(&bytes)),
@@ -207,18 +211,18 @@ mod tests {
     fn texts_that_are_too_long_are_refused() {
         let long = "x".repeat(MAX_TEXT + 1);
         assert!(Hello::new(&long, Role::Client, 1).encode().is_err());
-        let heard = ReceivedHello {
+        let received = ReceivedHello {
             protocol: Some(PROTOCOL),
             hello: Some(Hello { name: 8, ..hello().with_address(&long) }),
         };
         assert_eq!(
-            hello().check_peer(heard),
-            Err("the address has 257 bytes, 256 are allowed".to_owned())
+            hello().check_peer(received),
+            Err("the address has 257 bytes; the limit is 256".to_owned())
         );
     }
 
     #[test]
-    fn a_reason_is_bounded_and_fit_to_be_printed() {
+    fn a_reason_is_bounded_and_safe_to_print() {
         let reason = format!("\u{1b}[2J{}", "ä".repeat(MAX_REASON));
         let Some(HelloVerdict::Refused(read)) =
             HelloVerdict::decode(&HelloVerdict::Refused(reason).encode())
@@ -229,11 +233,14 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
-        fn arbitrary_bytes_are_no_hello_that_fits(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            // A chance hit would need the name of the cluster.
+        fn arbitrary_bytes_are_not_a_valid_hello(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            // Random bytes would have to contain the name of the cluster.
             prop_assert!(hello().check_peer(Hello::decode(&bytes)).is_err());
             let _ = HelloVerdict::decode(&bytes);
         }

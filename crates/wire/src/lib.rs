@@ -1,8 +1,9 @@
 //! Moves opaque frames of bytes between the authenticated processes of a cluster.
 //!
-//! [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process; every [`Connection`]
-//! begins with a [`Hello`] from both sides and then carries frames both ways. [`authority`] makes the
-//! certificates. Knows nothing of what the frames say: not of controllers, crawls or states.
+//! A [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process. Every
+//! [`Connection`] begins with a [`Hello`] from both sides, and then carries frames in both
+//! directions. The module [`authority`] issues the certificates. Knows nothing of the content of
+//! frames: not of controllers, crawls or states.
 
 pub mod authority;
 pub mod connection;
@@ -29,5 +30,9 @@ pub use memory::MemoryTransport;
 pub use net::TcpTransport;
 pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transport};
 
-/// The version of what is said on a connection, frames included. Different versions refuse each other.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
+/// The version of the protocol, including the frames. Different versions refuse each other.
 pub const PROTOCOL: u32 = 4;

@@ -1,32 +1,32 @@
-//! How much one connection may take: of memory, and of time without progress.
+//! The limits of one connection: memory, and time without progress.
 
 use std::time::Duration;
 
-/// Bounds of one connection. They are this side's own; the other side may have others.
+/// The limits of one connection on this side. The other side may have others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// The largest frame that is sent or accepted, in bytes.
+    /// The maximum size of a frame, sent or received, in bytes.
     pub frame: usize,
-    /// How long a connection may take until both sides have accepted each other.
+    /// The maximum duration of the handshake.
     pub hello: Duration,
-    /// How long a write may make no progress before the reader counts as dead.
+    /// The maximum time of a write without progress. The reader then counts as dead.
     pub stall: Duration,
-    /// How many frames may wait to be written.
+    /// The maximum number of queued frames.
     pub queue: usize,
-    /// How many bytes of frames may wait to be written.
+    /// The maximum number of queued bytes.
     pub unsent_bytes: usize,
 }
 
 impl ConnectionLimits {
-    /// The largest frame, where the four bytes of a length can say it.
+    /// The maximum size of a frame that the four bytes of a length can express.
     pub(crate) fn largest_frame(&self) -> usize {
         self.frame.min(crate::frame::MAX_FRAME)
     }
 }
 
 impl Default for ConnectionLimits {
-    /// Guesses: a frame may hold the source of a large page, and a process that is swapped out or stopped
-    /// for some seconds is not taken for dead.
+    /// Guesses: a frame may hold the source of a large page, and a process that is swapped out or
+    /// stopped for some seconds does not count as dead.
     fn default() -> Self {
         Self {
             frame: 64 << 20,

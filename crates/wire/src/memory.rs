@@ -1,6 +1,7 @@
 //! Connections within one process, for tests and for a ring whose members share a process.
 //!
-//! The bytes go through bounded pipes, so the same framing, handshake and limits apply as on a network.
+//! The bytes go through bounded pipes, so framing, handshake and limits are the same as on a
+//! network.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,51 +9,51 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 
-/// What a pipe holds before its writer must wait, in each direction.
+/// The capacity of a pipe in each direction, in bytes.
 const PIPE: usize = 64 << 10;
-/// How many dialers may wait to be accepted, as in a socket's backlog.
+/// The maximum number of dialers that wait to be accepted, as in a socket's backlog.
 const BACKLOG: usize = 128;
 
-type Board = BTreeMap<String, mpsc::Sender<DuplexStream>>;
+type Listeners = BTreeMap<String, mpsc::Sender<DuplexStream>>;
 
-/// A switchboard of its own; clones are the same one. Addresses are any strings.
+/// A transport within one process. Clones share their listeners. An address is any string.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTransport {
-    board: Arc<Mutex<Board>>,
+    listeners: Arc<Mutex<Listeners>>,
 }
 
 impl MemoryTransport {
-    /// A switchboard where nobody listens yet.
+    /// Creates a transport without listeners.
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A pipe to who listens at the address; `None` if nobody does, or nobody accepts.
+    /// Opens a pipe to the listener at an address, or returns `None` if there is none.
     pub(crate) async fn open(&self, address: &str) -> Option<DuplexStream> {
-        let listener = self.board().get(address).cloned()?;
+        let listener = self.listeners().get(address).cloned()?;
         let (near, far) = tokio::io::duplex(PIPE);
         listener.send(far).await.ok()?;
         Some(near)
     }
 
-    /// Listens at an address; `None` if somebody does already.
+    /// Listens at an address, or returns `None` if the address is in use.
     pub(crate) fn listen(&self, address: &str) -> Option<MemoryListener> {
-        let mut board = self.board();
-        if board.contains_key(address) {
+        let mut listeners = self.listeners();
+        if listeners.contains_key(address) {
             return None;
         }
         let (dialers, dialed) = mpsc::channel(BACKLOG);
-        board.insert(address.to_owned(), dialers);
-        drop(board);
+        listeners.insert(address.to_owned(), dialers);
+        drop(listeners);
         Some(MemoryListener { memory: self.clone(), address: address.to_owned(), dialed })
     }
 }
 
-/// Somebody who listens; the address is free again when it is dropped.
+/// A listener. Dropping it frees the address.
 pub(crate) struct MemoryListener {
     memory: MemoryTransport,
     pub(crate) address: String,
@@ -63,7 +64,7 @@ impl MemoryListener {
     pub(crate) async fn accept(&mut self) -> DuplexStream {
         match self.dialed.recv().await {
             Some(stream) => stream,
-            // The board keeps a sender for as long as this listens.
+            // The table keeps a sender while this listener exists.
             None => std::future::pending().await,
         }
     }
@@ -71,6 +72,6 @@ impl MemoryListener {
 
 impl Drop for MemoryListener {
     fn drop(&mut self) {
-        self.memory.board().remove(&self.address);
+        self.memory.listeners().remove(&self.address);
     }
 }

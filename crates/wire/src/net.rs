@@ -1,7 +1,7 @@
-//! TCP, and mutual TLS on top of it where there are certificates.
+//! TCP, with mutual TLS if there are certificates.
 //!
-//! Without certificates anybody who reaches a port would be a member of the cluster, so then only loopback
-//! addresses are served. Knows nothing of frames.
+//! Without certificates, every process that reaches a port would be a member of the cluster. Only
+//! loopback addresses are then dialled and served. Knows nothing of frames.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,16 +15,17 @@ use crate::credentials::{self, Credentials};
 use crate::handshake::HandshakeError;
 use crate::stream::Stream;
 
-/// What is read at most of a dialer that was not authenticated, so that it can read why.
+/// The maximum number of bytes that are read from a dialer after a TLS error, so that it can read
+/// the reason.
 const LINGERED: usize = 64 << 10;
 
-/// The network; clones share their credentials.
+/// A transport over TCP. Clones share their credentials.
 #[derive(Clone, Debug)]
 pub struct TcpTransport {
     credentials: Option<Credentials>,
 }
 
-/// Why an address was not found fit.
+/// Why an address cannot be used.
 pub(crate) enum AddressError {
     NotLoopback,
     Io(io::Error),
@@ -62,16 +63,16 @@ impl TcpTransport {
         Ok(TcpListener::bind(&found[..]).await?)
     }
 
-    /// Connects, without a word being said yet.
+    /// Connects the socket, without TLS.
     pub(crate) async fn connect(&self, address: &str) -> Result<TcpStream, AddressError> {
         let found = self.resolve(address).await?;
         let socket = TcpStream::connect(&found[..]).await?;
-        // The writer gathers small frames itself; what it writes must not wait.
+        // The writer gathers small frames itself, so the socket must not delay them.
         socket.set_nodelay(true)?;
         Ok(socket)
     }
 
-    /// The dialer's part of TLS, if there are credentials.
+    /// Performs the dialer's side of TLS, if there are credentials.
     pub(crate) async fn secure_dialed(&self, socket: TcpStream) -> Result<Stream, HandshakeError> {
         let Some(credentials) = &self.credentials else {
             return Ok(Stream::tcp(socket));
@@ -80,7 +81,7 @@ impl TcpTransport {
         Ok(Stream::new(connector.connect(credentials::server_name(), socket).await?))
     }
 
-    /// The acceptor's part of TLS, if there are credentials.
+    /// Performs the acceptor's side of TLS, if there are credentials.
     pub(crate) async fn secure_accepted(
         &self,
         socket: TcpStream,
@@ -94,7 +95,7 @@ impl TcpTransport {
             Err(_) => Err(HandshakeError::Deadline),
             Ok(Ok(stream)) => Ok(Stream::new(stream)),
             Ok(Err((error, socket))) => {
-                // What comes of it does not matter: it is for the dialer's sake.
+                // Only for the dialer, so the result does not matter.
                 let _ = timeout_at(deadline, linger(socket)).await;
                 Err(error.into())
             }
@@ -102,8 +103,8 @@ impl TcpTransport {
     }
 }
 
-/// Closes so that the dialer can read the alert. Closing with something unread would reset the connection,
-/// and the alert might be lost.
+/// Closes a socket so that the dialer can read the alert. Closing with unread bytes would reset the
+/// connection and might discard the alert.
 async fn linger(mut socket: TcpStream) -> io::Result<()> {
     socket.shutdown().await?;
     let mut rest = socket.take(LINGERED as u64);

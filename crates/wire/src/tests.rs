@@ -1,4 +1,4 @@
-//! The crate as its users see it: one contract for all transports, and what TLS adds.
+//! Tests of the public interface: one contract for all transports, and the additions of TLS.
 
 mod authority;
 mod bed;

@@ -1,7 +1,7 @@
-//! Dialing and listening, whatever carries the bytes.
+//! Dials and listens over any transport.
 //!
-//! Accepting is quick and never waits for a dialer: the handshake is a future of its own, for the caller to
-//! run beside others. Knows nothing of what is said after the hello.
+//! Accepting never waits for a dialer: the handshake is a future of its own, which the caller runs
+//! concurrently. Knows nothing of what follows the handshake.
 
 use std::io;
 use std::time::Duration;
@@ -18,32 +18,33 @@ use crate::memory::{MemoryListener, MemoryTransport};
 use crate::net::{AddressError, TcpTransport};
 use crate::stream::Stream;
 
-/// How long to wait when the system has no socket to give, most often because too many files are open.
+/// The pause after a failed accept, most often because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why there is no connection, by what can be done about it.
+/// Why dialing failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
-    /// Nobody answers there now; later somebody may.
+    /// No process answers at the address. A retry may help.
     #[error("{address} cannot be reached: {reason}")]
     Unreachable {
-        /// Who was dialed.
+        /// The dialed address.
         address: String,
         /// What happened.
         reason: String,
     },
-    /// The two do not belong together; trying again does not help.
+    /// One side refused the other. A retry does not help.
     #[error("{0}")]
     Refused(Refusal),
-    /// One of the two has no certificate that the other trusts.
+    /// One side has no certificate that the other trusts.
     #[error("not authenticated: {0}")]
     NotAuthenticated(String),
     /// The address is not on loopback and there are no certificates.
     #[error(
-        "{address} is not a loopback address: without certificates only loopback addresses are dialed; make some with 'argiope certs init'"
+        "{address} is not a loopback address, and other addresses need certificates; \
+         create them with 'argiope certs init'"
     )]
     Unprotected {
-        /// Who was to be dialed.
+        /// The address.
         address: String,
     },
 }
@@ -64,38 +65,39 @@ impl DialError {
     }
 }
 
-/// Why nobody can be listened to at an address.
+/// Why listening failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The address is not on loopback and there are no certificates.
     #[error(
-        "{address} is not a loopback address: without certificates only loopback addresses are served; make some with 'argiope certs init'"
+        "{address} is not a loopback address, and other addresses need certificates; \
+         create them with 'argiope certs init'"
     )]
     Unprotected {
-        /// Where it was to be listened.
+        /// The address.
         address: String,
     },
-    /// The address is not there to be used, or used already.
+    /// The address does not exist here, or is in use.
     #[error("cannot listen at {address}: {error}")]
     Io {
-        /// Where it was to be listened.
+        /// The address.
         address: String,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
-/// What carries the bytes.
+/// A transport: what carries the bytes.
 #[derive(Clone, Debug)]
 pub enum Transport {
-    /// The network.
+    /// TCP, with or without TLS.
     Net(TcpTransport),
-    /// This process.
+    /// Pipes within this process.
     Memory(MemoryTransport),
 }
 
 impl Transport {
-    /// Connects to who listens at the address, if both want it.
+    /// Connects to the process that listens at an address, if both sides accept.
     pub async fn dial(
         &self,
         address: &str,
@@ -111,7 +113,7 @@ impl Transport {
         connection.map_err(|error| DialError::from_handshake(address, error))
     }
 
-    /// A stream to who listens at the address, authenticated if need be, without a word being said on it.
+    /// Opens a stream to an address, with TLS if there are certificates, before the handshake.
     pub(crate) async fn open(&self, address: &str) -> Result<Stream, DialError> {
         match self {
             Self::Net(net) => {
@@ -127,12 +129,12 @@ impl Transport {
             }
             Self::Memory(memory) => match memory.open(address).await {
                 Some(stream) => Ok(Stream::new(stream)),
-                None => Err(DialError::unreachable(address, &"nobody listens there")),
+                None => Err(DialError::unreachable(address, &"no process listens there")),
             },
         }
     }
 
-    /// Listens at an address. Port 0 is any that is free.
+    /// Listens at an address. Port 0 takes any free port.
     pub async fn listen(&self, address: &str) -> Result<Listener, ListenError> {
         let failed = |error| ListenError::Io { address: address.to_owned(), error };
         match self {
@@ -161,19 +163,19 @@ enum Source {
     Memory(MemoryListener),
 }
 
-/// Accepts dialers; dropping it frees the address and leaves the connections alone.
+/// Accepts dialers. Dropping it frees the address and keeps the connections.
 pub struct Listener {
     address: String,
     source: Source,
 }
 
 impl Listener {
-    /// Where it listens, with the real port.
+    /// The address, with the actual port.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The next dialer, of whom nothing is known yet. Can be abandoned without losing one.
+    /// Waits for the next dialer, before its handshake. Safe to cancel.
     pub async fn accept(&mut self) -> IncomingConnection {
         match &mut self.source {
             Source::Net(listener, net) => loop {
@@ -184,7 +186,7 @@ impl Listener {
                             raw: Raw::Net(socket, net.clone()),
                         };
                     }
-                    // Either this dialer is gone already, or the system is short of something for a while.
+                    // The dialer is gone already, or the system is short of a resource.
                     Err(_) => tokio::time::sleep(PAUSE).await,
                 }
             },
@@ -201,20 +203,22 @@ enum Raw {
     Memory(DuplexStream),
 }
 
-/// Somebody who dialed. Dropping it hangs up.
+/// A dialer before its handshake. Dropping it closes the connection.
 pub struct IncomingConnection {
     from: String,
     raw: Raw,
 }
 
 impl IncomingConnection {
-    /// The address that the dialer has on the network; empty within a process.
+    /// The network address of the dialer. Empty within a process.
     pub fn from(&self) -> &str {
         &self.from
     }
 
-    /// Makes a connection of it, if both want it and `check` has nothing against it. Takes as long as the
-    /// dialer takes, up to the limit: run it beside the accepting of others.
+    /// Performs the handshake. Succeeds if both sides accept and `check` finds no reason against
+    /// it.
+    ///
+    /// The dialer decides how long it takes, up to the limit. Run it concurrently with `accept`.
     pub async fn handshake(
         self,
         me: &Hello,

@@ -1,7 +1,7 @@
-//! Writes the queued frames of one connection, many small ones at once.
+//! Writes the queued frames of one connection, many small frames at once.
 //!
-//! What waits in the queue goes out in one write, and is flushed when the queue is empty. Knows nothing of
-//! what is in a frame.
+//! Queued frames go out in one write, and are flushed when the queue is empty. Knows nothing of the
+//! content of a frame.
 
 use std::io;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::connection::{ConnectionPhase, Shared};
 use crate::frame::GOODBYE;
 use crate::stream::ByteWriter;
 
-/// So many bytes are gathered before they are written; a larger frame is written from where it is.
+/// The number of bytes that are gathered before a write. A larger frame is written without a copy.
 const GATHERED: usize = 64 << 10;
-/// So many frames are taken out of the queue at once.
+/// The maximum number of frames that are taken out of the queue at once.
 const BATCH: usize = 64;
 
-/// Writes until all senders are gone, or the connection is cut.
+/// Writes until all senders are dropped, or the connection is cut.
 pub(crate) async fn run(
     writer: ByteWriter,
     mut queued: mpsc::Receiver<Bytes>,
@@ -32,11 +32,11 @@ pub(crate) async fn run(
     let mut output = Output { writer, gathered: Vec::new(), stall };
     let written = tokio::select! {
         biased;
-        // The receiver gave up; nobody wants the rest.
+        // The receiver ended the connection, so the rest is dropped.
         _ = progress.wait_for(|progress| *progress == ConnectionPhase::Cut) => None,
         written = drain(&mut output, &mut queued, &shared) => Some(written),
     };
-    // First, so that whoever learns of the end finds the senders closed.
+    // First, so that a task that sees the new phase finds the senders closed.
     queued.close();
     shared.free_bytes.close();
     match written {
@@ -58,7 +58,7 @@ pub(crate) async fn run(
 
 enum Failure {
     Stalled,
-    /// Which error it was, the reader finds out too, after the other side's last words.
+    /// The receiver finds the same error, after the frames that still arrive.
     Network,
 }
 
@@ -99,7 +99,7 @@ struct Output {
 
 impl Output {
     async fn write_frame(&mut self, frame: &Bytes) -> Result<(), Failure> {
-        // Senders refuse what is longer than a length can say.
+        // Senders refuse frames that a length cannot express.
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         self.gathered.extend_from_slice(&length.to_be_bytes());
         if frame.len() < GATHERED {
@@ -121,13 +121,13 @@ impl Output {
 
     async fn flush(&mut self) -> Result<(), Failure> {
         self.write_gathered().await?;
-        // TLS has some of it still in a buffer of its own, which is small.
+        // TLS keeps some bytes in a small buffer of its own.
         timeout(self.stall, self.writer.flush()).await.map_err(|_| Failure::Stalled)??;
         Ok(())
     }
 }
 
-/// Every write has its own deadline: a slow reader is not a dead one.
+/// Every write has its own deadline, because a slow reader is not a dead one.
 async fn write_all(
     writer: &mut ByteWriter,
     mut bytes: &[u8],

@@ -28,6 +28,13 @@ export const cases = {
     equal(operable(`${below}<div style='${FULL}'></div>`), false);
     equal(operable("<button style='position: absolute; top: -3000px'>b</button>"), false);
   },
+  "what is at the lower edge of the view is operable, whatever fraction of a pixel": () => {
+    const room = "<div style='position: absolute; top: 0; width: 1px; height: 3000px'></div>";
+    for (let above = 30; above > -5; above -= 0.25) {
+      const style = `position: absolute; left: 8px; top: ${innerHeight - above}px; height: 22px`;
+      equal([above, operable(`<button style='${style}'>b</button>${room}`)], [above, true]);
+    }
+  },
   "what is under a modal dialog is not operable": () => {
     const button = show("<button>b</button><dialog><i>text</i></dialog>");
     /** @type {HTMLDialogElement} */ (document.querySelector("dialog")).showModal();

@@ -10,23 +10,23 @@ pub enum CallError {
     Protocol {
         /// The protocol's error number.
         code: i64,
-        /// In the browser's words.
+        /// The browser's text.
         message: String,
     },
-    /// The renderer process behind the session died; the session is of no more use.
+    /// The renderer process behind the session died; the session is unusable.
     #[error("the page's process died")]
     Crashed,
-    /// The session has ended, or never was.
+    /// The session has ended, or never existed.
     #[error("the session has ended")]
     SessionGone,
     /// The connection is closed.
     #[error("the connection to the browser is closed: {0}")]
     ConnectionClosed(Closed),
-    /// There was no answer in time. The browser may still perform the call.
-    #[error("no answer from the browser in time")]
+    /// No answer before the deadline. The browser may still perform the call.
+    #[error("the browser did not answer before the deadline")]
     Deadline,
-    /// The answer (or the call's parameters) could not be read as what they should be.
-    #[error("the answer is not what it should be: {0}")]
+    /// The answer (or the call's parameters) does not have the form that the protocol describes.
+    #[error("the browser's answer does not follow the protocol: {0}")]
     Malformed(String),
 }
 
@@ -36,13 +36,13 @@ pub enum Closed {
     /// The browser ended, or closed its side.
     #[error("the browser has ended")]
     Ended,
-    /// We closed it.
-    #[error("closed by argiope")]
+    /// Argiope closed it.
+    #[error("argiope closed it")]
     ByUs,
     /// A message was larger than [`MAX_MESSAGE`].
-    #[error("a message of more than {} MB", MAX_MESSAGE >> 20)]
+    #[error("the browser sent a message of more than {} MB", MAX_MESSAGE >> 20)]
     TooLarge,
     /// The pipe failed.
-    #[error("{0}")]
+    #[error("the pipe failed: {0}")]
     Pipe(String),
 }

@@ -1,13 +1,15 @@
-//! What a connection knows: the calls that wait for their answers, and the sessions. No I/O here but the
-//! queue to the writer.
+//! What a connection knows: the calls that wait for their answers, and the sessions. No I/O, but
+//! for the queue to the writer.
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
+use super::log::{self, LoggedCall};
 use super::{CallError, Closed, SessionId};
+use crate::cdp::events::{SessionEvent, session_event};
 use crate::events::Queue;
 use crate::message::{self, ProtocolMessage};
 
@@ -16,6 +18,18 @@ pub(super) type CallAnswer = Result<Box<RawValue>, CallError>;
 pub(super) struct PendingCall {
     pub(super) session: Option<SessionId>,
     pub(super) answer: oneshot::Sender<CallAnswer>,
+    /// `None` where the log is off.
+    pub(super) logged: Option<LoggedCall>,
+}
+
+impl PendingCall {
+    pub(super) fn end(self, id: u64, answer: CallAnswer) {
+        if let Some(logged) = &self.logged {
+            log::on_answer(id, self.session.as_ref().map(SessionId::as_str), logged, &answer);
+        }
+        // A reply that is dropped meanwhile needs no answer.
+        let _ = self.answer.send(answer);
+    }
 }
 
 pub(super) struct Session {
@@ -40,9 +54,9 @@ impl State {
         &mut self,
         id: u64,
         session: Option<&SessionId>,
-        method: &str,
+        method: &'static str,
         params: &P,
-    ) -> Result<(), CallError> {
+    ) -> Result<Option<LoggedCall>, CallError> {
         if let Some(reason) = &self.closed {
             return Err(CallError::ConnectionClosed(reason.clone()));
         }
@@ -53,56 +67,35 @@ impl State {
                 Some(_) => {}
             }
         }
-        let bytes = message::encode(id, session.map(SessionId::as_str), method, params)
+        let session = session.map(SessionId::as_str);
+        let bytes = message::encode(id, session, method, params)
             .map_err(|error| CallError::Malformed(error.to_string()))?;
+        let logged = log::on_sent(id, session, method, &bytes);
         let sent = self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send(bytes).is_ok());
-        if sent { Ok(()) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
+        if sent { Ok(logged) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
     }
 
     pub(super) fn answer(&mut self, id: u64, answer: CallAnswer) {
         // A call whose reply was dropped is no longer here.
         if let Some(call) = self.pending.remove(&id) {
-            let _ = call.answer.send(answer);
+            call.end(id, answer);
         }
     }
 
     /// Keeps the sessions up to date.
     pub(super) fn follow(&mut self, method: &str, incoming: &ProtocolMessage<'_>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Attached<'a> {
-            session_id: &'a str,
-            #[serde(borrow)]
-            target_info: Target<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Target<'a> {
-            target_id: &'a str,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Detached<'a> {
-            session_id: &'a str,
-        }
         let params = incoming.params.map_or("{}", RawValue::get);
-        match method {
-            "Target.attachedToTarget" => match serde_json::from_str::<Attached<'_>>(params) {
-                Ok(attached) => self.begin(attached.session_id, attached.target_info.target_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Target.detachedFromTarget" => match serde_json::from_str::<Detached<'_>>(params) {
-                Ok(detached) => self.end(detached.session_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Target.targetCrashed" => match serde_json::from_str::<Target<'_>>(params) {
-                Ok(target) => self.crash(|_, session| *session.target == *target.target_id),
-                Err(_) => self.malformed += 1,
-            },
-            "Inspector.targetCrashed" => {
+        match session_event(method, params) {
+            Ok(None) => {}
+            Ok(Some(SessionEvent::Attached { session, target })) => self.begin(session, target),
+            Ok(Some(SessionEvent::Detached { session })) => self.end(session),
+            Ok(Some(SessionEvent::TargetCrashed { target })) => {
+                self.crash(|_, session| *session.target == *target);
+            }
+            Ok(Some(SessionEvent::SessionCrashed)) => {
                 self.crash(|id, _| Some(id.as_str()) == incoming.session);
             }
-            _ => {}
+            Err(_) => self.malformed += 1,
         }
     }
 
@@ -136,14 +129,14 @@ impl State {
     fn fail_calls(&mut self, session: &str, error: &CallError) {
         let of_session =
             |call: &PendingCall| call.session.as_ref().is_some_and(|id| id.as_str() == session);
-        for (_, call) in self.pending.extract_if(|_, call| of_session(call)) {
-            let _ = call.answer.send(Err(error.clone()));
+        for (id, call) in self.pending.extract_if(|_, call| of_session(call)) {
+            call.end(id, Err(error.clone()));
         }
     }
 }
 
 pub(super) fn answer_of(incoming: ProtocolMessage<'_>) -> CallAnswer {
-    /// What Chromium says of a session that it does not know.
+    /// Chromium's error number for a session that it does not know.
     const NO_SESSION: i64 = -32001;
     match (incoming.error, incoming.result) {
         (Some(error), _) if error.code == NO_SESSION => Err(CallError::SessionGone),

@@ -1,87 +1,79 @@
-//! The browser's own input: what a page takes for a real user.
+//! The browser's own input, which a page cannot tell from a user's.
 
 use argiope_explore::page::Kind;
-use serde_json::{Value, json};
 
 use super::{ANSWER, PathStep, Point, Tab, TabError, TabPosition};
+use crate::cdp::{DispatchKeyEvent, DispatchMouseEvent};
 
 impl Tab {
-    /// One step by the browser's input: aim, act, settle.
+    /// Performs one step by the browser's input: aim, act, settle.
     pub(super) async fn run_trusted(&mut self, step: &PathStep) -> Result<TabPosition, TabError> {
-        // Moves of the pointer wait for the next frame, or for what is done after them.
+        // A move of the pointer has no effect before the next frame or the next press.
         if !self.settings.frames && step.kind == Kind::Hover {
             return Err(self.needs_frames());
         }
         let place = serde_json::to_string(&step.place)
             .map_err(|error| TabError::Confused(error.to_string()))?;
         let point: Option<Point> = self.ask(&format!("aim({place})"), 1).await?;
-        let Some(Point { x, y }) = point else {
+        let Some(point) = point else {
             return Ok(TabPosition { missing: true, ..self.settle().await? });
         };
         self.pointed = true;
-        let mouse = |kind: &str, button: &str, count: u32| {
-            (
-                "Input.dispatchMouseEvent",
-                json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": count}),
-            )
-        };
-        let moved = mouse("mouseMoved", "none", 0);
-        let clicked = |button, count| {
-            [mouse("mousePressed", button, count), mouse("mouseReleased", button, count)]
-        };
-        let mut calls = vec![moved];
-        match step.kind {
-            Kind::DoubleClick => {
-                calls.extend(clicked("left", 1));
-                calls.extend(clicked("left", 2));
-            }
-            Kind::ContextMenu => calls.extend(clicked("right", 1)),
-            Kind::Hover => {}
-            Kind::Key => calls = keys(&step.argument),
-            _ => calls.extend(clicked("left", 1)),
+        if step.kind == Kind::Key {
+            self.press_key(&step.argument).await?;
+        } else {
+            self.use_mouse(step.kind, point).await?;
         }
-        self.send_all(&calls).await?;
         let there = self.settle().await?;
         Ok(TabPosition { done: 1, ..there })
     }
 
-    async fn send_all(&self, calls: &[(&str, Value)]) -> Result<(), TabError> {
-        let connection = self.browser.connection();
-        let session = Some(&self.opened.session);
-        let replies: Vec<_> =
-            calls.iter().map(|(method, params)| connection.call(session, method, params)).collect();
+    async fn use_mouse(&self, kind: Kind, Point { x, y }: Point) -> Result<(), TabError> {
+        let mouse = |kind, button, click_count| {
+            self.call(&DispatchMouseEvent { kind, x, y, button, click_count })
+        };
+        let click = |button, count| {
+            [mouse("mousePressed", button, count), mouse("mouseReleased", button, count)]
+        };
+        let mut replies = vec![mouse("mouseMoved", "none", 0)];
+        match kind {
+            Kind::DoubleClick => {
+                replies.extend(click("left", 1));
+                replies.extend(click("left", 2));
+            }
+            Kind::ContextMenu => replies.extend(click("right", 1)),
+            Kind::Hover => {}
+            _ => replies.extend(click("left", 1)),
+        }
         for reply in replies {
             reply.within(ANSWER).await?;
         }
         Ok(())
     }
 
-    /// The pointer leaves the window, so that the next page is not under it.
-    pub(super) fn point_away(&self) {
-        let away = json!({"type": "mouseMoved", "x": -10, "y": -10});
-        drop(self.browser.connection().call(
-            Some(&self.opened.session),
-            "Input.dispatchMouseEvent",
-            &away,
-        ));
+    async fn press_key(&self, key: &str) -> Result<(), TabError> {
+        let windows_virtual_key_code = match key {
+            "Enter" => 13,
+            "Escape" => 27,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            _ => 40,
+        };
+        let replies = ["keyDown", "keyUp"].map(|kind| {
+            let text = if key == "Enter" && kind == "keyDown" { "\r" } else { "" };
+            self.call(&DispatchKeyEvent { kind, key, code: key, windows_virtual_key_code, text })
+        });
+        for reply in replies {
+            reply.within(ANSWER).await?;
+        }
+        Ok(())
     }
-}
 
-fn keys(name: &str) -> Vec<(&'static str, Value)> {
-    let code = match name {
-        "Enter" => 13,
-        "Escape" => 27,
-        "ArrowLeft" => 37,
-        "ArrowUp" => 38,
-        "ArrowRight" => 39,
-        _ => 40,
-    };
-    ["keyDown", "keyUp"]
-        .map(|kind| {
-            let text = if name == "Enter" && kind == "keyDown" { "\r" } else { "" };
-            let key =
-                json!({"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": text});
-            ("Input.dispatchKeyEvent", key)
-        })
-        .to_vec()
+    /// Moves the pointer out of the window, so that it is not on the next page.
+    pub(super) fn point_away(&self) {
+        let (kind, button) = ("mouseMoved", "none");
+        let away = DispatchMouseEvent { kind, x: -10.0, y: -10.0, button, click_count: 0 };
+        drop(self.call(&away));
+    }
 }

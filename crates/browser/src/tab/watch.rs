@@ -1,19 +1,18 @@
-//! What happens to a tab while it is busy with something else, and must be answered: navigations, dialogs,
-//! downloads.
+//! The event task of a tab. It answers what cannot wait until the tab's present call ends:
+//! navigations, dialogs, downloads.
 
 use std::sync::{Arc, Mutex, PoisonError};
-
-use serde::Deserialize;
-use serde_json::json;
 
 use super::Outside;
 use crate::agent::AgentSettings;
 use crate::browser::OpenedTab;
+use crate::cdp::events::{LogEntry, OpenDialog, PausedRequest, TabEvent, tab_event};
+use crate::cdp::{self, ProtocolCall};
 use crate::connection::ProtocolConnection;
-use crate::events::{Event, Events};
+use crate::events::Events;
 use crate::note::Noted;
 
-/// What must be answered while the tab is busy: dialogs, navigations, downloads.
+/// What the event task needs to answer.
 pub(super) struct TabWatch {
     pub connection: ProtocolConnection,
     pub opened: OpenedTab,
@@ -24,37 +23,35 @@ pub(super) struct TabWatch {
 impl TabWatch {
     pub async fn run(self, mut events: Events) {
         while let Some(event) = events.next().await {
-            // An event that cannot be read is the browser's fault and concerns nobody here.
-            let _ = self.heard(&event);
-        }
-    }
-
-    fn heard(&self, event: &Event) -> Result<(), serde_json::Error> {
-        match &*event.method {
-            "Fetch.requestPaused" => self.request(&event.read()?),
-            "Page.javascriptDialogOpening" => self.dialog(event.read()?),
-            "Page.downloadWillBegin" => {
-                #[derive(Deserialize)]
-                struct Download {
-                    url: String,
-                }
-                self.note(Noted::Download(event.read::<Download>()?.url));
-                self.stayed();
+            match tab_event(&event) {
+                Ok(Some(event)) => self.on_event(event),
+                Ok(None) => {}
+                Err(error) => tracing::debug!(method = %event.method, %error, "unreadable event"),
             }
-            "Log.entryAdded" => self.logged(&event.read::<Logged>()?.entry),
-            _ => {}
         }
-        Ok(())
     }
 
-    fn send(&self, method: &str, params: &serde_json::Value) {
-        drop(self.connection.call(Some(&self.opened.session), method, params));
+    fn on_event(&self, event: TabEvent) {
+        match event {
+            TabEvent::RequestPaused(request) => self.on_request_paused(&request),
+            TabEvent::DialogOpening(dialog) => self.on_dialog_opening(dialog),
+            TabEvent::DownloadBegins(download) => {
+                self.note(Noted::Download(download.url));
+                self.stay();
+            }
+            TabEvent::Logged(entry) => self.on_logged(&entry),
+        }
+    }
+
+    /// Sends a call whose answer does not matter.
+    fn send<C: ProtocolCall>(&self, call: &C) {
+        drop(self.connection.call(Some(&self.opened.session), call));
     }
 
     /// Tells the agent that the page is not left after all.
-    fn stayed(&self) {
+    fn stay(&self) {
         let expression = format!("window[{:?}]?.stayed()", self.settings.secret);
-        self.send("Runtime.evaluate", &json!({"expression": expression}));
+        self.send(&cdp::Evaluate::new(&expression));
     }
 
     fn note(&self, noted: Noted) {
@@ -64,91 +61,53 @@ impl TabWatch {
         }
     }
 
-    /// A document is about to be fetched, perhaps after a redirect.
-    fn request(&self, paused: &Paused) {
+    /// The browser is about to request a document, perhaps after a redirect.
+    fn on_request_paused(&self, paused: &PausedRequest) {
+        let PausedRequest { request_id, frame_id, request } = paused;
         let loading = self.outside.lock().unwrap_or_else(PoisonError::into_inner).loading;
-        let main = paused.frame_id == self.opened.target.0;
-        if main && !loading && !same_origin(&paused.request.url, &self.settings.origin) {
-            self.note(Noted::OutOfScope(paused.request.url.clone()));
-            let refuse = json!({"requestId": paused.request_id, "errorReason": "Aborted"});
-            self.send("Fetch.failRequest", &refuse);
-            self.stayed();
+        let is_main = *frame_id == self.opened.target.0;
+        if is_main && !loading && !is_same_origin(&request.url, &self.settings.origin) {
+            self.note(Noted::OutOfScope(request.url.clone()));
+            self.send(&cdp::FailRequest { request_id, error_reason: "Aborted" });
+            self.stay();
         } else {
-            self.send("Fetch.continueRequest", &json!({"requestId": paused.request_id}));
+            self.send(&cdp::ContinueRequest { request_id });
         }
     }
 
-    /// The browser drops connections when an interface of the machine comes or goes (a container, a tunnel), also those
-    /// that do not go over it, and tells the page no more than that its request failed.
-    fn logged(&self, entry: &Entry) {
-        if entry.disturbs(&self.settings.site) {
+    /// The browser drops all connections when an interface of the machine comes or goes (a
+    /// container, a tunnel), and the page learns only that its request failed.
+    fn on_logged(&self, entry: &LogEntry) {
+        if disturbs(entry, &self.settings.site) {
             self.outside.lock().unwrap_or_else(PoisonError::into_inner).disturbed = true;
         }
     }
 
-    /// Those that the agent does not answer itself, such as the one before a page is left.
-    fn dialog(&self, Dialog { kind, message }: Dialog) {
+    /// Answers dialogs that the agent does not, such as the one before a page is left.
+    fn on_dialog_opening(&self, OpenDialog { kind, message }: OpenDialog) {
         self.note(Noted::Dialog(kind, message));
-        self.send("Page.handleJavaScriptDialog", &json!({"accept": true}));
+        self.send(&cdp::HandleDialog { accept: true });
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Paused {
-    request_id: String,
-    frame_id: String,
-    request: Request,
+/// Whether a request of the application itself failed because of the machine's network. Outside
+/// hosts do not count: a machine without a network can crawl what it serves itself.
+fn disturbs(entry: &LogEntry, site: &str) -> bool {
+    let host =
+        entry.url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
+    let is_inside =
+        |host: &str| host == site || host.strip_suffix(site).is_some_and(|sub| sub.ends_with('.'));
+    entry.source == "network" && is_disturbance(&entry.text) && host.is_some_and(is_inside)
 }
 
-#[derive(Deserialize)]
-struct Request {
-    url: String,
-}
-
-#[derive(Deserialize)]
-struct Logged {
-    entry: Entry,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    source: String,
-    text: String,
-    #[serde(default)]
-    url: String,
-}
-
-impl Entry {
-    /// Whether a request of the application itself failed for the machine's network. That outside hosts cannot be reached
-    /// may well be how things are: a machine without a network crawls what it serves itself.
-    fn disturbs(&self, site: &str) -> bool {
-        let host = self
-            .url
-            .split_once("://")
-            .and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
-        let inside = |host: &str| {
-            host == site || host.strip_suffix(site).is_some_and(|sub| sub.ends_with('.'))
-        };
-        self.source == "network" && is_disturbance(&self.text) && host.is_some_and(inside)
-    }
-}
-
-#[derive(Deserialize)]
-struct Dialog {
-    #[serde(rename = "type")]
-    kind: String,
-    message: String,
-}
-
-/// Whether the browser says that a request failed for the machine's network alone.
+/// Whether the browser says that a request failed because of the machine's network.
 pub(super) fn is_disturbance(text: &str) -> bool {
     ["ERR_NETWORK_CHANGED", "ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_IO_SUSPENDED"]
         .iter()
         .any(|reason| text.contains(&format!("net::{reason}")))
 }
 
-fn same_origin(url: &str, origin: &str) -> bool {
+fn is_same_origin(url: &str, origin: &str) -> bool {
     url.strip_prefix(origin)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
 }
@@ -160,8 +119,8 @@ mod tests {
     #[test]
     fn only_the_network_under_the_application_itself_disturbs() {
         let disturbs = |source: &str, text: &str, url: &str| {
-            let entry = Entry { source: source.into(), text: text.into(), url: url.into() };
-            entry.disturbs("app.test")
+            let entry = LogEntry { source: source.into(), text: text.into(), url: url.into() };
+            disturbs(&entry, "app.test")
         };
         let changed = "Failed to load resource: net::ERR_NETWORK_CHANGED";
         assert!(disturbs("network", changed, "http://app.test:8080/api"));

@@ -1,5 +1,5 @@
-//! The modules of the page agent, each in a real page: every case of `agent/tests/*.test.js` runs in
-//! a document of its own, with the module under test and what it imports, and nothing else.
+//! The modules of the page agent, each in a real page: every case of `agent/tests/*.test.js` runs
+//! in a document of its own, with the module under test and what it imports, and nothing else.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::agent::script::{MODULES, assemble, imports};
+use argiope_browser::cdp::{self, ProtocolCall};
 use argiope_browser::{Browser, ProtocolConnection, SessionId};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::real::{Place, settings};
 use crate::tab::serve;
@@ -51,23 +52,21 @@ struct TestPage<'a> {
 }
 
 impl TestPage<'_> {
-    async fn call(&self, method: &str, parameters: Value) -> Value {
-        let call = self.connection.call(Some(self.session), method, &parameters);
-        call.read_within(LIMIT).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+    async fn call<C: ProtocolCall>(&self, call: &C) -> C::Answer {
+        let reply = self.connection.call(Some(self.session), call);
+        reply.within(LIMIT).await.unwrap_or_else(|error| panic!("{}: {error}", C::METHOD))
     }
 
     async fn evaluate(&self, expression: &str) -> Result<Value, String> {
-        let parameters =
-            json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.call("Runtime.evaluate", parameters).await;
-        match answer["exceptionDetails"]["exception"]["description"].as_str() {
-            Some(thrown) => Err(thrown.to_owned()),
-            None => Ok(answer["result"]["value"].clone()),
+        let evaluation = self.call(&cdp::Evaluate::value(expression)).await;
+        match evaluation.exception().unwrap() {
+            Some(exception) => Err(exception),
+            None => Ok(evaluation.value().unwrap().unwrap_or_default()),
         }
     }
 
     async fn load(&self, url: &str) {
-        self.call("Page.navigate", json!({"url": url})).await;
+        self.call(&cdp::Navigate { url }).await;
         let loaded = "document.readyState === 'complete' ? true : \
                       new Promise((resolve) => { onload = () => resolve(true); })";
         self.evaluate(loaded).await.unwrap();
@@ -76,8 +75,8 @@ impl TestPage<'_> {
     /// The cases of one test file that fail.
     async fn failures(&self, name: &str, url: &str) -> Vec<String> {
         let test = std::fs::read_to_string(directory().join(name)).unwrap();
-        let source = json!({"source": script_of(&test, url)});
-        let added = self.call("Page.addScriptToEvaluateOnNewDocument", source).await;
+        let script = script_of(&test, url);
+        let added = self.call(&cdp::AddScript { source: &script }).await;
         self.load(url).await;
         let cases = self.evaluate("Object.keys(agentCases)").await;
         let cases = cases.unwrap_or_else(|error| panic!("{name} does not load: {error}"));
@@ -92,7 +91,7 @@ impl TestPage<'_> {
         if cases.as_array().unwrap().is_empty() {
             failed.push(format!("{name} has no cases"));
         }
-        self.call("Page.removeScriptToEvaluateOnNewDocument", added).await;
+        self.call(&cdp::RemoveScript { identifier: &added.identifier }).await;
         failed
     }
 }
@@ -104,8 +103,8 @@ async fn every_module_of_the_page_agent_passes_its_cases() {
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
     let opened = browser.new_tab_session().await.unwrap();
     let page = TestPage { connection: browser.connection(), session: &opened.session };
-    page.call("Page.enable", json!({})).await;
-    page.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
+    page.call(&cdp::EnablePage {}).await;
+    page.call(&cdp::SetFocusEmulation { enabled: true }).await;
     let mut failed = Vec::new();
     for module in MODULES {
         failed.extend(page.failures(&module.name.replace(".js", ".test.js"), &url).await);

@@ -1,4 +1,4 @@
-//! Tabs that are never drawn: which pages can do with them, and which say that they cannot.
+//! Tabs that are never drawn: which pages work in them, and which need frames.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ async fn a_page_that_waits_to_be_drawn_says_so() {
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
     assert!(
         browser.can_do_without_frames(),
-        "this wants the headless shell; other browsers always draw"
+        "this test needs the headless shell; other browsers always draw"
     );
     for &(expected, page) in PAGES {
         assert_eq!(needs(&browser, page).await, expected, "{page}");

@@ -1,8 +1,9 @@
-//! A real browser is started, spoken to and ended.
+//! Starts, calls and ends a real browser.
 
+use argiope_browser::cdp::Evaluate;
 use argiope_browser::connection::Closed;
 use argiope_browser::{Browser, CallError};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::real::{Place, evaluate, has_ended, processes_with, settings, signal};
 
@@ -64,12 +65,12 @@ async fn a_thousand_calls_are_sent_before_the_first_answer_is_read() {
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
     let tab = browser.new_tab_session().await.unwrap();
     let call = |number: usize| {
-        let params = json!({"expression": format!("{number} * 2")});
-        browser.connection().call_as::<Value, _>(Some(&tab.session), "Runtime.evaluate", &params)
+        let expression = format!("{number} * 2");
+        browser.connection().call(Some(&tab.session), &Evaluate::new(&expression))
     };
     let calls: Vec<_> = (0..1000).map(call).collect();
     for (number, call) in calls.into_iter().enumerate() {
-        assert_eq!(call.await.unwrap()["result"]["value"], number * 2);
+        assert_eq!(call.await.unwrap().value::<usize>().unwrap(), Some(number * 2));
     }
     assert_eq!(browser.connection().malformed(), 0);
 }
@@ -81,7 +82,7 @@ async fn a_killed_renderer_fails_its_own_session_only() {
     let victim = browser.new_tab_session().await.unwrap();
     let bystander = browser.new_tab_session().await.unwrap();
     let connection = browser.connection();
-    // The process of the victim is known by its size.
+    // The victim is the process with the most memory.
     let large = "globalThis.large = new Uint8Array(300 << 20).fill(1); 1";
     evaluate(connection, &victim.session, large).await.unwrap();
     evaluate(connection, &bystander.session, "1").await.unwrap();

@@ -1,4 +1,5 @@
-//! The process of a real Chromium and the connection to it. Where no browser is installed these tests fail.
+//! The process of a real Chromium and the connection to it. Where no browser is installed these
+//! tests fail.
 
 mod agent;
 mod connection;

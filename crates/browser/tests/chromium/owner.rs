@@ -1,5 +1,5 @@
-//! What is left when the process that owns a browser is killed. Each test starts itself a second time, as
-//! the owner that is killed.
+//! What is left when the process that owns a browser is killed. Each test starts itself a second
+//! time, as the owner that is killed.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use argiope_browser::Browser;
-use serde_json::json;
+use argiope_browser::cdp::{EnableRuntime, Evaluate};
 
 use crate::real::{Place, has_ended, processes_with, settings, signal};
 
-/// Set for the process that is to be killed: where its profile goes.
+/// Set for the process that is killed: the directory of its profile.
 const OWNER: &str = "ARGIOPE_TEST_OWNER";
-/// Far more than it ever takes; a test that fails should say so.
+/// Far more than it takes, so that a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -23,12 +23,12 @@ fn a_killed_owner_leaves_no_process_and_its_profile_is_swept() {
     kill_owner_and_check(name, |_| ());
 }
 
-/// A browser that hangs does not hear that its pipe is closed.
+/// A browser that hangs does not notice that its pipe is closed.
 #[test]
 fn a_killed_owner_takes_a_hanging_browser_with_it() {
     let name = "owner::a_killed_owner_takes_a_hanging_browser_with_it";
     kill_owner_and_check(name, |browser| {
-        // Some come and go by themselves; the browser itself is there.
+        // Some processes come and go; the browser itself stays.
         let processes = processes_with(browser.profile().to_str().unwrap());
         assert!(processes.into_iter().filter(|pid| signal("STOP", *pid)).count() > 0);
     });
@@ -61,7 +61,7 @@ fn kill_owner_and_check(test: &str, before: impl FnOnce(&Browser)) {
     owner.wait().unwrap();
     let killed = Instant::now();
     loop {
-        // A process that was about to be started when we looked is found by its command line.
+        // A process that started since the last check is found by its command line.
         processes.extend(processes_with(profile.to_str().unwrap()));
         processes.retain(|pid| !has_ended(*pid));
         if processes.is_empty() {
@@ -77,14 +77,15 @@ fn kill_owner_and_check(test: &str, before: impl FnOnce(&Browser)) {
     assert!(next.profile().exists());
 }
 
-/// Starts a browser with a page that keeps its renderer busy for ever, says so, and waits to be killed.
+/// Starts a browser with a page whose script never ends, prints what it owns, and waits to be
+/// killed.
 async fn own(profiles: &Path, before: impl FnOnce(&Browser)) -> ! {
     let browser = Browser::launch(&settings(profiles)).await.unwrap();
     let tab = browser.new_tab_session().await.unwrap();
     let (connection, session) = (browser.connection(), Some(&tab.session));
-    connection.call(session, "Runtime.enable", &json!({})).await.unwrap();
-    let spin = json!({"expression": "console.log('spinning'); for (;;) {}"});
-    let _spinning = connection.call(session, "Runtime.evaluate", &spin);
+    connection.call(session, &EnableRuntime {}).await.unwrap();
+    let spin = Evaluate::new("console.log('spinning'); for (;;) {}");
+    let _spinning = connection.call(session, &spin);
     let mut events = connection.events(&tab.session).unwrap();
     while &*events.next().await.unwrap().method != "Runtime.consoleAPICalled" {}
     before(&browser);

@@ -1,12 +1,13 @@
-//! The browser that the tests drive, and what can be asked about processes.
+//! The browser that the tests drive, and facts about processes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use argiope_browser::cdp::Evaluate;
 use argiope_browser::find::find;
 use argiope_browser::{CallError, LaunchSettings, ProtocolConnection, SessionId};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Settings for the browser that argiope would find, with its profile in the given directory.
 pub fn settings(profiles: &Path) -> LaunchSettings {
@@ -22,9 +23,8 @@ pub async fn evaluate(
     session: &SessionId,
     expression: &str,
 ) -> Result<Value, CallError> {
-    let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-    let answer: Value = connection.call_as(Some(session), "Runtime.evaluate", &params).await?;
-    Ok(answer["result"]["value"].clone())
+    let evaluation = connection.call(Some(session), &Evaluate::value(expression)).await?;
+    Ok(evaluation.value()?.unwrap_or_default())
 }
 
 /// The processes whose command line holds a text.
@@ -37,22 +37,22 @@ pub fn processes_with(text: &str) -> BTreeSet<u32> {
     names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(holds).collect()
 }
 
-/// Whether a process is gone, or dead and not yet waited for by its parent.
+/// Whether a process has ended, even if its parent has not waited for it yet.
 pub fn has_ended(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.is_empty() || stat.contains(") Z ") || stat.contains(") X ")
 }
 
-/// Sends a signal, by its name; says whether there was a process to take it.
+/// Sends a signal, by its name; returns whether the process exists.
 pub fn signal(name: &str, pid: u32) -> bool {
     Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap().success()
 }
 
-/// A directory of one test, removed with this value.
+/// A directory of one test; dropping the value removes it.
 pub struct Place(pub PathBuf);
 
 impl Place {
-    /// Makes it.
+    /// Creates it.
     pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("argiope-{name}-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What happens to a tab between a page and the network: connections that fail, documents that are left.
+//! A tab between a page and the network: connections that fail, documents that are left.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +29,7 @@ const SCRIPT: &str =
     "<!doctype html><title>script</title><form method=post action=/sent><input name=size value=3></form>
     <button onclick='document.forms[0].submit()'>send</button>";
 
-/// The first click asks something, the second changes the page, the third goes on without end.
+/// The first click opens a dialog, the second changes the page, the third begins a slow request.
 const COUNTS: &str = "<!doctype html><title>counts</title><button>0</button><script>
     const button = document.querySelector('button');
     button.onclick = () => {
@@ -39,7 +39,7 @@ const COUNTS: &str = "<!doctype html><title>counts</title><button>0</button><scr
     };
 </script>";
 
-/// Serves one page, and under other addresses a page that says what was asked for, as long as the test lives.
+/// Serves one page, and at other addresses a page that echoes the request, until the test ends.
 pub fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -54,7 +54,7 @@ pub fn serve(page: &'static str) -> String {
 fn answer(stream: &TcpStream, page: &str) {
     let mut reader = BufReader::new(stream);
     let (mut first, mut length) = (String::new(), 0);
-    // A browser that has thought better of it is no concern of ours.
+    // A browser may close the connection early.
     let _ = reader.read_line(&mut first);
     for line in reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
         if let Some(number) = line.to_lowercase().strip_prefix("content-length:") {
@@ -95,7 +95,7 @@ pub async fn click(tab: &mut Tab) -> PathStep {
 }
 
 #[tokio::test]
-async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
+async fn a_page_without_a_network_is_not_mistaken_for_the_application() {
     let place = Place::new("offline");
     let url = serve(ASKS);
     let (browser, opened, mut tab) = open(&place, &url).await;
@@ -104,8 +104,9 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
         for (method, parameters) in
             [("Network.enable", json!({})), ("Network.emulateNetworkConditions", conditions)]
         {
-            let call = browser.connection().call(Some(&opened.session), method, &parameters);
-            call.within(Duration::from_secs(20)).await.unwrap();
+            let session = Some(&opened.session);
+            let reply = browser.connection().call_method::<_, ()>(session, method, &parameters);
+            reply.within(Duration::from_secs(20)).await.unwrap();
         }
     };
 
@@ -119,7 +120,7 @@ async fn what_a_page_does_without_a_network_is_not_taken_for_the_application() {
     assert_ne!(tab.run(&[click]).await.unwrap().raw, before.raw);
 }
 
-/// The first time a document is left nobody watches over it yet: the navigation is held and made again.
+/// The first navigation is held until argiope watches, and then repeated.
 #[tokio::test]
 async fn a_form_is_sent_the_first_time_as_it_is_the_second() {
     sent_twice("form", FORM, "POST /sent HTTP/1.1: size=3&amp;colour=red").await;
@@ -156,7 +157,7 @@ async fn raws(tab: &mut Tab, url: &str, step: &PathStep, many: usize) -> Vec<Raw
 }
 
 #[tokio::test]
-async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_step() {
+async fn the_notes_of_a_first_time_step_belong_to_that_step() {
     let place = Place::new("counts");
     let url = serve(COUNTS);
     let (_browser, _, mut tab) = open(&place, &url).await;
@@ -171,7 +172,7 @@ async fn what_happens_when_a_step_is_done_for_the_first_time_is_told_of_that_ste
     assert_eq!(
         (known.done, known.notes.len(), known.passed.len()),
         (2, 0, 0),
-        "what is known is not told"
+        "known steps have no notes"
     );
 
     tab.load(&url).await.unwrap();

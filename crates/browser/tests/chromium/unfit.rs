@@ -9,8 +9,8 @@ use argiope_browser::{Browser, CallError, Executable, LaunchError, LaunchSetting
 
 use crate::real::{Place, processes_with};
 
-/// Writes a shell script. Another process writes it: a file that this one still had open for writing
-/// while another test starts a process could not be executed.
+/// Writes a shell script. Another process writes it: a file that this one still had open for
+/// writing while another test starts a process could not be executed.
 fn script(place: &Place, name: &str, body: &str) -> PathBuf {
     let path = place.0.join(name);
     let written = Command::new("/bin/sh")
@@ -78,7 +78,7 @@ fn the_browser_that_is_given_wins_then_the_environment_then_the_first_name_on_th
 }
 
 #[tokio::test]
-async fn a_browser_that_ends_at_once_is_an_error_with_its_last_words() {
+async fn a_browser_that_ends_at_once_is_an_error_with_its_standard_error() {
     let place = Place::new("exits");
     let path = script(&place, "chromium", "echo 'cannot open \\033display' >&2; exit 7");
     let error = Browser::launch(&launch_settings(&place, path)).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn a_browser_that_ends_at_once_is_an_error_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn a_browser_that_says_nothing_is_given_up_and_ended() {
+async fn a_browser_that_does_not_answer_is_killed() {
     let place = Place::new("mute");
     let path = script(&place, "chromium", "echo thinking >&2; while :; do sleep 1000; done");
     let mut settings = launch_settings(&place, path);
@@ -106,6 +106,6 @@ async fn a_program_that_is_gone_is_named() {
     let place = Place::new("gone");
     let error = Browser::launch(&launch_settings(&place, place.0.join("none"))).await.unwrap_err();
     assert!(matches!(error, LaunchError::Start { .. }), "{error:?}");
-    assert!(error.to_string().contains("none cannot be started"), "{error}");
+    assert!(error.to_string().contains("cannot start"), "{error}");
     assert_eq!(profiles_in(&place), 0);
 }

@@ -104,7 +104,7 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         if let Some((address, metrics)) = metrics {
             crate::metrics::serve(address, metrics).await?;
         }
-        Ok(controller::run(plan, &args.listen, ready, &mut |what| tracing::info!("{what}")).await)
+        Ok(controller::run(plan, &args.listen, ready).await)
     })??;
     ended.map_err(|error| match error {
         ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {

@@ -1,4 +1,4 @@
-//! What a controller makes of the outcome of a job.
+//! Handles the outcomes of jobs.
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::StateKey;
@@ -11,13 +11,13 @@ use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::route::Hop;
 use crate::spent::Spent;
 
-/// What a crawler that is elsewhere was led astray by.
+/// Why a crawler is in another state than expected.
 enum Astray {
-    /// By loading the URL.
+    /// Loading the URL led there.
     Load,
-    /// By a transition, which led there.
+    /// A transition led there.
     Step(Hop),
-    /// By nothing that was done: the page changed by itself.
+    /// No step explains it: the page changed by itself.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ impl Controller {
                 self.keep(Fact::PlainLink { action }, effects);
             }
         } else {
-            // One state too many; or the crawler took it for known, though it is not.
+            // The limit of states is reached, or the crawler did not describe a new state.
             self.lost_with(candidate, effects);
         }
         if !self.busy.contains_key(&crawler) {
@@ -91,7 +91,7 @@ impl Controller {
                 let often = self.troubles.went_wrong(hop.slot);
                 self.strayed(hop.slot, at, &mut strays, effects);
                 if often {
-                    // One that goes right in every second attempt is not to be relied on either.
+                    // A step that succeeds in every second attempt is unreliable too.
                     self.keep_strays(&strays, effects);
                 }
                 true
@@ -130,9 +130,10 @@ impl Controller {
         }
     }
 
-    /// A transition led elsewhere. That is recorded if the path began with a load (the second attempt
-    /// does) or if it happens again in another job: before that the application may have been in a state
-    /// that cannot be seen. But at once if the state is new, so that there is a way to every state.
+    /// A transition led to another state. It is recorded if the path began with a load (the second
+    /// attempt does) or if it happens again in another job. Before that, state that the page does
+    /// not show may be the cause. A stray to a new state is recorded at once, so that every state
+    /// has a path.
     fn strayed(
         &mut self,
         step: Slot,
@@ -217,7 +218,7 @@ impl Controller {
         }
     }
 
-    /// A candidate's crawler was lost, or what it told could not be used.
+    /// A candidate's crawler was lost, or its report was unusable.
     pub(super) fn lost_with(&mut self, candidate: Slot, effects: &mut Vec<ControllerEffect>) {
         if self.stopping.is_none() && self.troubles.lost(candidate) {
             self.give_up(candidate, JobFailure::Lost, effects);

@@ -1,29 +1,28 @@
-//! What went wrong so far, counted, so that nothing is tried without end. Every outcome either settles
-//! a candidate or raises a count here that has a limit, and a count goes back to zero only when a
-//! candidate's state was reached, which settles the candidate or raises another count. So a crawl of
-//! finitely many states ends whatever its crawlers say.
+//! Counts failures, so that every retry has a limit. Each outcome either settles a candidate or
+//! raises a count. A count returns to zero only when the state of a candidate was reached, which
+//! settles the candidate or raises another count. So a crawl of finitely many states ends, whatever
+//! its crawlers report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::StateIndex;
 
-/// A candidate that failed so often is given up. Whoever failed is replaced, so it failed on different
-/// tabs.
+/// Failures after which a candidate is given up. Each was on another tab: a tab that fails is
+/// replaced.
 const MOST_FAILURES: u32 = 2;
-/// A candidate whose crawler was lost so often is given up: it may be what kills the browser.
+/// Lost crawlers after which a candidate is given up: it may be what kills the browser.
 const MOST_LOSSES: u32 = 5;
-/// A candidate for which so many tabs were exchanged is given up. Each tab is exchanged once, so there would have to be as
-/// many.
+/// Exchanged tabs after which a candidate is given up. A tab is exchanged once for each candidate.
 const MOST_EXCHANGES: u32 = 100;
-/// A state that so many jobs in a row did not reach is given up.
+/// Jobs in a row that do not reach a state, after which the state is given up.
 const MOST_MISSES: u32 = 8;
-/// A transition that failed or led elsewhere so often is avoided where there is another way.
+/// Failures or strays after which a transition is avoided where there is another way.
 const UNRELIABLE: u32 = 2;
-/// If the URL could not be loaded so often in a row, the crawl stops.
+/// Failed loads of the URL in a row after which the crawl stops.
 const MOST_FAILED_LOADS: u32 = 8;
 
-/// Counts.
+/// The counts of a crawl.
 #[derive(Default)]
 pub(super) struct RetryCounts {
     failures: BTreeMap<Slot, u32>,
@@ -42,22 +41,22 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> u32 {
 }
 
 impl RetryCounts {
-    /// A candidate failed; whether that is enough.
+    /// Counts a failure of a candidate. Says whether it is given up.
     pub(super) fn failed(&mut self, candidate: Slot) -> bool {
         count(&mut self.failures, candidate) >= MOST_FAILURES
     }
 
-    /// A crawler was lost on a candidate; whether that is enough.
+    /// Counts a crawler that was lost with a candidate. Says whether it is given up.
     pub(super) fn lost(&mut self, candidate: Slot) -> bool {
         count(&mut self.losses, candidate) >= MOST_LOSSES
     }
 
-    /// A tab has to be exchanged; whether that was too often.
+    /// Counts an exchanged tab. Says whether the candidate is given up.
     pub(super) fn exchanged(&mut self, candidate: Slot) -> bool {
         count(&mut self.exchanges, candidate) >= MOST_EXCHANGES
     }
 
-    /// A state was not reached; whether that is enough.
+    /// Counts a job that did not reach a state. Says whether the state is given up.
     pub(super) fn missed(&mut self, state: StateIndex) -> bool {
         count(&mut self.misses, state) >= MOST_MISSES
     }
@@ -67,7 +66,7 @@ impl RetryCounts {
         self.misses.remove(&state);
     }
 
-    /// A transition on the way failed or led elsewhere; whether it has done so often.
+    /// Counts a failure or stray of a transition on a walk. Says whether it is unreliable.
     pub(super) fn went_wrong(&mut self, step: Slot) -> bool {
         let often = count(&mut self.wrong_steps, step) >= UNRELIABLE;
         if often {
@@ -76,13 +75,13 @@ impl RetryCounts {
         often
     }
 
-    /// The URL could not be loaded; whether that is enough.
+    /// Counts a failed load. Says whether the crawl stops.
     pub(super) fn not_loaded(&mut self) -> bool {
         self.failed_loads += 1;
         self.failed_loads >= MOST_FAILED_LOADS
     }
 
-    /// The URL could be loaded, or at least nothing says otherwise.
+    /// The URL was loaded, or no load failed.
     pub(super) fn loaded(&mut self) {
         self.failed_loads = 0;
     }

@@ -1,6 +1,6 @@
-//! How a controller finds a job for a crawler: mostly it asks the strategy. What the strategy does not
-//! know of is seen to here: limits, transitions that cannot be relied on, states that only a stray
-//! transition leads to, loads that lead elsewhere.
+//! Finds a job for a crawler, mostly by asking the strategy. This module handles what strategies do
+//! not know: limits, unreliable transitions, states that only a stray transition reaches, loads
+//! that lead to other states.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,14 +14,14 @@ use crate::input::ControllerEffect;
 use crate::job::{Ahead, CrawlerId, Job, JobId, Transition};
 use crate::route::{Hop, Routes};
 
-/// A way to where a candidate is.
+/// A way to the state of a candidate.
 struct Way {
     reset: bool,
     walk: Vec<Hop>,
 }
 
 impl Controller {
-    /// What a crawler that stands here should do; the candidate is claimed.
+    /// Finds a job for a crawler in this state, and claims its candidate.
     pub(super) fn find_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
         if self.known.graph()?.free() == 0 || self.actions_left() == 0 {
             return None;
@@ -41,7 +41,7 @@ impl Controller {
         Some(self.job(job.candidate, way))
     }
 
-    /// Gives a crawler that was led astray the same candidate again, after a reset.
+    /// Assigns the same candidate again, after a reset, to a crawler that strayed.
     pub(super) fn try_again(
         &mut self,
         crawler: CrawlerId,
@@ -60,7 +60,7 @@ impl Controller {
         }
     }
 
-    /// Gives a crawler a job, and what to do after it as far as that is foreseen.
+    /// Assigns a job, and further jobs as far as their starting states are predicted.
     pub(super) fn assign(
         &mut self,
         crawler: CrawlerId,
@@ -86,7 +86,7 @@ impl Controller {
         effects.push(ControllerEffect::Assign { crawler, job, ahead });
     }
 
-    /// How many jobs a crawler may be given beyond one. Towards the end there is something left for the others.
+    /// How many jobs a crawler gets beyond one. Towards the end some are left for other crawlers.
     fn most_ahead(&self) -> usize {
         let free = self.known.graph().map_or(0, Graph::free);
         let crawlers = self.busy.len() + self.idle.len();
@@ -116,14 +116,14 @@ impl Controller {
         Assigned { id, candidate, reset: way.reset, walk: way.walk, after: None, retry_of: None }
     }
 
-    /// How many actions may still be promised.
+    /// How many actions may still be assigned.
     fn actions_left(&self) -> u64 {
         let Some(limit) = self.known.settings().limits.max_actions else { return u64::MAX };
         let promised: u64 = self.busy.values().flatten().map(Assigned::actions).sum();
         limit.saturating_sub(self.known.spent().actions).saturating_sub(self.written_off + promised)
     }
 
-    /// Whether the limit of actions keeps the nearest candidate of all out of reach.
+    /// Whether the limit of actions leaves even the nearest candidate out of reach.
     pub(super) fn is_short_of_actions(&self) -> bool {
         let left = self.actions_left();
         let at = self.idle.values().filter_map(|idle| idle.at);
@@ -156,8 +156,8 @@ impl Controller {
         [self.lands_in].into_iter().chain(others.filter(|&state| state != self.lands_in))
     }
 
-    /// Another way than the strategy's, if that one begins with a load that led elsewhere the last time
-    /// or uses a transition that cannot be relied on.
+    /// Another way than the strategy's, if that begins with a load that led elsewhere the last
+    /// time, or uses an unreliable transition.
     fn better_way(&self, at: Option<StateIndex>, candidate: Slot, way: Way) -> Way {
         let avoid = self.troubles.unreliable();
         let reliable = way.walk.iter().all(|hop| !avoid.contains(&hop.slot));

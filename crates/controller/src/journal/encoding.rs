@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Fact;
 
 /// A kind of fact.
-struct Kind {
+struct FactKind {
     /// Its number, which no other kind ever has.
     number: u16,
     /// The latest version.
@@ -20,7 +20,7 @@ struct Kind {
     read: fn(&[u8]) -> postcard::Result<Fact>,
 }
 
-const STATE: Kind = Kind {
+const STATE: FactKind = FactKind {
     number: 1,
     version: 1,
     name: "state",
@@ -33,7 +33,7 @@ const STATE: Kind = Kind {
         })
     },
 };
-const TRANSITION: Kind = Kind {
+const TRANSITION: FactKind = FactKind {
     number: 2,
     version: 1,
     name: "transition",
@@ -41,37 +41,37 @@ const TRANSITION: Kind = Kind {
         whole(bytes).map(|(from, action, to, notes)| Fact::Transition { from, action, to, notes })
     },
 };
-const GIVEN_UP: Kind = Kind {
+const GIVEN_UP: FactKind = FactKind {
     number: 3,
     version: 1,
     name: "given-up action",
     read: |bytes| whole(bytes).map(|(from, action, reason)| Fact::GivenUp { from, action, reason }),
 };
-const STRAY: Kind = Kind {
+const STRAY: FactKind = FactKind {
     number: 4,
     version: 1,
     name: "stray transition",
     read: |bytes| whole(bytes).map(|(from, action, to)| Fact::Stray { from, action, to }),
 };
-const APPEARED: Kind = Kind {
+const APPEARED: FactKind = FactKind {
     number: 5,
     version: 1,
     name: "appearance",
     read: |bytes| whole(bytes).map(|(at, loaded)| Fact::Appeared { at, loaded }),
 };
-const PLAIN_LINK: Kind = Kind {
+const PLAIN_LINK: FactKind = FactKind {
     number: 6,
     version: 1,
     name: "plain link",
     read: |bytes| whole(bytes).map(|action| Fact::PlainLink { action }),
 };
-const LINK_FOLLOWER: Kind = Kind {
+const LINK_FOLLOWER: FactKind = FactKind {
     number: 7,
     version: 1,
     name: "link follower",
     read: |bytes| whole(bytes).map(|(link, state)| Fact::LinkFollower { link, state }),
 };
-const SPENT: Kind = Kind {
+const SPENT: FactKind = FactKind {
     number: 8,
     version: 1,
     name: "expense",
@@ -80,7 +80,7 @@ const SPENT: Kind = Kind {
     },
 };
 
-const KINDS: [&Kind; 8] =
+const KINDS: [&FactKind; 8] =
     [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT];
 
 /// A fact in its stored form.
@@ -143,7 +143,7 @@ fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> postcard::Result<T> {
 }
 
 impl Fact {
-    fn body(&self) -> (&'static Kind, Vec<u8>) {
+    fn body(&self) -> (&'static FactKind, Vec<u8>) {
         match self {
             Self::State { key, offers, route, content } => {
                 (&STATE, encode(&(key, offers, route, content)))

@@ -1,5 +1,5 @@
-//! What the facts of a journal say together. A replay consults it, so that the graph depends on the set
-//! of facts and not on their order.
+//! What the facts of a journal say together. A replay consults it, so that the graph depends on the
+//! set of facts and not on their order.
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,11 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 
-use super::atlas::RouteHint;
-use super::keeping::{Then, by_state};
-use super::message::{Envelope, Followed, PeerEffect, PeerMessage, TaskReport, ToCrawler, Wish};
+use super::keeping::Then;
+use super::message::{
+    Envelope, Followed, PeerEffect, PeerMessage, RouteHint, TaskReport, ToCrawler, Wish,
+};
+use super::replicas::by_state;
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 use crate::journal::Fact;
@@ -68,7 +70,7 @@ impl Peer {
             hints.extend(self.told[*told..until].iter().cloned());
             *told = until;
         }
-        let initial = self.atlas.initial();
+        let initial = self.known.graph().initial();
         let done = self.later.remove(&to).unwrap_or_default();
         out.push(PeerEffect::Send(
             to,
@@ -93,11 +95,11 @@ impl Peer {
 
     pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         if let Some(initial) = envelope.initial {
-            self.atlas.begin(initial);
+            self.known.begin(initial);
         }
-        if self.atlas.initial().is_some() && self.settings.scheme.looks == Looks::Known {
+        if self.known.graph().initial().is_some() && self.settings.scheme.looks == Looks::Known {
             for hint in &envelope.hints {
-                self.atlas.hear_hint(hint);
+                self.known.learn_hint(hint);
             }
         }
         for done in std::mem::take(&mut envelope.done) {
@@ -125,7 +127,7 @@ impl Peer {
         match next.filter(|&(next, _)| !soon && next != self.me) {
             Some((next, last)) if envelope.hops < MOST_HOPS => {
                 envelope.hops += 1;
-                envelope.initial = envelope.initial.or(self.atlas.initial());
+                envelope.initial = envelope.initial.or(self.known.graph().initial());
                 envelope.last = last;
                 out.push(PeerEffect::Send(next, envelope));
             }
@@ -241,11 +243,11 @@ impl Peer {
         let initial =
             report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
         if let Some(initial) = initial {
-            self.atlas.begin(initial);
+            self.known.begin(initial);
         }
-        if self.atlas.initial().is_some() {
+        if self.known.graph().initial().is_some() {
             for step in route.chain(&report.walked) {
-                self.atlas.hear(*step);
+                self.known.hear(*step);
             }
         }
     }

@@ -29,12 +29,12 @@ pub(super) struct Ending {
 impl Peer {
     /// Whether it has no work and waits for nothing.
     pub(super) fn is_idle(&self) -> bool {
-        self.atlas.free() == 0
+        self.known.ownership().free() == 0
             && self.leases.is_empty()
             && !self.is_keeping()
             && !self.is_unsettled()
             && !self.waits_for_links()
-            && self.atlas.initial().is_some()
+            && self.known.graph().initial().is_some()
     }
 
     /// How many tasks are under way.
@@ -49,12 +49,12 @@ impl Peer {
         }
         let leased: std::collections::BTreeSet<_> =
             self.leases.values().map(|lease| lease.slot).collect();
-        let leaked = self.atlas.claimed_own().find(|slot| !leased.contains(slot))?;
+        let leaked = self.known.claimed_own().find(|slot| !leased.contains(slot))?;
         Some(format!(
             "{:?} of {:?}: {:?} is claimed without a lease",
             leaked,
             self.me,
-            self.atlas.step(leaked)
+            self.known.graph().step(leaked)
         ))
     }
 
@@ -204,8 +204,8 @@ impl std::fmt::Display for Peer {
             "{:02x}: owns {} states, free {}, leases {}, parked {}, {}, {}, marker here {}, sent {}, \
              busy {}, after {:?}, predecessor {:?}, successors {:?}",
             self.me.0 >> 120,
-            self.atlas.own_states(),
-            self.atlas.free(),
+            self.known.ownership().own_states(),
+            self.known.ownership().free(),
             self.leases.len(),
             self.parked.len(),
             if self.is_keeping() { "keeping" } else { "kept" },
@@ -217,11 +217,11 @@ impl std::fmt::Display for Peer {
             self.member.predecessor().map(|key| key.0 >> 120),
             self.member.successors().iter().map(|key| key.0 >> 120).collect::<Vec<_>>(),
         )?;
-        let open = self.atlas.own().filter(|&(_, state)| self.atlas.free_in(state) > 0);
+        let open = self.known.ownership().own().filter(|&(_, state)| self.known.free_in(state) > 0);
         open.take(5).try_for_each(|(key, state)| {
-            let known = if self.atlas.is_full(key) { "known" } else { "awaited" };
-            let steps = self.atlas.route(state).map(|route| route.len());
-            write!(f, "; {key:?} is {known}, route {steps:?}, free {}", self.atlas.free_in(state))
+            let known = if self.known.graph().is_full(key) { "known" } else { "awaited" };
+            let steps = self.known.graph().route(state).map(|route| route.len());
+            write!(f, "; {key:?} is {known}, route {steps:?}, free {}", self.known.free_in(state))
         })
     }
 }

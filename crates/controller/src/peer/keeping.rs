@@ -1,4 +1,4 @@
-//! What must not be lost: copies on other controllers, and messages that are repeated until they are taken in.
+//! Keeps facts on the replicas, and repeats messages until their receiver acknowledges them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,35 +8,36 @@ use argiope_ring::Key;
 use super::Peer;
 use super::message::{Done, PeerEffect, PeerMessage, PeerTimer};
 use super::ranges::Handover;
+use super::replicas::route_of;
 use super::settings::Recovery;
 use crate::job::Route;
 use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
-/// What is under way to be kept.
+/// Replication under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Keeping {
-    /// The controllers that have copies of all that is own.
+    /// The controllers that hold replicas of all own states.
     pub(super) copies_on: Vec<Key>,
-    /// Messages that were not taken in yet.
+    /// Messages that are not acknowledged yet.
     owed: BTreeMap<u64, Owed>,
-    /// What waits until all copies of it are there.
+    /// What waits until all replicas have acknowledged, by the numbers of the messages.
     waiting: BTreeMap<u64, (BTreeSet<u64>, Then)>,
-    /// How long it takes until a copy is confirmed, in microseconds: lately, and at best.
+    /// The time until a replica acknowledges, in microseconds: recently, and at best.
     delay: u64,
     least_delay: u64,
-    /// Members that were found to be gone.
+    /// Members that failed.
     gone: u64,
-    /// States that came to be own otherwise than by being found: they have no copies yet.
+    /// States that were taken over from other controllers: they have no replicas yet.
     taken_over: Vec<StateKey>,
-    /// What is to be copied the next time.
+    /// Facts for the next periodic copy.
     gathered: Vec<Fact>,
     copying: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Owed {
-    /// To a member, or to whoever owns a state.
+    /// A member, or the owner of a state.
     to: To,
     message: PeerMessage,
     since: u64,
@@ -48,64 +49,38 @@ enum To {
     Owner(StateKey),
 }
 
-/// What to do once something is kept.
+/// What to do once facts are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Then {
     Acknowledge(Option<Done>),
     Executed(Done),
     GivenUp(StateKey, ActionSignature, JobFailure),
-    /// Tell this member that its message of this number was taken in.
+    /// Acknowledge the message of this number to a member.
     Confirm(Key, u64),
     Leave,
 }
 
-/// Copies that take so many times as long as at best have waited in a queue.
+/// A controller is overloaded if replicas take this many times as long as at best.
 const OVERLOADED: u64 = 4;
-/// A claim is repeated at least every so many times the time until the first repetition.
+/// The longest wait between repetitions of a claim, in waits for the first repetition.
 const LONGEST_CLAIM: u64 = 16;
-/// What was found is copied at least so often and at most so often, in microseconds.
+/// The shortest and the longest time between two periodic copies, in microseconds.
 const PERIODS: std::ops::RangeInclusive<u64> = 1_000..=600_000_000;
 
-/// The time between two copies that costs the least (equation 6.6: 2 sqrt(c / lambda)), from the delay of a message and
-/// the rate at which a controller fails.
+/// The time between two copies that costs the least (equation 6.6: 2 sqrt(c / lambda)), from the
+/// delay of a message and the failure rate of a controller.
 fn best_period(delay: u64, failure_rate: f64) -> u64 {
     let period = 2.0 * (delay.max(1) as f64 / failure_rate).sqrt();
     (period as u64).clamp(*PERIODS.start(), *PERIODS.end())
 }
 
-/// Facts, state by state: each group begins with a state.
-pub(super) fn by_state(facts: &[Fact]) -> impl Iterator<Item = &[Fact]> {
-    let same = |one: &Fact, next: &Fact| {
-        one.state() == next.state() && !matches!(next, Fact::State { .. })
-    };
-    facts.chunk_by(same)
-}
-
-/// Where the actions of a state led, by the facts about it.
-pub(super) fn executed(facts: &[Fact]) -> Vec<(ActionSignature, StateKey)> {
-    let executed = facts.iter().filter_map(|fact| match fact {
-        Fact::Transition { action, to, .. } => Some((*action, *to)),
-        _ => None,
-    });
-    executed.collect()
-}
-
-/// The route to a state, by the facts about it.
-pub(super) fn route_of(facts: &[Fact]) -> Route {
-    let route = facts.iter().find_map(|fact| match fact {
-        Fact::State { route, .. } => route.clone(),
-        _ => None,
-    });
-    route.unwrap_or_default()
-}
-
 impl Peer {
-    /// A member was found to be gone.
+    /// A member has failed.
     pub(super) fn note_failure(&mut self) {
         self.keeping.gone += 1;
     }
 
-    /// The controllers that should have copies.
+    /// The controllers that should hold replicas.
     pub(super) fn backups(&self) -> Vec<Key> {
         let many = match self.settings.recovery {
             Recovery::Retry => 0,
@@ -116,7 +91,7 @@ impl Peer {
         self.member.successors().iter().copied().take(many).collect()
     }
 
-    /// Whether something is not where it should be yet.
+    /// Whether a message or a replica is not acknowledged yet.
     pub(super) fn is_keeping(&self) -> bool {
         !self.keeping.owed.is_empty() || !self.keeping.waiting.is_empty()
     }
@@ -142,7 +117,7 @@ impl Peer {
         }
     }
 
-    /// How long it is between two copies.
+    /// The time between two periodic copies.
     fn copy_period(&self) -> u64 {
         match self.settings.recovery {
             Recovery::Combined { period: Some(period) } => period,
@@ -153,14 +128,14 @@ impl Peer {
         }
     }
 
-    /// How often a controller fails, per microsecond: as often as those that it watches did, and half a time more,
-    /// for none may have failed yet.
+    /// Failures of a controller per microsecond: those of its successors so far, and half a failure
+    /// more, because none may have failed yet.
     fn failure_rate(&self) -> f64 {
         let watched = self.member.successors().len().max(1) as f64;
         (self.keeping.gone as f64 + 0.5) / (watched * self.now.max(1) as f64)
     }
 
-    /// Whether messages wait so long that copies should not add to them.
+    /// Whether messages queue up, so that copies should be gathered.
     fn is_overloaded(&self) -> bool {
         self.keeping.delay > OVERLOADED * self.keeping.least_delay.max(1)
     }
@@ -172,7 +147,7 @@ impl Peer {
         keeping.delay = if keeping.delay == 0 { took } else { (7 * keeping.delay + took) / 8 };
     }
 
-    /// Copies what was gathered.
+    /// Copies the gathered facts.
     pub(super) fn copy_now(&mut self, out: &mut Vec<PeerEffect>) {
         self.keeping.copying = false;
         let facts = std::mem::take(&mut self.keeping.gathered);
@@ -200,17 +175,18 @@ impl Peer {
         }
     }
 
-    /// A state that somebody else had has come to be own.
+    /// A state of another controller has become own.
     pub(super) fn came_to_own(&mut self, key: StateKey) {
         self.keeping.taken_over.push(key);
     }
 
-    /// Sends everything to controllers that should have copies and have none, and what was taken over to all.
+    /// Sends all own facts to new replica holders, and the facts about states that were taken over
+    /// to all of them.
     pub(super) fn look_at_backups(&mut self, out: &mut Vec<PeerEffect>) {
         let taken_over = std::mem::take(&mut self.keeping.taken_over);
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
-            let states = taken_over.iter().filter_map(|&key| self.atlas.find(key));
-            let facts: Vec<Fact> = states.flat_map(|state| self.atlas.facts(state)).collect();
+            let states = taken_over.iter().filter_map(|&key| self.known.graph().find(key));
+            let facts: Vec<Fact> = states.flat_map(|state| self.known.facts(state)).collect();
             self.copy(&facts, None, out);
         }
         let wanted = self.backups();
@@ -218,20 +194,20 @@ impl Peer {
             return;
         }
         let before = std::mem::replace(&mut self.keeping.copies_on, wanted.clone());
-        let facts = self.atlas.own_facts();
+        let facts = self.known.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !facts.is_empty() {
                 self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts.clone()), out);
             }
             self.copy_waiting(to, out);
         }
-        // Not before: what waits for one that is gone waits for its successor.
+        // Only now: what waits for a failed holder waits for its successor instead.
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
             self.owe_nothing(gone, |message| matches!(message, PeerMessage::Copy(..)), out);
         }
     }
 
-    /// What waits for its copies waits for one more: it is not among what is known yet.
+    /// Facts that wait for their replicas are not known yet; they wait for one more replica.
     fn copy_waiting(&mut self, to: Key, out: &mut Vec<PeerEffect>) {
         let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
             PeerMessage::Copy(_, facts) => Some(facts.clone()),
@@ -248,21 +224,7 @@ impl Peer {
         }
     }
 
-    /// Takes in facts that other controllers found, or that this one kept in an earlier life.
-    pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
-        for group in by_state(facts) {
-            for fact in group {
-                self.atlas.learn(fact);
-            }
-            if let Some(Fact::State { key, .. }) = group.first()
-                && self.atlas.initial().is_some()
-            {
-                self.own_or_not(*key);
-            }
-        }
-    }
-
-    /// Hands over to another controller what lies after a place.
+    /// Hands the range after a place over to another controller.
     pub(super) fn hand_over(
         &mut self,
         to: Key,
@@ -271,16 +233,16 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         let Handover { settled, facts, awaited, links } = given;
-        let plain = self.atlas.plain().iter().copied().collect();
+        let plain = self.known.graph().plain().iter().copied().collect();
         let message = |number| PeerMessage::HandOff { number, after, settled, facts, links, plain };
         self.owe(To::Member(to), message, out);
         self.owe_existences(awaited, out);
     }
 
-    /// Leaves everything to another controller; then is gone.
+    /// Hands everything over to another controller, then leaves.
     pub(super) fn bequeath(&mut self, heir: Key, given: Handover, out: &mut Vec<PeerEffect>) {
         let Handover { facts, awaited, links, .. } = given;
-        let plain = self.atlas.plain().iter().copied().collect();
+        let plain = self.known.graph().plain().iter().copied().collect();
         let message = |number| PeerMessage::Bequest { number, facts, links, plain };
         let number = self.owe(To::Member(heir), message, out);
         let group = self.number();
@@ -294,7 +256,7 @@ impl Peer {
         }
     }
 
-    /// Tells the owner of a state that it is there.
+    /// Tells the owner of a state that the state exists.
     pub(super) fn owe_existence(
         &mut self,
         state: StateKey,
@@ -318,7 +280,7 @@ impl Peer {
         self.owe_owner(state, message, out);
     }
 
-    /// Sends a message to the owner of a state until it is taken in.
+    /// Sends a message to the owner of a state until it is acknowledged.
     pub(super) fn owe_owner(
         &mut self,
         state: StateKey,
@@ -328,7 +290,7 @@ impl Peer {
         self.owe(To::Owner(state), message, out);
     }
 
-    /// Sends a message until it is taken in.
+    /// Sends a message until it is acknowledged.
     fn owe(
         &mut self,
         to: To,
@@ -350,15 +312,15 @@ impl Peer {
             To::Member(to) => self.send(to, message, out),
             To::Owner(state) => self.send_to_owner(state, None, message, out),
         }
-        // The longer it has waited, the longer until the next time: whoever is behind is not helped by more messages.
+        // Back off: more messages do not help a slow receiver.
         let resend = self.settings.times.resend;
         let wait = resend.max(self.now - since);
-        // A claim may wait for long, and must not be forgotten with whoever was to answer it.
+        // A claim may wait for long, and its home may fail meanwhile.
         let wait = if is_claim { wait.min(LONGEST_CLAIM * resend) } else { wait };
         out.push(PeerEffect::Wake(PeerTimer::Resend(number), wait));
     }
 
-    /// A message was taken in, or nobody is there any more to do so. Says whether it was awaited.
+    /// A message was acknowledged, or its receiver has failed. Says whether it was awaited.
     pub(super) fn taken(&mut self, number: u64, out: &mut Vec<PeerEffect>) -> bool {
         let Some(owed) = self.keeping.owed.remove(&number) else { return false };
         if let PeerMessage::Copy(..) = owed.message {
@@ -383,9 +345,9 @@ impl Peer {
             Then::Acknowledge(done) => self.acknowledge(done, out),
             Then::Executed(done) => self.executed(done, out),
             Then::GivenUp(state, action, reason) => {
-                if let Some(slot) = self.atlas.slot(state, action) {
-                    self.atlas.close(slot, reason);
-                    if self.atlas.links(slot.state).contains(&action) {
+                if let Some(slot) = self.known.graph().slot(state, action) {
+                    self.known.close(slot, reason);
+                    if self.known.graph().links(slot.state).contains(&action) {
                         self.gave_up_link(state, action, out);
                     }
                 }
@@ -395,7 +357,7 @@ impl Peer {
         }
     }
 
-    /// What was to be handed over on leaving goes to another heir.
+    /// Sends the hand-over of a leaving controller to its new successor.
     pub(super) fn change_heir(&mut self, heir: Key, out: &mut Vec<PeerEffect>) {
         let waiting = self.keeping.waiting.values().find(|(_, then)| *then == Then::Leave);
         let number = waiting.and_then(|(numbers, _)| numbers.first().copied());
@@ -408,7 +370,7 @@ impl Peer {
         }
     }
 
-    /// Some of what is owed to a member need not be taken in any more.
+    /// Some messages to a member need no acknowledgement any more.
     pub(super) fn owe_nothing(
         &mut self,
         gone: Key,

@@ -53,7 +53,7 @@ fn home(link: ActionSignature) -> StateKey {
 impl Peer {
     /// Handles the plain links that were deferred or that changed.
     pub(super) fn look_at_links(&mut self, out: &mut Vec<PeerEffect>) {
-        for (state, link) in self.atlas.take_set_aside() {
+        for (state, link) in self.known.take_set_aside() {
             self.links.waiting.entry(link).or_default().insert(state);
             self.links.changed.insert(link);
         }
@@ -69,8 +69,8 @@ impl Peer {
     /// Reports granted links of own states whose outcome arrived by another message.
     pub(super) fn look_at_given_links(&mut self, out: &mut Vec<PeerEffect>) {
         let settled = |(&link, &state): (&ActionSignature, &StateKey)| {
-            let slot = self.atlas.slot(state, link)?;
-            (self.owns(state) && !self.atlas.is_open(slot)).then_some((link, state))
+            let slot = self.known.graph().slot(state, link)?;
+            (self.owns(state) && !self.known.graph().is_open(slot)).then_some((link, state))
         };
         let settled: Vec<_> = self.links.given.iter().filter_map(settled).collect();
         for (link, state) in settled {
@@ -80,7 +80,8 @@ impl Peer {
 
     /// Reports the outcome of a link of an own state that is no candidate any more.
     fn became_of(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<PeerEffect>) {
-        match self.atlas.find(state).and_then(|state| self.atlas.lead(state, link)) {
+        match self.known.graph().find(state).and_then(|state| self.known.graph().lead(state, link))
+        {
             Some(to) => {
                 self.followed_here(Transition { from: state, action: link, to }, false, out)
             }
@@ -96,15 +97,15 @@ impl Peer {
     /// Advances a link that own states wait for: skips it, follows it, or claims it.
     fn pursue(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
         let Some(mut states) = self.links.waiting.remove(&link) else { return };
-        states.retain(|&state| self.owns(state) && self.atlas.is_aside(state, link));
+        states.retain(|&state| self.owns(state) && self.known.is_aside(state, link));
         if let Some(followed) = self.links.followed.get(&link) {
             let from = followed.from;
             for state in states {
                 // Followed from this very state, but the transition was lost since.
                 if state == from {
-                    self.atlas.take_up(state, link);
+                    self.known.take_up(state, link);
                 } else {
-                    self.atlas.leave_elsewhere(state, link);
+                    self.known.leave_elsewhere(state, link);
                 }
             }
             return;
@@ -113,7 +114,7 @@ impl Peer {
             if !self.owns(state) {
                 self.links.given.remove(&link);
             } else if states.remove(&state) {
-                self.atlas.take_up(state, link);
+                self.known.take_up(state, link);
             }
         }
         let Some(&first) = states.first() else { return };
@@ -126,7 +127,11 @@ impl Peer {
     }
 
     fn route_to(&self, key: StateKey) -> Route {
-        self.atlas.find(key).and_then(|state| self.atlas.route(state).cloned()).unwrap_or_default()
+        self.known
+            .graph()
+            .find(key)
+            .and_then(|state| self.known.graph().route(state).cloned())
+            .unwrap_or_default()
     }
 
     /// A controller claims a link for a state. A home that is not settled does not answer: the
@@ -165,16 +170,22 @@ impl Peer {
         if self.is_unsettled() {
             return;
         }
-        if !self.atlas.is_full(state) && (!route.is_empty() || self.atlas.initial() == Some(state))
+        if !self.known.graph().is_full(state)
+            && (!route.is_empty() || self.known.graph().initial() == Some(state))
         {
             self.exists(state, route);
             return;
         }
-        if self.atlas.is_aside(state, link) {
+        if self.known.is_aside(state, link) {
             // The grant is older than the ownership, or another state claimed the link since.
             self.links.given.insert(link, state);
-            self.atlas.take_up(state, link);
-        } else if self.atlas.slot(state, link).is_none_or(|slot| !self.atlas.is_open(slot)) {
+            self.known.take_up(state, link);
+        } else if self
+            .known
+            .graph()
+            .slot(state, link)
+            .is_none_or(|slot| !self.known.graph().is_open(slot))
+        {
             self.became_of(link, state, out);
         }
     }
@@ -213,9 +224,9 @@ impl Peer {
         self.links.changed.insert(link);
         if let Some(followed) = followed {
             self.learn_followed(&followed, out);
-        } else if self.owns(state) && self.atlas.is_aside(state, link) {
+        } else if self.owns(state) && self.known.is_aside(state, link) {
             self.links.given.insert(link, state);
-            self.atlas.take_up(state, link);
+            self.known.take_up(state, link);
         }
     }
 
@@ -228,7 +239,8 @@ impl Peer {
         out: &mut Vec<PeerEffect>,
     ) {
         let link = step.action;
-        let route = self.atlas.find(step.from).and_then(|state| self.route_over(state, step));
+        let route =
+            self.known.graph().find(step.from).and_then(|state| self.route_over(state, step));
         let followed =
             Followed { link, from: step.from, to: step.to, route: route.unwrap_or_default() };
         self.learn_followed(&followed, out);
@@ -291,7 +303,7 @@ impl Peer {
     /// Takes in that an action is a plain link wherever it is offered. Returns whether that was
     /// new.
     pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
-        let new = self.atlas.learn_plain(link);
+        let new = self.known.learn_plain(link);
         if new {
             out.push(PeerEffect::Keep(Fact::PlainLink { action: link }));
         }
@@ -327,10 +339,13 @@ impl Peer {
             .filter(|&(&link, _)| between(link))
             .map(|(&k, v)| (k, v.clone()))
             .collect();
-        for (from, state) in self.atlas.full() {
-            let links = self.atlas.links(state);
-            let leads =
-                self.atlas.leads(state).filter(|(link, _)| links.contains(link) && between(*link));
+        for (from, state) in self.known.graph().full() {
+            let links = self.known.graph().links(state);
+            let leads = self
+                .known
+                .graph()
+                .leads(state)
+                .filter(|(link, _)| links.contains(link) && between(*link));
             for (link, to) in leads {
                 let route = self
                     .route_over(state, Transition { from, action: link, to })

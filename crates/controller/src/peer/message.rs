@@ -2,12 +2,13 @@
 //! controller. Each message names the thesis' word for it (sections 3.4, 3.5 and 5.3) in italics.
 //! `docs/protocol.md` tells what happens when a message is lost.
 
+use std::sync::Arc;
+
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring as ring;
 use argiope_ring::Key;
 use serde::{Deserialize, Serialize};
 
-use super::atlas::RouteHint;
 use super::search::Search;
 use crate::job::{CrawlerId, Job, JobId, Route, Transition};
 use crate::journal::{ContentId, Fact};
@@ -98,8 +99,8 @@ pub enum PeerMessage {
     Bequest {
         /// To be acknowledged once there are as many replicas as before.
         number: u64,
-        /// The facts about the states, state by state, replicas included: their owner may be lost, and
-        /// no member has noticed yet.
+        /// The facts about the states, state by state, replicas included: their owner may be lost,
+        /// and no member has noticed yet.
         facts: Vec<Fact>,
         /// Plain links that were followed, and those that were given to states.
         links: (Vec<Followed>, Vec<Wish>),
@@ -178,6 +179,17 @@ pub enum PeerMessage {
     Want(StateKey, CrawlerId, Key),
     /// The content of a state, for a crawler of the receiver.
     Like(StateKey, CrawlerId, Option<ContentId>),
+}
+
+/// What a controller tells of its states beside its messages; it helps others to find ways.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RouteHint {
+    /// A state has nothing left to assign; where its executed actions lead.
+    Drained(StateKey, Arc<[(ActionSignature, StateKey)]>),
+    /// A state has something to assign again.
+    Open(StateKey),
+    /// A transition.
+    Leads(Transition),
 }
 
 /// A plain link that was followed.
@@ -305,7 +317,7 @@ impl TaskReport {
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_about_nothing();
+                let about_the_way = on_the_way && !reason.is_environmental();
                 report.failed = Some(if about_the_way { JobFailure::Unreachable } else { reason });
             }
         }

@@ -5,8 +5,8 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_ring as ring;
 use argiope_ring::{Key, RingMember};
 
-use super::keeping::{by_state, executed, route_of};
 use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
+use super::replicas::{by_state, executed, route_of};
 use super::{Peer, place};
 use crate::job::{Route, Transition};
 use crate::journal::Fact;
@@ -56,8 +56,8 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match peer.atlas.route(state) {
-            _ if peer.atlas.is_full(key) => self.facts.extend(peer.atlas.facts(state)),
+        match peer.known.graph().route(state) {
+            _ if peer.known.graph().is_full(key) => self.facts.extend(peer.known.facts(state)),
             Some(route) => self.awaited.push((key, route.clone())),
             None => self.settled = false,
         }
@@ -138,9 +138,9 @@ impl Peer {
         }
         let mut given =
             Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) && !self.owns(key) {
+            if self.known.ownership().is_own(state) && !self.owns(key) {
                 given.add(self, key, state);
             }
             self.own_or_not(key);
@@ -173,9 +173,10 @@ impl Peer {
     /// Marks a state as owned or not, by its key.
     pub(super) fn own_or_not(&mut self, key: StateKey) {
         let own = self.owns(key);
-        let was = self.atlas.find(key).is_some_and(|state| self.atlas.is_own(state));
-        self.atlas.own_it(key, own);
-        if own && !was && self.atlas.is_full(key) {
+        let was =
+            self.known.graph().find(key).is_some_and(|state| self.known.ownership().is_own(state));
+        self.known.set_owned(key, own);
+        if own && !was && self.known.graph().is_full(key) {
             self.came_to_own(key);
         }
     }
@@ -187,7 +188,7 @@ impl Peer {
         self.keep_copies(facts);
         // A destination may be an own state that was lost.
         for (action, to) in executed(facts) {
-            if self.owns(to) && !self.atlas.is_full(to) {
+            if self.owns(to) && !self.known.graph().is_full(to) {
                 let step = Transition { from: key, action, to };
                 let route: Route = route_of(facts).iter().copied().chain([step]).collect();
                 self.exists(to, &route);
@@ -236,7 +237,7 @@ impl Peer {
         if let Some(after) = incomplete {
             self.doubt(after, self.me);
         }
-        let states: Vec<StateKey> = self.atlas.all().map(|(key, _)| key).collect();
+        let states: Vec<StateKey> = self.known.graph().all().map(|(key, _)| key).collect();
         for key in states {
             self.own_or_not(key);
         }
@@ -277,9 +278,9 @@ impl Peer {
     /// Marks the keys after one up to another as unreconciled. Assigning there before all members
     /// were asked would repeat work.
     fn doubt(&mut self, after: Key, upto: Key) {
-        let before = self.atlas.doubted().map_or(upto, |(_, before)| before);
+        let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
-        self.atlas.doubt(Some((after, upto)));
+        self.known.set_unreconciled(Some((after, upto)));
     }
 
     /// Reconciles the whole range: this controller paused, or a member did not know of it. Another
@@ -302,8 +303,9 @@ impl Peer {
     /// Sends the replicas to their owners. A lost predecessor may have served them for another lost
     /// member, whose new owner does not have them.
     fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
-        let copies = self.atlas.all().filter(|&(_, state)| !self.atlas.is_own(state));
-        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.atlas.facts(state)).collect();
+        let copies =
+            self.known.graph().all().filter(|&(_, state)| !self.known.ownership().is_own(state));
+        let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.known.facts(state)).collect();
         for facts in copies {
             self.pass_on(&facts, out);
         }
@@ -344,7 +346,7 @@ impl Peer {
             .heard
             .iter()
             .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != by);
-        let state = if moved { self.atlas.find(step.from) } else { None };
+        let state = if moved { self.known.graph().find(step.from) } else { None };
         if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
             self.owe_existence(step.to, route, out);
         }
@@ -357,7 +359,7 @@ impl Peer {
         route: &Route,
         out: &mut Vec<PeerEffect>,
     ) {
-        let known = !route.is_empty() || self.atlas.initial() == Some(state);
+        let known = !route.is_empty() || self.known.graph().initial() == Some(state);
         if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
         {
             self.owe_existence(state, route.clone(), out);
@@ -379,9 +381,9 @@ impl Peer {
         recorded: &[(ActionSignature, StateKey)],
         out: &mut Vec<PeerEffect>,
     ) {
-        let Some(state) = self.atlas.find(key).filter(|_| self.owns(key)) else { return };
+        let Some(state) = self.known.graph().find(key).filter(|_| self.owns(key)) else { return };
         let heard: Vec<_> =
-            self.atlas.leads(state).filter(|lead| !recorded.contains(lead)).collect();
+            self.known.graph().leads(state).filter(|lead| !recorded.contains(lead)).collect();
         for (action, to) in heard {
             if let Some(route) = self.route_over(state, Transition { from: key, action, to }) {
                 self.owe_existence(to, route, out);
@@ -391,7 +393,7 @@ impl Peer {
 
     /// Collects again if an awaited state has no route: another member may know one.
     pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.collecting.is_none() && !self.atlas.awaited_without_route().is_empty() {
+        if self.ranges.collecting.is_none() && !self.known.awaited_without_route().is_empty() {
             self.collect_own(out);
         }
     }
@@ -416,16 +418,21 @@ impl Peer {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
         let mut seen: std::collections::BTreeMap<StateKey, Route> =
             collect.seen.drain(..).collect();
-        let ways = if self.atlas.initial().is_some() { self.atlas.ways() } else { Vec::new() };
-        for (key, state) in self.atlas.all() {
+        let ways = if self.known.graph().initial().is_some() {
+            self.known.graph().ways()
+        } else {
+            Vec::new()
+        };
+        for (key, state) in self.known.graph().all() {
             if wanted(key) {
-                collect.facts.extend(self.atlas.facts(state));
+                collect.facts.extend(self.known.facts(state));
             }
-            let leads: Vec<_> = self.atlas.leads(state).filter(|&(_, to)| wanted(to)).collect();
+            let leads: Vec<_> =
+                self.known.graph().leads(state).filter(|&(_, to)| wanted(to)).collect();
             if leads.is_empty() {
                 continue;
             }
-            let Some(route) = self.atlas.route_by(state, &ways) else { continue };
+            let Some(route) = self.known.graph().route_by(state, &ways) else { continue };
             for (action, to) in leads {
                 if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
                     let step = Transition { from: key, action, to };
@@ -480,38 +487,38 @@ impl Peer {
         if collect.gaps {
             return;
         }
-        self.atlas.doubt(None);
+        self.known.set_unreconciled(None);
         self.try_held();
         // A state that no executed transition leads to is found again by further exploration.
-        for state in self.atlas.awaited_without_route() {
-            self.atlas.own_it(self.atlas.key(state), false);
+        for state in self.known.awaited_without_route() {
+            self.known.set_owned(self.known.graph().key(state), false);
         }
         // The initial state needs an owner even if nothing leads there.
-        if let Some(initial) = self.atlas.initial().filter(|&initial| self.owns(initial)) {
-            self.atlas.own_it(initial, true);
+        if let Some(initial) = self.known.graph().initial().filter(|&initial| self.owns(initial)) {
+            self.known.set_owned(initial, true);
         }
     }
 
     /// Takes in that an own state exists; it may have been lost.
     pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
-        self.atlas.begin(route.first().map_or(key, |step| step.from));
-        let state = self.atlas.own_it(key, self.owns(key));
-        self.atlas.learn_route(state, route);
+        self.known.begin(route.first().map_or(key, |step| step.from));
+        let state = self.known.set_owned(key, self.owns(key));
+        self.known.learn_route(state, route);
         for step in route.iter() {
-            self.atlas.hear(*step);
+            self.known.hear(*step);
         }
     }
 
     /// The route to the destination of a step.
     pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
-        let route = self.atlas.route(from)?;
+        let route = self.known.graph().route(from)?;
         Some(route.iter().copied().chain([step]).collect())
     }
 
     /// Takes in that a member failed.
     pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
-        self.atlas.forget_owner(member);
+        self.known.forget_owner(member);
         self.told_to.remove(&member);
         // Replicas are re-created by their owner; what a leaving controller owes goes to its next
         // successor.
@@ -546,13 +553,13 @@ impl Peer {
         let mut given = Handover::default();
         self.ranges.phase = Phase::Leaving;
         let after = self.ranges.after.take().unwrap_or(self.me);
-        let states: Vec<(StateKey, StateIndex)> = self.atlas.all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
         for (key, state) in states {
-            if self.atlas.is_own(state) {
+            if self.known.ownership().is_own(state) {
                 given.add(self, key, state);
-                self.atlas.own_it(key, false);
+                self.known.set_owned(key, false);
             } else {
-                given.facts.extend(self.atlas.facts(state));
+                given.facts.extend(self.known.facts(state));
             }
         }
         given.links = self.links_between(after, self.me);

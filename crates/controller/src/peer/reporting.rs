@@ -4,10 +4,9 @@ use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
 use super::Peer;
-use super::atlas::RouteHint;
 use super::keeping::Then;
 use super::message::{
-    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, TaskReport, ToCrawler,
+    Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, RouteHint, TaskReport, ToCrawler,
     WorkRequest,
 };
 use super::schemes::Hears;
@@ -50,22 +49,22 @@ impl Peer {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
             Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
-            None => self.atlas.initial(),
+            None => self.known.graph().initial(),
         };
         // Without a route and without an initial state there is no job to give.
         let Some(initial) = initial else { return };
-        self.atlas.begin(initial);
+        self.known.begin(initial);
         self.hear(report);
-        let state = self.atlas.own_it(at.key, true);
-        self.atlas.learn_content(state, report.content);
+        let state = self.known.set_owned(at.key, true);
+        self.known.learn_content(state, report.content);
         if let Some(route) = &report.route {
-            self.atlas.learn_route(state, route);
+            self.known.learn_route(state, route);
         }
         let new = at.offers.is_some_and(|offers| {
             let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
-            self.atlas.learn_links(at.key, links);
+            self.known.learn_links(at.key, links);
             let actions: Vec<_> = offers.iter().map(|offered| offered.action).collect();
-            self.atlas.learn_actions(at.key, &actions)
+            self.known.learn_actions(at.key, &actions)
         });
         let done = match (report.task, report.executed) {
             (Some(task), Some((from, action))) => {
@@ -95,8 +94,8 @@ impl Peer {
             self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
         }
         if new {
-            self.keep(self.atlas.facts(state), Then::Acknowledge(done), out);
-        } else if self.atlas.is_full(at.key) {
+            self.keep(self.known.facts(state), Then::Acknowledge(done), out);
+        } else if self.known.graph().is_full(at.key) {
             self.acknowledge(done, out);
         }
         // Otherwise the state is awaited: a crawler that looks at it will report what it offers.
@@ -117,7 +116,8 @@ impl Peer {
         home: Key,
         out: &mut Vec<PeerEffect>,
     ) {
-        let content = self.atlas.find(state).and_then(|state| self.atlas.content(state));
+        let content =
+            self.known.graph().find(state).and_then(|state| self.known.graph().content(state));
         if content.is_none() && !self.owns(state) {
             self.send_to_owner(state, None, PeerMessage::Want(state, crawler, home), out);
         } else if home == self.me {
@@ -157,32 +157,37 @@ impl Peer {
             self.slowest = faded.max(took);
             // An execution is recorded below. A visit, or a slot that is not own any more, is free
             // again.
-            if self.atlas.is_ask(lease.slot) || !self.owns(done.step.from) {
-                self.atlas.release(lease.slot);
+            if self.known.graph().is_ask(lease.slot) || !self.owns(done.step.from) {
+                self.known.release(lease.slot);
             }
         }
-        if self.atlas.initial().is_none() {
+        if self.known.graph().initial().is_none() {
             return;
         }
         if !self.owns(done.step.from) {
             self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
             return;
         }
-        let slot = self.atlas.slot(done.step.from, done.step.action);
-        if self.atlas.find(done.step.from).is_some_and(|from| self.atlas.is_doubted(from)) {
+        let slot = self.known.graph().slot(done.step.from, done.step.action);
+        if self
+            .known
+            .graph()
+            .find(done.step.from)
+            .is_some_and(|from| self.known.is_unreconciled(from))
+        {
             // Another controller may have served this range and may be about to assign the action:
             // the report waits until the range is reconciled.
             if let Some(slot) = slot {
-                self.atlas.release(slot);
+                self.known.release(slot);
             }
             let done = Envelope::new(Some(done.step.from), PeerMessage::Done(done));
             self.ranges.held.push((self.me, done));
             return;
         }
-        if let Some(state) = self.atlas.find(done.step.to) {
-            self.atlas.learn_owner(state, done.kept_by);
+        if let Some(state) = self.known.graph().find(done.step.to) {
+            self.known.learn_owner(state, done.kept_by);
         }
-        if slot.is_none_or(|slot| self.atlas.target(slot).is_none()) {
+        if slot.is_none_or(|slot| self.known.graph().target(slot).is_none()) {
             let Transition { from, action, to } = done.step;
             let transition = Fact::Transition { from, action, to, notes: done.notes.clone() };
             self.keep(vec![transition], Then::Executed(done), out);
@@ -194,19 +199,19 @@ impl Peer {
         if !self.owns(done.step.from) {
             // The state was handed over while its replicas were made: its new owner must learn of
             // it.
-            if let Some(slot) = self.atlas.slot(done.step.from, done.step.action) {
-                self.atlas.release(slot);
+            if let Some(slot) = self.known.graph().slot(done.step.from, done.step.action) {
+                self.known.release(slot);
             }
             self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
             return;
         }
-        if !self.atlas.learn_step(done.step, done.new) {
+        if !self.known.learn_step(done.step, done.new) {
             return;
         }
-        self.atlas.learn_notes(done.step.from, done.step.action, &done.notes);
-        let from = self.atlas.find(done.step.from);
+        self.known.learn_notes(done.step.from, done.step.action, &done.notes);
+        let from = self.known.graph().find(done.step.from);
         let looked_like_it =
-            from.is_some_and(|from| self.atlas.links(from).contains(&done.step.action));
+            from.is_some_and(|from| self.known.graph().links(from).contains(&done.step.action));
         if looked_like_it || done.once {
             let Transition { from: state, action: link, .. } = done.step;
             out.push(PeerEffect::Keep(Fact::LinkFollower { link, state }));
@@ -214,13 +219,13 @@ impl Peer {
         }
         out.push(PeerEffect::Executed(done.step));
         let Transition { from, to, .. } = done.step;
-        if let Some(state) = self.atlas.find(to) {
-            self.atlas.learn_owner(state, done.kept_by);
+        if let Some(state) = self.known.graph().find(to) {
+            self.known.learn_owner(state, done.kept_by);
         }
-        let state = self.atlas.find(from);
-        if let Some(state) = state.filter(|&state| self.atlas.free_in(state) == 0)
+        let state = self.known.graph().find(from);
+        if let Some(state) = state.filter(|&state| self.known.free_in(state) == 0)
             && matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast)
-            && self.atlas.is_own(state)
+            && self.known.ownership().is_own(state)
         {
             self.told.push(RouteHint::Leads(done.step));
         }
@@ -229,7 +234,7 @@ impl Peer {
 
     /// An action of an own state led to another destination than before.
     pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
-        self.atlas.learn_stray(step);
+        self.known.learn_stray(step);
         let Transition { from, action, to } = step;
         self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
     }
@@ -251,20 +256,20 @@ impl Peer {
                 (None, None) => return,
             };
         let against = self.failures.entry(slot).or_default();
-        *against += reason.speaks_against();
-        let enough = *against >= ENOUGH && !self.atlas.is_ask(slot);
-        let Transition { from, action, .. } = self.atlas.step(slot);
-        if enough && self.owns(from) && self.atlas.is_open(slot) {
+        *against += reason.weight();
+        let enough = *against >= ENOUGH && !self.known.graph().is_ask(slot);
+        let Transition { from, action, .. } = self.known.graph().step(slot);
+        if enough && self.owns(from) && self.known.graph().is_open(slot) {
             // Another crawler may have got an overdue task meanwhile: one failure report is enough.
             self.leases.retain(|_, lease| lease.slot != slot);
-            self.atlas.claim_if_free(slot);
+            self.known.claim_if_free(slot);
             self.keep(
                 vec![Fact::GivenUp { from, action, reason }],
                 Then::GivenUp(from, action, reason),
                 out,
             );
         } else if is_held {
-            self.atlas.release(slot);
+            self.known.release(slot);
         }
     }
 }

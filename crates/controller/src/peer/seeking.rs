@@ -4,9 +4,8 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
 use argiope_ring::Key;
 
-use super::atlas::RouteHint;
 use super::message::{
-    LeaseRef, PeerEffect, PeerMessage, PeerTimer, Seek, Task, ToCrawler, WorkRequest,
+    LeaseRef, PeerEffect, PeerMessage, PeerTimer, RouteHint, Seek, Task, ToCrawler, WorkRequest,
 };
 use super::schemes::{Hears, Looks};
 use super::search::Search;
@@ -45,7 +44,7 @@ impl Peer {
         drained: Vec<RouteHint>,
         out: &mut Vec<PeerEffect>,
     ) -> bool {
-        let Some(initial) = self.atlas.initial() else {
+        let Some(initial) = self.known.graph().initial() else {
             return self.start(asking, out);
         };
         match self.settings.scheme.looks {
@@ -80,22 +79,24 @@ impl Peer {
     }
 
     fn find_by_reset(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
-        let here =
-            asking.at.and_then(|at| self.atlas.find(at)).and_then(|at| self.atlas.first_free(at));
-        if let Some(slot) = here.filter(|&slot| !self.atlas.is_ask(slot)) {
-            self.atlas.claim(slot);
+        let here = asking
+            .at
+            .and_then(|at| self.known.graph().find(at))
+            .and_then(|at| self.known.first_free(at));
+        if let Some(slot) = here.filter(|&slot| !self.known.graph().is_ask(slot)) {
+            self.known.claim(slot);
             self.assign(asking, slot, Way { reset: false, walk: Vec::new() }, out);
             return true;
         }
-        let Some(state) = self.atlas.nearest_by_route() else { return false };
-        let Some(slot) = self.atlas.first_free(state) else { return false };
-        self.atlas.claim(slot);
+        let Some(state) = self.known.nearest_by_route() else { return false };
+        let Some(slot) = self.known.first_free(state) else { return false };
+        self.known.claim(slot);
         self.assign(asking, slot, self.way_by_route(state), out);
         true
     }
 
     fn way_by_route(&self, state: StateIndex) -> Way {
-        let walk = self.atlas.route(state).map(|route| route.to_vec()).unwrap_or_default();
+        let walk = self.known.graph().route(state).map(|route| route.to_vec()).unwrap_or_default();
         Way { reset: true, walk }
     }
 
@@ -108,19 +109,19 @@ impl Peer {
         drained: Vec<RouteHint>,
         out: &mut Vec<PeerEffect>,
     ) -> bool {
-        let Some(planned) = self.atlas.choose(asking.at.unwrap_or(initial)) else { return false };
-        let walk = planned.walk.iter().map(|&slot| self.atlas.step(slot)).collect();
+        let Some(planned) = self.known.choose(asking.at.unwrap_or(initial)) else { return false };
+        let walk = planned.walk.iter().map(|&slot| self.known.graph().step(slot)).collect();
         let way = Way { reset: planned.reset || asking.at.is_none(), walk };
         let state = planned.candidate.state;
-        if self.atlas.is_own(state) {
-            self.atlas.claim(planned.candidate);
+        if self.known.ownership().is_own(state) {
+            self.known.claim(planned.candidate);
             self.assign(asking, planned.candidate, way, out);
             self.tell_origin(origin, drained, out);
             return true;
         }
-        let goal = self.atlas.key(state);
+        let goal = self.known.graph().key(state);
         let seek = Seek { asking, goal, reset: way.reset, walk: way.walk, origin, drained };
-        let hint = self.atlas.owner(state).filter(|_| !asking.again);
+        let hint = self.known.graph().owner(state).filter(|_| !asking.again);
         self.send_to_owner(goal, hint, PeerMessage::Seek(seek), out);
         true
     }
@@ -131,23 +132,23 @@ impl Peer {
             out.push(PeerEffect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
         }
-        if self.atlas.initial().is_none() {
+        if self.known.graph().initial().is_none() {
             return; // The crawler retries.
         }
         for step in &seek.walk {
-            self.atlas.hear(*step);
+            self.known.hear(*step);
         }
         for fact in &seek.drained {
-            self.atlas.hear_hint(fact);
+            self.known.learn_hint(fact);
         }
-        let state = self.atlas.own_it(seek.goal, true);
-        if let Some(slot) = self.atlas.first_free(state) {
-            self.atlas.claim(slot);
+        let state = self.known.set_owned(seek.goal, true);
+        if let Some(slot) = self.known.first_free(state) {
+            self.known.claim(slot);
             self.assign(seek.asking, slot, Way { reset: seek.reset, walk: seek.walk }, out);
             self.tell_origin(seek.origin, seek.drained, out);
             return;
         }
-        if !self.atlas.is_doubted(state) {
+        if !self.known.is_unreconciled(state) {
             seek.drained.push(self.fact(state));
         }
         if !self.find(seek.asking, seek.origin, seek.drained, out) {
@@ -169,18 +170,19 @@ impl Peer {
             out.push(PeerEffect::Tell(search.asking.crawler, ToCrawler::Finished));
             return;
         }
-        let Some(initial) = self.atlas.initial() else { return };
+        let Some(initial) = self.known.graph().initial() else { return };
         while let Some(next) = search.next() {
             if !self.owns(next) {
-                let hint = self.atlas.find(next).and_then(|state| self.atlas.owner(state));
+                let hint =
+                    self.known.graph().find(next).and_then(|state| self.known.graph().owner(state));
                 let hint = hint.filter(|_| !search.asking.again);
                 self.send_to_owner(next, hint, PeerMessage::Search(search), out);
                 return;
             }
-            let state = self.atlas.own_it(next, true);
-            if let Some(slot) = self.atlas.first_free(state) {
+            let state = self.known.set_owned(next, true);
+            if let Some(slot) = self.known.first_free(state) {
                 let (reset, walk) = search.way();
-                self.atlas.claim(slot);
+                self.known.claim(slot);
                 self.assign(search.asking, slot, Way { reset, walk }, out);
                 let remembers = self.settings.scheme.looks == Looks::Everywhere { remembers: true };
                 if remembers && search.visited() > 0 && search.asking.at.is_some() {
@@ -194,9 +196,9 @@ impl Peer {
                 }
                 return;
             }
-            let certain = self.atlas.is_done_with(state);
+            let certain = self.known.is_done_with(state);
             search.pass(
-                self.atlas.leads(state),
+                self.known.graph().leads(state),
                 certain,
                 initial,
                 self.settings.exploring.reset_cost,
@@ -210,8 +212,8 @@ impl Peer {
         let Way { mut reset, mut walk } = way;
         let id = JobId(self.number());
         let state = slot.state;
-        let mut step = self.atlas.step(slot);
-        if self.atlas.is_ask(slot) {
+        let mut step = self.known.graph().step(slot);
+        if self.known.graph().is_ask(slot) {
             // To see what the state offers, a crawler only walks there: the last step is the job.
             if walk.is_empty() && !reset {
                 Way { reset, walk } = self.way_by_route(state);
@@ -226,7 +228,10 @@ impl Peer {
         let route = if reset {
             Some(walk.as_slice().into())
         } else {
-            self.atlas.find(step.from).and_then(|state| self.atlas.route(state).cloned())
+            self.known
+                .graph()
+                .find(step.from)
+                .and_then(|state| self.known.graph().route(state).cloned())
         };
         let resets = if reset { self.settings.exploring.reset_cost.ceil() as u64 } else { 0 };
         let units = resets + walk.len() as u64 + 1;
@@ -251,7 +256,7 @@ impl Peer {
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;
         out.push(PeerEffect::Wake(PeerTimer::Lease(id), deadline));
         let id = LeaseRef { by: self.me, job: id };
-        let look = self.atlas.is_ask(slot);
+        let look = self.known.graph().is_ask(slot);
         let task = Task { id, number: asking.number, job, route, look };
         out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Task(task)));
         self.patience = self.settings.times.idle;
@@ -285,7 +290,7 @@ impl Peer {
             return;
         }
         // A request that goes round takes any work: nearer work was searched for before.
-        if self.atlas.free() > 0 && self.find_own(asking, out) {
+        if self.known.ownership().free() > 0 && self.find_own(asking, out) {
             return;
         }
         match self.member.successors().first().copied() {
@@ -296,7 +301,7 @@ impl Peer {
 
     /// Finds work in an own state, by any path.
     fn find_own(&mut self, asking: WorkRequest, out: &mut Vec<PeerEffect>) -> bool {
-        match (self.settings.scheme.looks, self.atlas.initial()) {
+        match (self.settings.scheme.looks, self.known.graph().initial()) {
             (Looks::Own, Some(initial)) => {
                 self.find_planned(asking, initial, self.me, Vec::new(), out)
                     || self.find_by_reset(asking, out)
@@ -325,11 +330,11 @@ impl Peer {
 
     /// Gives parked crawlers the work that has appeared. Returns whether one got work.
     pub(super) fn employ_parked(&mut self, out: &mut Vec<PeerEffect>) -> bool {
-        if self.ending.finished || self.atlas.free() == 0 {
+        if self.ending.finished || self.known.ownership().free() == 0 {
             return false;
         }
         let Some((_, asking)) = self.parked.pop_first() else { return false };
-        let planned = match (self.settings.scheme.looks, self.atlas.initial()) {
+        let planned = match (self.settings.scheme.looks, self.known.graph().initial()) {
             (Looks::Known, Some(initial)) => {
                 self.find_planned(asking, initial, self.me, Vec::new(), out)
             }

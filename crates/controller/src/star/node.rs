@@ -325,7 +325,7 @@ impl StarNode {
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
                 let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_about_nothing();
+                let about_the_way = on_the_way && !reason.is_environmental();
                 self.failed(
                     slot,
                     &job,
@@ -359,7 +359,7 @@ impl StarNode {
     /// Retries a candidate that was not executed, or gives it up after too many failures.
     fn failed(&mut self, slot: Slot, job: &Job, reason: JobFailure) {
         let against = self.against.entry(slot).or_default();
-        *against += reason.speaks_against();
+        *against += reason.weight();
         let enough = *against >= ENOUGH;
         if !self.is_open(slot) {
             return;

@@ -217,8 +217,8 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
     }
 
-    /// Makes all differences count if the views differ although no single difference counts. Example:
-    /// two texts join when the node between them disappears.
+    /// Makes all differences count if the views differ although no single difference counts.
+    /// Example: two texts join when the node between them disappears.
     fn count_joint_differences(&mut self) {
         if !self.views_differ
             || self.differences.iter().any(|difference| difference.verdict == Significance::Counts)
@@ -272,7 +272,7 @@ impl fmt::Display for Difference {
             Change::ShownInA => write!(f, "shown only in A: {place}")?,
             Change::ShownInB => write!(f, "shown only in B: {place}")?,
             Change::Text(a, b) => {
-                write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?
+                write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?;
             }
             Change::Attribute(name, a, b) => {
                 write!(

@@ -1,5 +1,5 @@
-//! The encoding of everything that is hashed. Each text is preceded by its length, so different lists
-//! of texts give different bytes.
+//! The encoding of everything that is hashed. Each text is preceded by its length, so different
+//! lists of texts give different bytes.
 
 /// Collects the bytes to hash.
 #[derive(Clone, Debug, Default)]

@@ -62,8 +62,8 @@ pub(crate) fn has_own_text(node: &PageNode) -> bool {
         )
 }
 
-/// Whether it leads somewhere or opens something. Its text also labels the item around it, if nothing
-/// else in that item does.
+/// Whether it leads somewhere or opens something. Its text also labels the item around it, if
+/// nothing else in that item does.
 pub(crate) fn is_title_like(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "a" | "summary") || matches!(role(node), Some("link"))
 }

@@ -48,9 +48,9 @@ pub fn learn_masks(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
 /// Learns masks for the differences between two captures of what should be one state. The first
 /// capture gave the state its key.
 ///
-/// Returns `None` if the captures differ in more than texts, attributes and live values. The masks are
-/// empty if no difference counts. Together with the `known` masks they make the two captures the
-/// same state.
+/// Returns `None` if the captures differ in more than texts, attributes and live values. The masks
+/// are empty if no difference counts. Together with the `known` masks they make the two captures
+/// the same state.
 pub fn learn_value_masks(
     identity: &NamedIdentity,
     known: &Masks,

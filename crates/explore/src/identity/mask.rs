@@ -57,8 +57,8 @@ pub enum Learned {
 pub struct Masks {
     /// The masks, ordered by place.
     pub masks: BTreeSet<Mask>,
-    /// Selectors that the user told the crawl to ignore. The page agent leaves their nodes out; they
-    /// are kept here for output only.
+    /// Selectors that the user told the crawl to ignore. The page agent leaves their nodes out;
+    /// they are kept here for output only.
     pub ignored: BTreeSet<String>,
     /// The page generates new ids on every load, so no id counts.
     #[serde(default)]
@@ -142,7 +142,7 @@ impl<'m> Masked<'m> {
                 MaskedAspect::Text => _ = self.texts.insert(at),
                 MaskedAspect::Attribute(name) => _ = self.attributes.insert((at, name)),
                 MaskedAspect::Children { tag, shape, .. } => {
-                    _ = looks.insert((tag.as_str(), *shape))
+                    _ = looks.insert((tag.as_str(), *shape));
                 }
             }
         }

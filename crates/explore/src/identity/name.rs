@@ -220,8 +220,8 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         }
     }
 
-    /// A hash of the containers of a node, from the outermost to the nearest, each by its label. The
-    /// rest of the page does not count.
+    /// A hash of the containers of a node, from the outermost to the nearest, each by its label.
+    /// The rest of the page does not count.
     pub(crate) fn context(&mut self, at: NodeIndex) -> u64 {
         let mut unknown = Vec::new();
         let mut nearest = self.containers[at].map(|at| at as NodeIndex);

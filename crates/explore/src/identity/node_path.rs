@@ -1,6 +1,6 @@
 //! The path to a node, which finds it again in another capture, or on another page of the same
-//! application. It uses ids that people wrote, and otherwise a node's shape and its number among the
-//! siblings of that shape.
+//! application. It uses ids that people wrote, and otherwise a node's shape and its number among
+//! the siblings of that shape.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -107,8 +107,8 @@ impl<'a> ChildIndex<'a> {
     }
 }
 
-/// A fingerprint of what is the same in every state of a node. It is computed for many siblings, and a
-/// page gains nothing from a collision, so a fast hash is enough.
+/// A fingerprint of what is the same in every state of a node. It is computed for many siblings,
+/// and a page gains nothing from a collision, so a fast hash is enough.
 pub(super) fn shape(node: &PageNode) -> u64 {
     if node.is_text() {
         return 0;

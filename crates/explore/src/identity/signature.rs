@@ -10,8 +10,8 @@ use super::view::MaskedPage;
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer};
 
-/// One signature per offer. `None` for an offer that repeats an earlier action, that refers to no node,
-/// or that is inside a masked node.
+/// One signature per offer. `None` for an offer that repeats an earlier action, that refers to no
+/// node, or that is inside a masked node.
 pub(crate) fn by_content<'a>(page: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
     let mut names = ElementNames::of(page);
     let hidden = inside_masked_nodes(page);

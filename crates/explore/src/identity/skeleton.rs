@@ -1,5 +1,6 @@
-//! The skeleton of a page: its visible tree, with identical neighbours collapsed into one. The identity
-//! `structure` compares it. Each node knows its representative, so that actions can be matched too.
+//! The skeleton of a page: its visible tree, with identical neighbours collapsed into one. The
+//! identity `structure` compares it. Each node knows its representative, so that actions can be
+//! matched too.
 
 use super::digest::Encoder;
 use super::elements;
@@ -15,7 +16,8 @@ pub(crate) struct SkeletonNode {
     pub(crate) parent: Option<usize>,
     /// The children that are kept, in order.
     pub(crate) kept: Vec<usize>,
-    /// The node that represents it: itself, or its counterpart in the first of identical neighbours.
+    /// The node that represents it: itself, or its counterpart in the first of identical
+    /// neighbours.
     pub(crate) representative: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Masks that were learned for one state after it had its key. They never change a key. A page whose
-//! key is unknown is compared through them with the states that have masks.
+//! Masks that were learned for one state after it had its key. They never change a key. A page
+//! whose key is unknown is compared through them with the states that have masks.
 
 use std::collections::BTreeMap;
 
@@ -59,8 +59,8 @@ impl StateMasks {
     }
 
     /// Finds the state that a page is equal to under that state's masks, with the state's own
-    /// signatures. Call it only for a page whose key is unknown. If several states fit, it takes the
-    /// first in its list.
+    /// signatures. Call it only for a page whose key is unknown. If several states fit, it takes
+    /// the first in its list.
     pub fn resolve(
         &self,
         identity: &NamedIdentity,
@@ -92,8 +92,8 @@ impl StateMasks {
         None
     }
 
-    /// Merges the masks that another controller learned. Of two entries for one state, it keeps the one
-    /// with more masks. The result does not depend on the order of merges.
+    /// Merges the masks that another controller learned. Of two entries for one state, it keeps the
+    /// one with more masks. The result does not depend on the order of merges.
     pub fn merge(&mut self, other: Self) {
         for entry in other.by_frame.into_values().flatten() {
             let entries = self.by_frame.entry(entry.frame).or_default();

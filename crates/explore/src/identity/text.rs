@@ -20,7 +20,8 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text and normalises it. The result may end with a space, which separates the next text.
+/// Appends a text and normalises it. The result may end with a space, which separates the next
+/// text.
 pub(crate) fn push_normalised(out: &mut String, text: &str) {
     for character in text.chars() {
         if character.is_whitespace() {

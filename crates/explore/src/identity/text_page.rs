@@ -8,8 +8,8 @@
 //! ```
 //!
 //! - `'...'` is a text inside the element, or a text node at the beginning of a line.
-//! - `@kind` is an offer, `@kind=argument` an offer with an argument, and `@drag=#id` a drag onto the
-//!   element with that id.
+//! - `@kind` is an offer, `@kind=argument` an offer with an argument, and `@drag=#id` a drag onto
+//!   the element with that id.
 //! - `!` makes the element and its descendants invisible.
 
 use crate::page::{Kind, Offer, Page, PageNode};
@@ -35,10 +35,10 @@ pub(crate) fn page(text: &str) -> Page {
                 Word::Plain(name) => page.nodes[at].attributes.push((name, String::new())),
                 Word::Pair(name, value) => page.nodes[at].attributes.push((name, value)),
                 Word::Text(text) if index == 0 => {
-                    page.nodes.push(node(depth, PageNode::TEXT, &text, visible))
+                    page.nodes.push(node(depth, PageNode::TEXT, &text, visible));
                 }
                 Word::Text(text) => {
-                    page.nodes.push(node(depth + 1, PageNode::TEXT, &text, visible))
+                    page.nodes.push(node(depth + 1, PageNode::TEXT, &text, visible));
                 }
                 Word::Hidden => {}
                 Word::Offer(kind, argument) => {

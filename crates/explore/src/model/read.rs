@@ -1,5 +1,5 @@
-//! Reads the interchange file of a model. The file is untrusted: every fault gives one line that names
-//! the place, and memory stays a small multiple of the file's size.
+//! Reads the interchange file of a model. The file is untrusted: every fault gives one line that
+//! names the place, and memory stays a small multiple of the file's size.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +19,8 @@ const MAX_ACTIONS: usize = 1_000_000;
 /// Options for reading a model file.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelReadOptions {
-    /// The maximum size of the file, in bytes. A transition takes at least six bytes in a file and at
-    /// most 24 while it is read, so this also limits the memory.
+    /// The maximum size of the file, in bytes. A transition takes at least six bytes in a file and
+    /// at most 24 while it is read, so this also limits the memory.
     pub limit: usize,
     /// Accept unreachable states. [`Model::unreachable`] lists them.
     pub allow_unreachable: bool,
@@ -232,8 +232,8 @@ struct File {
     states: Option<TransitionTable>,
 }
 
-/// The format, checked while options. Otherwise a file of another format would be refused for a field
-/// that this format does not know.
+/// The format, checked while options. Otherwise a file of another format would be refused for a
+/// field that this format does not know.
 struct Format;
 
 impl<'de> Deserialize<'de> for Format {

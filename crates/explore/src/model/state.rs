@@ -1,5 +1,5 @@
-//! Reads the list of states of a model file directly into flat vectors. A state takes four bytes and
-//! a transition eight, whatever the layout of the file.
+//! Reads the list of states of a model file directly into flat vectors. A state takes four bytes
+//! and a transition eight, whatever the layout of the file.
 
 use std::fmt;
 

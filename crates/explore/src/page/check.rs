@@ -1,5 +1,5 @@
-//! Checks a page that came from outside: refuses a page that is too large, and repairs small faults.
-//! Identities accept any page; the store and the user interface rely on this check.
+//! Checks a page that came from outside: refuses a page that is too large, and repairs small
+//! faults. Identities accept any page; the store and the user interface rely on this check.
 
 use std::collections::BTreeSet;
 

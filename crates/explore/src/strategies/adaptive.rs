@@ -1,9 +1,9 @@
-//! The adaptive strategy: argiope's own, and the default. It scores several small metamodels and uses
-//! the one that has proved right in this crawl. The first rule that applies decides:
+//! The adaptive strategy: argiope's own, and the default. It scores several small metamodels and
+//! uses the one that has proved right in this crawl. The first rule that applies decides:
 //!
 //! 1. While the application looks like a hypercube, crawl it as one (`hypercube`).
-//! 2. If actions behave alike in different states, execute the candidates that are likely to find new
-//!    states (`prospects`).
+//! 2. If actions behave alike in different states, execute the candidates that are likely to find
+//!    new states (`prospects`).
 //! 3. If the results of the remaining candidates can be predicted, execute them in the order of the
 //!    cheapest tour (`forecast`, `touring`).
 //! 4. Otherwise go to the nearest state with the most candidates, and execute there the action that

@@ -51,7 +51,8 @@ impl Strategy for Greedy {
     }
 }
 
-/// Finds the nearest free candidate by the cheapest known transfer. Other strategies fall back on it.
+/// Finds the nearest free candidate by the cheapest known transfer. Other strategies fall back on
+/// it.
 #[derive(Clone)]
 pub struct Nearest {
     distances: Distances,

@@ -1,6 +1,7 @@
-//! The hypercube strategy (paper 001, sections 5 and 6). It expects that actions are independent and
-//! that each can be executed once. A state with n actions is then the bottom of an n-dimensional
-//! hypercube. The strategy follows the chains of a minimal chain decomposition without building it.
+//! The hypercube strategy (paper 001, sections 5 and 6). It expects that actions are independent
+//! and that each can be executed once. A state with n actions is then the bottom of an
+//! n-dimensional hypercube. The strategy follows the chains of a minimal chain decomposition
+//! without building it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,8 @@ fn starts_a_chain(ones: impl Iterator<Item = u32>) -> bool {
     ones.zip(0..).all(|(position, before)| position > 2 * before)
 }
 
-/// The next action of the chain: the position of the leftmost zero that no one on its right matches.
+/// The next action of the chain: the position of the leftmost zero that no one on its right
+/// matches.
 fn chain_successor(ones: &[u32], dimension: u32) -> Option<u32> {
     let mut unmatched = Vec::new();
     for position in 0..dimension {

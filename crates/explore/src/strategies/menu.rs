@@ -1,5 +1,5 @@
-//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013). Most actions either always lead
-//! to the same state or never change the state. Two executions show which.
+//! The menu strategy (paper 001, section 5.5; Choudhary et al. 2013). Most actions either always
+//! lead to the same state or never change the state. Two executions show which.
 
 use crate::anticipated::{AnticipatedModel, Behaviour, Classification};
 use crate::graph::{Graph, Slot};

@@ -1,5 +1,5 @@
-//! The probability strategy (paper 001, section 5.5; Dincturk et al. 2012): an action that found new
-//! states is likely to find another one.
+//! The probability strategy (paper 001, section 5.5; Dincturk et al. 2012): an action that found
+//! new states is likely to find another one.
 
 use std::collections::VecDeque;
 
@@ -27,13 +27,14 @@ const PRIOR_TRIALS: f64 = 2.0;
 /// figures.
 const WINDOW: usize = 500;
 /// The lower limit of the average. Below it, the crawler would cross the whole graph for a minimal
-/// gain. Far above it, useless candidates nearby win over good ones five steps away. On `bebop-like`
-/// all states are found at 10,800 with 0.1 and at 590,000 with 0.25. Elsewhere it makes no difference.
+/// gain. Far above it, useless candidates nearby win over good ones five steps away. On
+/// `bebop-like` all states are found at 10,800 with 0.1 and at 590,000 with 0.25. Elsewhere it
+/// makes no difference.
 const LEAST_AVERAGE: f64 = 0.1;
 const MARGIN: f64 = 1e-6;
 
-/// The number of steps that probabilities are rounded to. The nearest candidate of each step is known
-/// at any time. The steps are finest near zero, where most actions end up.
+/// The number of steps that probabilities are rounded to. The nearest candidate of each step is
+/// known at any time. The steps are finest near zero, where most actions end up.
 const STEPS: usize = 24;
 
 fn step(probability: f64) -> usize {

@@ -1,17 +1,18 @@
-//! Whom a key belongs to. Questions are handed on (recursive), about half of the way each time; only the owner
-//! answers, and it answers the asker.
+//! Lookup of the owner of a key. Members forward the request, each about half of the remaining
+//! distance (recursive lookup). Only the owner answers, directly to the requester.
 
 use super::{LookupPurpose, MAX_HOPS, PendingRequest, RingMember};
 use crate::key::Key;
 use crate::message::{RequestId, RingEffect, RingMessage};
 
 impl RingMember {
-    /// Whether a key is this member's own, as far as it knows.
+    /// Whether this member owns a key, as far as it knows.
     pub fn owns(&self, key: Key) -> bool {
         self.range_start().is_some_and(|before| key.belongs_to(before, self.me))
     }
 
-    /// The place after which everything up to this member is its own, as far as it knows.
+    /// The exclusive start of the range that this member owns, as far as it knows. The range ends
+    /// at its own key.
     pub fn range_start(&self) -> Option<Key> {
         match self.predecessor {
             _ if !self.is_inside() => None,
@@ -24,15 +25,15 @@ impl RingMember {
     pub(super) fn find_owner(
         &mut self,
         key: Key,
-        wanted: LookupPurpose,
+        purpose: LookupPurpose,
         tries: u32,
         effects: &mut Vec<RingEffect>,
     ) {
-        let request = self.open_request(PendingRequest::Owner { key, wanted, tries }, effects);
+        let request = self.open_request(PendingRequest::Owner { key, purpose, tries }, effects);
         self.on_find_owner(request, self.me, key, 0, false, effects);
     }
 
-    /// Answers the asker, or hands the request on.
+    /// Answers the requester if this member owns the key, and forwards the request otherwise.
     pub(super) fn on_find_owner(
         &mut self,
         request: RequestId,
@@ -59,11 +60,11 @@ impl RingMember {
         }
     }
 
-    /// Whom to hand something on to that is meant for the owner of a key, and whether that is taken to be the
-    /// owner. `last`: whoever handed it on took this member for the owner.
+    /// The next member on the path to the owner of a key, and whether that member is believed to be
+    /// the owner. `last` says that the sender believed this member to be the owner.
     pub fn next_hop(&self, key: Key, last: bool) -> Option<(Key, bool)> {
         match (last && self.is_inside(), self.predecessor) {
-            // Somebody came in before this member, and the one that asks it has not heard of that.
+            // A newcomer joined before this member, and the sender has not heard of it.
             (true, Some(before)) => Some((before, true)),
             _ => match self.owner_among_successors(key) {
                 Some(owner) => Some((owner, true)),
@@ -72,14 +73,14 @@ impl RingMember {
         }
     }
 
-    /// The member after this one that a key belongs to, as far as the list of successors tells.
+    /// The owner of a key, if the successor list tells.
     fn owner_among_successors(&self, key: Key) -> Option<Key> {
         let before = std::iter::once(&self.me).chain(&self.successors);
         let mut pairs = before.zip(&self.successors);
         pairs.find(|&(&before, &owner)| key.belongs_to(before, owner)).map(|(_, &owner)| owner)
     }
 
-    /// The farthest known member that is not beyond the key.
+    /// The farthest known member before the key.
     pub(super) fn closest_preceding(&self, key: Key) -> Option<Key> {
         let known = self.successors.iter().copied().chain(self.fingers.iter());
         let before = known.filter(|other| other.is_between(self.me, key));
@@ -93,23 +94,23 @@ impl RingMember {
         hops: u32,
         effects: &mut Vec<RingEffect>,
     ) {
-        match self.open.remove(&request) {
-            Some(PendingRequest::Owner { wanted: LookupPurpose::ByCaller(tag), .. }) => {
+        match self.pending.remove(&request) {
+            Some(PendingRequest::Owner { purpose: LookupPurpose::ByCaller(tag), .. }) => {
                 effects.push(RingEffect::OwnerFound { tag, owner, hops });
             }
-            Some(PendingRequest::Owner { wanted: LookupPurpose::ForFinger(exponent), .. }) => {
+            Some(PendingRequest::Owner { purpose: LookupPurpose::ForFinger(exponent), .. }) => {
                 self.fingers.learn(exponent, self.me, owner);
             }
             Some(other) => {
-                // Not the answer to that: it stays open.
-                self.open.insert(request, other);
+                // Not an answer to this request, which stays pending.
+                self.pending.insert(request, other);
             }
             None => {}
         }
     }
 
-    /// Looks up one far place, another each time. The member that it had there is asked whether it is alive, for
-    /// what is handed on to a dead one is lost.
+    /// Looks up one finger, another one each time. Also checks the present finger there, because a
+    /// request forwarded to a failed member is lost.
     pub(super) fn refresh_finger(&mut self, effects: &mut Vec<RingEffect>) {
         let Some(&head) = self.successors.first() else { return };
         let exponent = self.fingers.next_exponent(self.me, head);

@@ -1,5 +1,5 @@
-//! Coming in: the member before the newcomer's place shows it, the newcomer copies its list, and the ring takes it
-//! in when it stabilises.
+//! Joining: the predecessor of the newcomer's position answers with its successors. The newcomer
+//! copies them, and the ring adopts it when it stabilises.
 
 use super::{MAX_HOPS, Membership, PendingRequest, RingMember};
 use crate::key::Key;
@@ -7,7 +7,7 @@ use crate::message::{RequestId, RingEffect, RingMessage};
 
 impl RingMember {
     pub(super) fn join(&mut self, through: Key, effects: &mut Vec<RingEffect>) {
-        if self.standing != Membership::Outside {
+        if self.membership != Membership::Outside {
             return;
         }
         let request = self.open_request(PendingRequest::Place { through }, effects);
@@ -15,7 +15,7 @@ impl RingMember {
         effects.push(RingEffect::Send(through, RingMessage::Join { request, newcomer, hops: 0 }));
     }
 
-    /// Hands a newcomer on, or shows it its place if that is after this member.
+    /// Answers a newcomer whose position is directly after this member, and forwards others.
     pub(super) fn on_join(
         &mut self,
         request: RequestId,
@@ -41,7 +41,7 @@ impl RingMember {
         }
     }
 
-    /// Its place is after `before`. The successor is adopted when it was seen alive.
+    /// Checks the successor at the position after `before`. It is adopted only once it answers.
     pub(super) fn on_join_position(
         &mut self,
         request: RequestId,
@@ -50,9 +50,9 @@ impl RingMember {
         effects: &mut Vec<RingEffect>,
     ) {
         if self
-            .open
+            .pending
             .remove(&request)
-            .is_none_or(|open| !matches!(open, PendingRequest::Place { .. }))
+            .is_none_or(|pending| !matches!(pending, PendingRequest::Place { .. }))
         {
             return;
         }
@@ -63,9 +63,9 @@ impl RingMember {
         self.request_neighbours(head, PendingRequest::Welcome { before, successors }, effects);
     }
 
-    /// In the ring, as far as it is concerned.
+    /// Enters the ring after `before`.
     pub(super) fn enter(&mut self, before: Key, successors: &[Key], effects: &mut Vec<RingEffect>) {
-        self.standing = Membership::Inside;
+        self.membership = Membership::Inside;
         self.predecessor = Some(before);
         self.adopt_successor(successors[0], &successors[1..]);
         self.start(effects);

@@ -169,10 +169,10 @@ impl CrawlShare {
     pub fn facts(&self) -> Vec<Fact> {
         match &self.duty {
             Duty::Peer(peer) => {
-                let atlas = peer.atlas();
-                let Some(_) = atlas.initial() else { return Vec::new() };
-                let states = atlas.all().flat_map(|(_, state)| atlas.facts(state));
-                let plain = atlas.plain().iter().map(|&action| Fact::PlainLink { action });
+                let known = peer.known();
+                let Some(_) = known.graph().initial() else { return Vec::new() };
+                let states = known.graph().all().flat_map(|(_, state)| known.facts(state));
+                let plain = known.graph().plain().iter().map(|&action| Fact::PlainLink { action });
                 states.chain(plain).collect()
             }
             Duty::Coordinator(coordinator) => coordinator.facts(),
@@ -208,13 +208,14 @@ impl CrawlShare {
 
     /// What must be counted one by one is counted again only when that takes little of the time.
     fn tally_of(&self, peer: &Peer, tally: CrawlTally) -> CrawlTally {
-        let atlas = peer.atlas();
-        let own = atlas.own_states() as u64;
+        let known = peer.known();
+        let own = known.ownership().own_states() as u64;
         let mut counted = self.counted.get();
         if self.finished || counted.next.is_none_or(|next| Instant::now() > next) {
             let began = Instant::now();
-            let all = atlas.all().filter(|&(key, _)| atlas.is_full(key)).count() as u64;
-            counted.transitions = atlas.executed_own().count() as u64;
+            let all =
+                known.graph().all().filter(|&(key, _)| known.graph().is_full(key)).count() as u64;
+            counted.transitions = known.executed_own().count() as u64;
             counted.copies = all.saturating_sub(own);
             counted.next = Some(Instant::now() + began.elapsed() * COUNTING);
             self.counted.set(counted);
@@ -222,7 +223,7 @@ impl CrawlShare {
         CrawlTally {
             states: own,
             transitions: counted.transitions,
-            left: atlas.free() as u64,
+            left: known.ownership().free() as u64,
             leases: peer.under_way() as u64,
             copies: counted.copies,
             inside: self.pending.is_none() && peer.member().is_inside(),

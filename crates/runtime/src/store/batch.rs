@@ -1,5 +1,5 @@
-//! What is written together, and the one transaction that writes it. A batch is on disk wholly or not at
-//! all; several waiting ones share a transaction, since what costs is the transaction's end.
+//! A batch of changes, and the transaction that writes it. A batch is on disk wholly or not at all.
+//! Waiting batches share a transaction, because the commit is what costs.
 
 use argiope_controller::journal::Fact;
 use argiope_explore::id::StateKey;
@@ -9,16 +9,16 @@ use super::detail::{ContentHash, FoundPage, StateDetail};
 use super::packed::{encode, pack};
 use super::{BLOBS, FACTS, KEPT, NAMED, STATES};
 
-/// Things that belong together.
+/// Changes that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Appended to the journal in this order.
     pub facts: Vec<Fact>,
-    /// States found, with what is known of them. A state told of again replaces what was known.
+    /// States found, with their pages. A state that comes again replaces its page.
     pub states: Vec<(StateKey, FoundPage)>,
     /// Other bytes, each kept once under its [`ContentHash`].
     pub blobs: Vec<Vec<u8>>,
-    /// Small things under a name, replacing what the name stood for.
+    /// Small values by name, replacing earlier ones.
     pub named: Vec<(String, Vec<u8>)>,
     /// What a controller of a cluster keeps, and of which crawl; appended in this order.
     pub kept: Vec<(u64, Fact)>,
@@ -30,7 +30,7 @@ impl Batch {
         Self { facts, ..Self::default() }
     }
 
-    /// About how many bytes it holds, without looking into each of its parts.
+    /// Roughly how many bytes it holds.
     pub(super) fn weight(&self) -> usize {
         let weight = |fact: &Fact| match fact {
             Fact::State { offers, route, .. } => {
@@ -65,7 +65,7 @@ pub(super) fn commit(database: &Database, batches: &[Batch]) -> Result<(), redb:
     Ok(transaction.commit()?)
 }
 
-/// Tables are opened only if something goes into them: opening one for writing is not free.
+/// Opens only the tables that it writes to: opening a table for writing costs time.
 fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::Error> {
     if batches.iter().any(|batch| !batch.facts.is_empty()) {
         let mut journal = transaction.open_table(FACTS)?;
@@ -101,7 +101,7 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
     Ok(())
 }
 
-/// Stores what a found state brings along, and says what is to be kept of the state itself.
+/// Stores the blobs of a found state, and gives what is kept of the state itself.
 fn keep(
     blobs: &mut Table<'_, u128, &'static [u8]>,
     found: &FoundPage,

@@ -1,6 +1,6 @@
-//! Tests on a disk that can be cut off, or filled up, before any of its operations. What was not synced
-//! may be there afterwards, in part or not at all. Whatever happens: the records are a prefix of what was
-//! appended, nothing acknowledged is missing, and the run can go on.
+//! Tests on a disk that fails, or fills up, before any of its operations. Data that was not synced
+//! may survive in full, partly or not at all. In each case the facts are a prefix of what was
+//! appended, nothing acknowledged is missing, and the run can be resumed.
 
 use std::io;
 use std::sync::{Arc, Mutex, mpsc};
@@ -199,7 +199,7 @@ fn batch(number: u64) -> Batch {
     batch
 }
 
-/// Appends one batch after the other, each once the one before is acknowledged; gives how many were, and
+/// Appends batch after batch, each once the previous one is acknowledged. Gives how many were, and
 /// why it ended early.
 fn crawl(store: &Store, from: u64) -> (u64, Option<StoreError>) {
     let (tell, told) = mpsc::channel();
@@ -237,8 +237,8 @@ fn check(store: &Store) -> u64 {
     batches
 }
 
-/// Runs the crawl on a disk that is cut off after so many operations, then on what is left of it. Gives
-/// whether the crawl came to its end before.
+/// Runs the crawl on a disk that fails after some operations, then on what survives. Gives whether
+/// the crawl came to its end before.
 fn survive(operation: u64, cut: Cut, survivors: std::ops::Range<u64>) -> bool {
     let disk = Backend::cut_at(operation, cut);
     let (acknowledged, complete) = match disk.create() {
@@ -259,8 +259,8 @@ fn survive(operation: u64, cut: Cut, survivors: std::ops::Range<u64>) -> bool {
         let image = disk.image(survivor);
         let place = format!("operation {operation}, survivor {survivor}");
         if acknowledged.is_none() {
-            // The run had not begun: it can begin now, unless nobody was told that it had. A file whose
-            // first bytes were never written is emptied by `place::claim`.
+            // The run had not begun: it can begin now, unless it began unacknowledged.
+            // `run_dir::claim` empties a file whose first bytes were never written.
             let cut_short = image.iter().take(8).all(|byte| *byte == 0);
             let again = Backend::holding(if cut_short { Vec::new() } else { image }).create();
             assert!(matches!(again, Ok(_) | Err(StoreError::HoldsRun(_))), "{place}: {again:?}");

@@ -1,5 +1,5 @@
-//! Tests on stores whose bytes were changed by somebody else: every one of them must end in an error that
-//! says so, never in a panic, a huge allocation or wrong records.
+//! Tests on stores whose bytes were changed from outside. Each must end in an error that says so,
+//! never in a panic, a huge allocation or wrong facts.
 
 use argiope_controller::journal::Fact;
 use argiope_controller::spent::WriterId;
@@ -64,7 +64,7 @@ fn meta_that_cannot_be_read_is_damage() {
 }
 
 #[test]
-fn somebody_elses_database_is_not_a_store() {
+fn a_foreign_database_is_not_a_store() {
     let theirs = TableDefinition::<&str, &str>::new("theirs");
     let database = builder().create_with_backend(InMemoryBackend::new()).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -78,9 +78,9 @@ fn somebody_elses_database_is_not_a_store() {
 #[test]
 fn a_changed_fact_is_damage_and_ends_the_reading() {
     let store = store();
-    let record = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
-    store.commit(&[Batch::of_facts(vec![record.clone(), record.clone(), record.clone()])]).unwrap();
-    let good = packed::encode(&record);
+    let fact = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
+    store.commit(&[Batch::of_facts(vec![fact.clone(), fact.clone(), fact.clone()])]).unwrap();
+    let good = packed::encode(&fact);
     let cases: [&[u8]; 4] =
         [&[], &[200], &good[..good.len() - 1], &[good.as_slice(), &[0]].concat()];
     for bytes in cases {
@@ -93,9 +93,9 @@ fn a_changed_fact_is_damage_and_ends_the_reading() {
 #[test]
 fn a_missing_fact_is_damage() {
     let store = store();
-    let record = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
-    store.commit(&[Batch::of_facts(vec![record.clone()])]).unwrap();
-    set(&store, FACTS, 2, &packed::encode(&record));
+    let fact = Fact::Spent { writer: WriterId::LONE, actions: 1, resets: 2 };
+    store.commit(&[Batch::of_facts(vec![fact.clone()])]).unwrap();
+    set(&store, FACTS, 2, &packed::encode(&fact));
     let read: Vec<_> = store.facts().unwrap().collect();
     assert!(matches!(read.as_slice(), [Ok(_), Err(StoreError::Damaged(_))]), "{read:?}");
 }
@@ -150,7 +150,7 @@ fn any_changed_byte_of_a_detail_or_blob_is_damage_or_harmless() {
         source[chance.below(blob.len())] = chance.below(256) as u8;
         set(&store, STATES, key.0, &state);
         set(&store, BLOBS, detail.source.0, &source);
-        // A detail has no checksum of its own; it may say something else, but must say it in its form.
+        // A detail has no checksum of its own: its content may differ, its form must not.
         assert!(matches!(store.detail(key), Ok(_) | Err(StoreError::Damaged(_))));
         match store.blob(detail.source) {
             Ok(bytes) => assert_eq!(bytes.unwrap(), found().source),

@@ -1,5 +1,5 @@
-//! What is kept of a state beside its place in the graph: for people, for `explain`, and for finding its
-//! actions again. Plain data; all of it comes from a page and is hostile.
+//! What is kept of a state beside its place in the graph: for people, for `explain`, and to find
+//! its actions again. All of it comes from a page and is hostile.
 
 use std::fmt;
 
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct ContentHash(pub u128);
 
 impl ContentHash {
-    /// The first 128 bits of the bytes' BLAKE3 hash: a hostile page cannot make two of them collide.
+    /// The first 128 bits of the bytes' BLAKE3 hash. A hostile page cannot make two of them
+    /// collide.
     pub fn of(bytes: &[u8]) -> Self {
         let hash = blake3::hash(bytes);
         let first: &[u8; 16] = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
@@ -33,13 +34,13 @@ pub struct StateDetail {
     pub url: String,
     /// Its title then.
     pub title: String,
-    /// When that was, in seconds since the start of the crawl.
+    /// When it was first seen, in seconds since the start of the crawl.
     pub found_at: u32,
-    /// The page's raw hash then, which a crawler recognises the state by without looking at it.
+    /// The page's raw hash then, by which a crawler recognises the state without a capture.
     pub raw: u128,
-    /// Its source, to be had from [`super::Store::blob`].
+    /// Its source, for [`super::Store::blob`].
     pub source: ContentHash,
-    /// Its snapshot, to be had from [`super::Store::page`].
+    /// Its snapshot, for [`super::Store::page`].
     pub page: ContentHash,
     /// Its picture, if one was taken.
     pub screenshot: Option<ContentHash>,
@@ -62,8 +63,8 @@ pub struct OfferDetail {
     pub place: String,
 }
 
-/// A state as it was found: what a [`StateDetail`] is made from. The source and the snapshot are hashed,
-/// encoded and compressed by whoever commits them, not by whoever found them.
+/// A state as it was found, from which a [`StateDetail`] is made. The writing thread hashes,
+/// encodes and compresses the source and the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundPage {
     /// See [`StateDetail::url`].

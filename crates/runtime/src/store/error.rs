@@ -1,30 +1,30 @@
-//! Why a store refuses, each case as one sentence for the person at the terminal. The one place that
-//! translates the database's errors; nobody outside the store sees those.
+//! The errors of a store, each as one sentence for a person. Translates the database's errors,
+//! which do not leave the store.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::FORMAT;
 
-/// Why a store cannot be had, read or written.
+/// Why a store cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is something there, and it is no run.
+    /// The directory holds other files, and no run.
     #[error("{} exists, is not empty and holds no run; nothing was touched", .0.display())]
     Occupied(PathBuf),
-    /// There is a run there already.
+    /// The directory holds a run already.
     #[error("{} holds a run already; use --resume to go on with it, or another directory", .0.display())]
     HoldsRun(PathBuf),
-    /// There is no run there.
+    /// The directory holds no run.
     #[error("{} holds no run", .0.display())]
     NoRun(PathBuf),
-    /// A run was begun there and cut short before its first record.
+    /// A run began in the directory, and was killed before its first fact.
     #[error("the run in {} was cut short before it began; start it again there", .0.display())]
     Unfinished(PathBuf),
     /// The path is that of a file.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// The file of that name is something else.
+    /// The file is not a store.
     #[error("{} is not a store of argiope", .0.display())]
     NotAStore(PathBuf),
     /// Written by an argiope that writes another format.
@@ -49,10 +49,10 @@ pub enum StoreError {
     /// Its content contradicts itself.
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// No room, or no more of it allowed.
+    /// The disk or a quota is full.
     #[error("the disk is full: {0}; what was stored so far is intact")]
     DiskFull(io::Error),
-    /// Anything else that the file system says.
+    /// Any other error of the file system.
     #[error("{}: {error}", .path.display())]
     Io {
         /// What it was about.
@@ -72,7 +72,7 @@ impl StoreError {
     /// What the file system said about a path.
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
         match error.kind() {
-            // A quota or a limit on the size of files is a full disk to whoever runs into it.
+            // A quota or a limit on the size of files acts as a full disk.
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => Self::DiskFull(error),

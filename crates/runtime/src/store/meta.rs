@@ -1,5 +1,5 @@
-//! What is written once, when a run begins: who wrote it in which format, the run's identity and its
-//! settings. As text, so that an argiope of any other version can say what it found.
+//! What is written once, when a run begins: the version and format, the run's identity and its
+//! settings. It is text, so that any other version of argiope can name what it found.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -58,13 +58,13 @@ pub(super) fn begin(
     if write().map_err(|error| StoreError::database(path, error))? {
         return Ok(meta);
     }
-    // Somebody's database: ours or not?
+    // Distinguish a run from a foreign database.
     check(database, path)?;
     Err(StoreError::HoldsRun(path.parent().map_or_else(PathBuf::new, Path::to_owned)))
 }
 
-/// Reads what was written when the run began, and in which format. Refuses a format that this version
-/// can neither read nor migrate.
+/// Reads what was written when the run began, and in which format. Refuses a format that this
+/// version can neither read nor migrate.
 pub(super) fn check(database: &Database, path: &Path) -> Result<(Meta, u32), StoreError> {
     let transaction = database.begin_read().map_err(|error| StoreError::database(path, error))?;
     let table = match transaction.open_table(META) {
@@ -103,7 +103,7 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<(Meta, u32), Sto
     Ok((Meta { argiope, run, settings }, readable))
 }
 
-/// A number that no other run has: the standard library's hashers are seeded by chance.
+/// A random number: the standard library seeds its hashers randomly.
 fn identity() -> u128 {
     let now = SystemTime::now();
     let half = || u128::from(RandomState::new().hash_one((now, std::process::id())));

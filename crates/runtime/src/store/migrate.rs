@@ -1,6 +1,6 @@
 //! Turns a store of format 1 into one of the present format, when it is opened. All of it is one
-//! transaction: a store that is killed meanwhile is still one of format 1. A store that is only read is
-//! turned in memory, and its file stays as it is.
+//! transaction: a store that is killed meanwhile is still one of format 1. A store that is only
+//! read is turned in memory, and its file stays as it is.
 //!
 //! Format 1 kept two kinds of journals: the records of a crawl on one machine, and the pieces of
 //! replicas of a ring. The types here are those of that format and never change.
@@ -101,10 +101,10 @@ pub(super) fn migrate(database: &Database) -> Result<(), redb::Error> {
 
 /// A value of format 1.
 fn read<T: for<'a> Deserialize<'a>>(bytes: &[u8], what: &str) -> Result<T, redb::Error> {
-    decode(bytes, &what).map_err(damaged)
+    decode(bytes, &what).map_err(|error| damaged(&error))
 }
 
-fn damaged(error: StoreError) -> redb::Error {
+fn damaged(error: &StoreError) -> redb::Error {
     redb::Error::Corrupted(error.to_string())
 }
 
@@ -228,7 +228,7 @@ fn read_notes(
     let Some(content) = content else { return Ok(Vec::new()) };
     let Some(packed) = blobs.get(content.0)? else { return Ok(Vec::new()) };
     let notes = unpack(packed.value(), &"notes").and_then(|bytes| unpack(&bytes, &"notes"));
-    read(&notes.map_err(damaged)?, "notes")
+    read(&notes.map_err(|error| damaged(&error))?, "notes")
 }
 
 #[cfg(test)]
@@ -303,7 +303,7 @@ mod tests {
     /// The bytes that argiope wrote in format 1.
     #[test]
     fn the_old_types_are_those_of_format_1() {
-        let bytes: Vec<Vec<u8>> = records().iter().map(|record| encode(record)).collect();
+        let bytes: Vec<Vec<u8>> = records().iter().map(encode).collect();
         let expected: [&[u8]; 7] = [
             &[0, 1, 2, 5, 172, 2, 0],
             &[0, 2, 1, 5, 1, 5],

@@ -1,6 +1,5 @@
-//! A file that is read and never written: what would be written stays in memory. The database can so
-//! recover a store whose writer was killed, for someone who only wants to read it, also from a full or
-//! write-protected disk.
+//! A file that is read and never written: writes stay in memory. So the database can recover or
+//! migrate a store whose writer was killed for a reader, also from a full or write-protected disk.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -59,7 +58,8 @@ impl Over {
     }
 }
 
-/// The parts of a stretch of bytes, by grain: which one, from where in it, and the place in the stretch.
+/// The pieces of a range of bytes, by grain: which one, from where in it, and the place in the
+/// range.
 fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -133,7 +133,7 @@ impl StorageBackend for Overlay {
         self.file.close()
     }
 
-    // Whoever writes locks the file for itself; readers share it, whatever the database asks for.
+    // A writer locks the file exclusively; readers share it, whatever the database asks for.
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         self.file.try_lock_shared_range(start, end)
     }

@@ -1,5 +1,5 @@
-//! How values lie in the database: encoded, and compressed where that pays. Reading trusts nothing: a
-//! damaged value gives an error, and memory grows only with bytes that are really there.
+//! Encodes values for the database, and compresses them where that pays. Reading trusts nothing: a
+//! damaged value gives an error, and memory grows only with the bytes that are there.
 
 use std::fmt::Display;
 use std::io::Read;

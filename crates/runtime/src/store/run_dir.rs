@@ -1,5 +1,5 @@
-//! The directory of a run: which ones a run may begin in, and where a run is. Never deletes, and
-//! overwrites only what a killed beginning of a run left behind.
+//! The run directory: where a run may begin, and where one is. Never deletes, and overwrites only
+//! what a run left that was killed while it began.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -57,7 +57,7 @@ pub(super) fn find(directory: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Whether whoever began the database was killed before it was one: its first bytes are written last.
+/// Whether the run was killed while its database was created: its first bytes are written last.
 fn cut_short(path: &Path, mut file: &File) -> Result<bool, StoreError> {
     let mut first = Vec::with_capacity(16);
     file.by_ref().take(8).read_to_end(&mut first).map_err(|error| StoreError::io(path, error))?;

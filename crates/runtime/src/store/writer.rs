@@ -1,6 +1,6 @@
-//! The thread that writes. Whoever appends hands a batch over and goes on; the thread commits everything
-//! that is waiting in one durable transaction, then says how far it has come. After a pause it commits at once; while
-//! much arrives it waits for some more, but never for long.
+//! The writing thread. A crawl appends a batch and continues. The thread commits all waiting
+//! batches in one durable transaction, then reports the last ticket. After a pause it commits at
+//! once; under load it gathers some more batches first, but never for long.
 
 use std::fmt;
 use std::path::Path;
@@ -14,14 +14,14 @@ use super::batch::{self, Batch};
 use super::error::StoreError;
 use super::guarded;
 
-/// How many bytes may wait before whoever appends must wait as well. A guess: some tens of new states.
+/// Back-pressure: above this many waiting bytes, appending waits. A guess: some tens of new states.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// From the beginning of one commit to that of the next, at least: a commit takes a quarter of a millisecond of processor
-/// time whatever is in it, so that more of them than this would cost more than they gain.
+/// The shortest time from the start of a commit to that of the next. A commit takes a quarter of a
+/// millisecond of processor time whatever is in it, so more of them cost more than they gain.
 const SPACING: Duration = pause(10);
 
-/// The same, at most, while less than enough is waiting.
+/// The longest such time, while fewer than `ENOUGH` batches wait.
 const LONGEST: Duration = pause(25);
 
 /// Tests that cut the power before every single write do not wait.
@@ -29,8 +29,8 @@ const fn pause(milliseconds: u64) -> Duration {
     Duration::from_millis(if cfg!(test) { 0 } else { milliseconds })
 }
 
-/// So many batches are worth a commit of their own. Less than a crawl may leave unwritten ([`crate::crawl::UNWRITTEN`]), which
-/// would otherwise stand still meanwhile.
+/// Batches that are worth a commit. Fewer than a crawl may leave unwritten
+/// ([`crate::crawl::UNWRITTEN`]), which would otherwise wait.
 const ENOUGH: usize = 16;
 
 /// What the writing thread reports.
@@ -42,7 +42,7 @@ pub enum WriterEvent {
     Failed(StoreError),
 }
 
-/// Hands batches to the thread that writes them. Dropping it waits until all are written.
+/// Appends batches to the queue of the writing thread. Dropping it waits until all are written.
 pub struct StoreWriter {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
@@ -70,8 +70,8 @@ impl StoreWriter {
         Ok(Self { queue, thread: Some(thread) })
     }
 
-    /// Hands over a batch; its ticket is one more than the last one's, and the first is 1. Waits only
-    /// while the disk is far behind. An error means that an earlier batch could not be written.
+    /// Appends a batch and gives its ticket; tickets count from 1. Waits only while the disk is far
+    /// behind. An error means that an earlier batch could not be written.
     pub fn append(&self, batch: Batch) -> Result<u64, StoreError> {
         let weight = batch.weight();
         let mut waiting = self.queue.lock();
@@ -115,7 +115,7 @@ impl Drop for StoreWriter {
     }
 }
 
-/// What lies between those who append and the thread.
+/// The queue between the crawl and the writing thread.
 #[derive(Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
@@ -129,7 +129,7 @@ struct Waiting {
     weight: usize,
     /// Of the last batch handed over.
     ticket: u64,
-    /// With how many batches the thread wants to be woken.
+    /// The number of batches at which the thread wakes up.
     wanted: usize,
     closed: bool,
     stopped: bool,
@@ -141,7 +141,7 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until so many batches are there, but not longer than some time.
+    /// Waits until enough batches are there, but not longer than `longest`.
     fn gather(&self, enough: usize, longest: Duration) {
         let mut waiting = self.lock();
         waiting.wanted = enough;
@@ -178,7 +178,7 @@ impl Queue {
     }
 }
 
-/// The thread: everything that waits, then everything that came meanwhile, and so on, with a breath between.
+/// The thread: commits all waiting batches, and again, with a pause between commits.
 fn write(queue: &Queue, database: &Database, path: &Path, report: &(dyn Fn(WriterEvent) + Send)) {
     while let Some((batches, ticket)) = queue.take() {
         let begun = Instant::now();

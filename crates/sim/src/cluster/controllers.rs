@@ -1,6 +1,6 @@
 //! Controllers of a simulated ring: their queues, their inputs and their effects.
 
-use argiope_controller::peer::atlas::RouteHint;
+use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, ToCrawler,
 };
@@ -8,55 +8,49 @@ use argiope_ring::Key;
 
 use super::{Cluster, RingEvent, checks, live_nodes};
 
-impl Cluster<'_> {
-    /// A partition drops messages between its sides.
-    pub(super) fn on_message_arrived(&mut self, node: usize, from: Key, envelope: Envelope) {
-        let sender = self.node_of.get(&from).map(|&sender| &self.nodes[sender]);
-        if sender.is_none_or(|sender| sender.side == self.nodes[node].side) {
-            self.enqueue(node, PeerInput::Received(from, envelope));
+/// Whether an input only maintains the ring. Such inputs are neither queued nor traced.
+pub(super) fn maintains_ring(input: &PeerInput) -> bool {
+    match input {
+        PeerInput::Received(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
+        PeerInput::Woken(timer) => {
+            matches!(timer, PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_))
         }
+        _ => false,
     }
+}
 
-    /// Puts an input into a controller's queue. Messages that maintain the ring overtake the
-    /// others: the ring must not take a controller with a long queue for dead.
-    pub(super) fn enqueue(&mut self, node: usize, input: PeerInput) {
+impl Cluster<'_> {
+    /// Puts an input into a controller's queue. A partition drops messages between its sides.
+    /// Messages that maintain the ring overtake the others: the ring must not take a controller with
+    /// a long queue for dead.
+    pub(super) fn on_input_arrived(&mut self, node: usize, input: PeerInput) {
+        if let PeerInput::Received(from, _) = &input
+            && let Some(&sender) = self.node_of.get(from)
+            && self.nodes[sender].side != self.nodes[node].side
+        {
+            return;
+        }
         let receiver = &mut self.nodes[node];
         let wait = self.env.queue_message(&mut receiver.busy_until, receiver.slowness);
-        let overtakes = matches!(
-            &input,
-            PeerInput::Received(_, Envelope { message: PeerMessage::Ring(_), .. })
-        );
-        if overtakes || self.env.scenario.processing_time == 0 {
-            self.on_input_dequeued(node, input);
+        if maintains_ring(&input) || self.env.scenario.processing_time == 0 {
+            self.on_input(node, input);
         } else {
-            self.env.events.schedule(wait, RingEvent::InputDequeued(node, input));
+            self.env.events.schedule(wait, RingEvent::InputHandled(node, input));
         }
     }
 
-    pub(super) fn on_input_dequeued(&mut self, node: usize, input: PeerInput) {
+    /// Gives a controller an input and applies its effects.
+    pub(super) fn on_input(&mut self, node: usize, input: PeerInput) {
         if let PeerInput::Received(_, Envelope { message: PeerMessage::Taken(number), .. }) = &input
             && let Some(sent) = self.replicas_sent.remove(&(node, *number))
         {
             self.env.counts.replication_time += self.env.now() - sent;
         }
-        self.tell(node, input);
-    }
-
-    /// Gives a controller an input and applies its effects.
-    pub(super) fn tell(&mut self, node: usize, input: PeerInput) {
-        let may_change_ring = match &input {
-            PeerInput::Received(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
-            PeerInput::Woken(PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_))
-            | PeerInput::Start
-            | PeerInput::Join(_)
-            | PeerInput::Meet(_)
-            | PeerInput::Leave => true,
-            PeerInput::Woken(_)
-            | PeerInput::Report(_)
-            | PeerInput::Returned(_)
-            | PeerInput::Lost(_)
-            | PeerInput::Want(..) => false,
-        };
+        let may_change_ring = maintains_ring(&input)
+            || matches!(
+                input,
+                PeerInput::Start | PeerInput::Join(_) | PeerInput::Meet(_) | PeerInput::Leave
+            );
         let mut effects = Vec::new();
         self.nodes[node].peer.handle(self.env.now(), input, &mut effects);
         for effect in effects {
@@ -90,7 +84,8 @@ impl Cluster<'_> {
                 self.acknowledged.insert((step.from, step.action));
             }
             PeerEffect::Wake(timer, time) => {
-                self.env.events.schedule(time, RingEvent::ControllerTimer(node, timer));
+                let input = PeerInput::Woken(timer);
+                self.env.events.schedule(time, RingEvent::InputHandled(node, input));
             }
             PeerEffect::Left => self.detach_crawlers(node),
             PeerEffect::Finished => {
@@ -107,21 +102,21 @@ impl Cluster<'_> {
         }
         if let Some(&receiver) = self.node_of.get(&to) {
             let latency = self.env.draw_latency() * self.nodes[receiver].slowness;
-            let arrival = RingEvent::MessageArrived(receiver, self.nodes[node].key, envelope);
-            self.env.events.schedule(latency, arrival);
+            let input = PeerInput::Received(self.nodes[node].key, envelope);
+            self.env.events.schedule(latency, RingEvent::InputArrived(receiver, input));
         }
     }
 
     /// Only the scheme `global` broadcasts: it shows what a crawl costs if all learn at once.
     fn broadcast(&mut self, node: usize, hints: &[RouteHint]) {
         let from = self.nodes[node].key;
-        let initial = self.nodes[node].peer.atlas().initial();
+        let initial = self.nodes[node].peer.known().graph().initial();
         for receiver in live_nodes(&self.nodes).into_iter().filter(|&receiver| receiver != node) {
             self.env.counts.add_message("learned");
             let hints = hints.to_vec();
             let envelope = Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };
             let input = PeerInput::Received(from, envelope);
-            self.env.events.schedule(0, RingEvent::InputDequeued(receiver, input));
+            self.env.events.schedule(0, RingEvent::InputHandled(receiver, input));
         }
     }
 }

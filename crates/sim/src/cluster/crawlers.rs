@@ -2,9 +2,11 @@
 
 use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
-use argiope_controller::peer::message::{Done, Envelope, PeerMessage, Task, TaskReport, ToCrawler};
+use argiope_controller::peer::message::{
+    Done, Envelope, PeerInput, PeerMessage, Task, TaskReport, ToCrawler,
+};
 
-use super::{Cluster, FromCrawler, RingEvent, live_nodes};
+use super::{Cluster, RingEvent, live_nodes};
 use crate::crawler::SimulatedCrawler;
 
 /// A crawler retries a report after this number of action times and one answer timeout. It waits
@@ -70,7 +72,8 @@ impl Cluster<'_> {
         let envelope = Envelope::new(None, PeerMessage::Done(done));
         if let Some(&node) = self.node_of.get(&by) {
             let latency = self.env.draw_latency();
-            self.env.events.schedule(latency, RingEvent::MessageArrived(node, by, envelope));
+            let input = PeerInput::Received(by, envelope);
+            self.env.events.schedule(latency, RingEvent::InputArrived(node, input));
         }
         true
     }
@@ -90,7 +93,7 @@ impl Cluster<'_> {
             _ => home,
         };
         let overdue = RingEvent::AnswerOverdue(crawler, report.number);
-        self.env.send("reached", RingEvent::ReportArrived(node, FromCrawler::Report(report)));
+        self.env.send("reached", RingEvent::InputArrived(node, PeerInput::Report(report)));
         let scenario = &self.env.scenario;
         let patience = PATIENCE * scenario.action_time + scenario.timeouts.answer;
         self.env.events.schedule(patience << doublings, overdue);
@@ -112,8 +115,8 @@ impl Cluster<'_> {
         let number = receiver.report.number;
         if task.number != number || receiver.task.is_some() {
             if let Some(&node) = self.node_of.get(&task.id.by) {
-                let returned = FromCrawler::Returned(task.id);
-                self.env.send("returned", RingEvent::ReportArrived(node, returned));
+                let returned = PeerInput::Returned(task.id);
+                self.env.send("returned", RingEvent::InputArrived(node, returned));
             }
             return;
         }

@@ -53,7 +53,7 @@ impl Cluster<'_> {
             FaultEvent::Leave => {
                 if live.len() > 1 {
                     self.had_unsettled_handover |= self.has_unnoticed_failure();
-                    self.tell(drawn, PeerInput::Leave);
+                    self.on_input(drawn, PeerInput::Leave);
                 }
             }
             FaultEvent::LoseCrawler => self.env.lose_crawler(&mut self.crawlers),
@@ -80,7 +80,7 @@ impl Cluster<'_> {
         self.nodes.push(RingNode::new(key, make(self.env.scenario.peer_settings(), key)));
         self.node_of.insert(key, node);
         self.schedule_sync(node);
-        self.tell(node, PeerInput::Join(contact));
+        self.on_input(node, PeerInput::Join(contact));
     }
 
     /// Schedules the next sync of a disk, if controllers may restart.

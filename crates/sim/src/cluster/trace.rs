@@ -1,53 +1,49 @@
 //! The lines of a trace: one for each event, with its time. Maintenance of the ring is left out.
 
-use argiope_controller::peer::message::{Envelope, PeerMessage, PeerTimer};
-use argiope_ring::Key;
+use argiope_controller::peer::message::PeerInput;
 
+use super::controllers::maintains_ring;
 use super::{Cluster, RingEvent};
 
 impl Cluster<'_> {
-    /// Adds a line to the trace, if steps are traced and the description is not empty.
+    /// Adds a line to the trace, if steps are traced and there is something to say.
     pub(super) fn trace_line(&mut self, describe: impl FnOnce(&Self) -> Option<String>) {
-        if self.trace.is_none() {
-            return;
+        if self.trace.is_some() {
+            let time = self.env.now() as f64 / 1e3;
+            let line = describe(self).map(|what| format!("{time:>10.3} ms  {what}"));
+            self.trace.get_or_insert_default().extend(line);
         }
-        let time = self.now() as f64 / 1e3;
-        let line = describe(self).map(|what| format!("{time:>10.3} ms  {what}"));
-        self.trace.get_or_insert_default().extend(line);
     }
 
     pub(super) fn describe(&self, event: &RingEvent) -> Option<String> {
-        let name = |node: usize| format!("controller {node}");
-        let from = |key: &Key| self.node_of.get(key).map_or_else(String::new, |&node| name(node));
         let line = match event {
-            RingEvent::MessageArrived(_, _, Envelope { message: PeerMessage::Ring(_), .. })
-            | RingEvent::ControllerTimer(
-                _,
-                PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_),
-            )
-            | RingEvent::AnswerOverdue(..)
-            | RingEvent::DiskSynced(_)
-            | RingEvent::InputDequeued(..) => return None,
-            RingEvent::MessageArrived(node, key, envelope) => {
-                format!("{} hears from {}: {:?}", name(*node), from(key), envelope.message)
+            RingEvent::InputArrived(_, input) if maintains_ring(input) => return None,
+            RingEvent::InputArrived(node, PeerInput::Received(from, envelope)) => {
+                let from = self.node_of.get(from).map(|from| format!("controller {from}"));
+                let from = from.unwrap_or_default();
+                format!("controller {node} hears from {from}: {:?}", envelope.message)
             }
-            RingEvent::ControllerTimer(node, timer) => {
-                format!("{} is reminded of {timer:?}", name(*node))
+            RingEvent::InputArrived(node, input) => {
+                format!("controller {node} hears from a crawler: {input:?}")
             }
-            RingEvent::CrawlerMessage(crawler, message) => {
-                format!("crawler {} is told: {message:?}", crawler.0)
+            RingEvent::InputHandled(node, input @ PeerInput::Woken(timer))
+                if !maintains_ring(input) =>
+            {
+                format!("controller {node} is reminded of {timer:?}")
+            }
+            RingEvent::InputHandled(..) | RingEvent::AnswerOverdue(..) => return None,
+            RingEvent::CrawlerMessage(crawler, told) => {
+                format!("crawler {} is told: {told:?}", crawler.0)
             }
             RingEvent::TaskEnded(crawler, _) => {
                 format!("crawler {} is done with its task", crawler.0)
             }
             RingEvent::ReportDue(crawler) => format!("crawler {} reports", crawler.0),
-            RingEvent::ReportArrived(node, said) => {
-                format!("{} hears from a crawler: {said:?}", name(*node))
-            }
-            RingEvent::ControllerFails(node) => format!("{} fails", name(*node)),
-            RingEvent::ControllerThaws(node) => format!("{} goes on", name(*node)),
+            RingEvent::ControllerFails(node) => format!("controller {node} fails"),
+            RingEvent::ControllerThaws(node) => format!("controller {node} goes on"),
+            RingEvent::DiskSynced(_) => return None,
             RingEvent::ControllerRestarts(node) => {
-                format!("{} comes back with what its disk has kept", name(*node))
+                format!("controller {node} comes back with what its disk has kept")
             }
             RingEvent::PartitionHeals => "both parts hear each other again".to_owned(),
         };

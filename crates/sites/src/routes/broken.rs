@@ -1,10 +1,10 @@
-//! Addresses at which no application is to be found: what a crawl must refuse with a sentence.
+//! Addresses without an application. A crawl must refuse each with a clear error.
 
 use crate::reply::{SiteReply, SiteRequest};
 
-/// One path per kind of trouble; any other, such as `/missing`, is not found.
-pub(super) fn answer(ask: &SiteRequest) -> Option<SiteReply> {
-    Some(match ask.path.as_str() {
+/// One path per kind of fault. Any other path, such as `/missing`, is not found.
+pub(super) fn answer(request: &SiteRequest) -> Option<SiteReply> {
+    Some(match request.path.as_str() {
         "/" => SiteReply::html(INDEX),
         "/empty" => SiteReply::html(""),
         "/error" => {
@@ -25,7 +25,7 @@ pub(super) fn answer(ask: &SiteRequest) -> Option<SiteReply> {
 const INDEX: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>broken</title>\
                      <p>This address is good; the others here are not.</p></html>";
 
-/// The smallest document that viewers take.
+/// A minimal document that viewers accept.
 const PDF: &str = "%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
                    2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
                    3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 72 72]>>endobj\n\

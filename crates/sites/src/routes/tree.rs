@@ -1,39 +1,39 @@
-//! The folders of a file tree of which only the shape is known: folder i is named "folder i".
+//! The folders of a file tree of which only the shape is known. Folder i is named "folder i".
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::reply::{SiteReply, SiteRequest};
 
-/// A small tree for everyday tests.
+/// A small tree for fast tests.
 pub(super) const SMALL: &str = include_str!("../../../../sites/filetree/tree.json");
-/// The source tree of Cassandra 1.2.1: the same file that the simulator's test-bed is made from.
+/// The source tree of Cassandra 1.2.1, from the same file as the simulator's test-bed.
 pub(super) const CASSANDRA: &str =
     include_str!("../../../sim/src/testbeds/cassandra-1.2.1.tree.json");
 
-/// Entry i is the parent of directory i; 0 is the root.
+/// Entry i is the parent of directory i. Directory 0 is the root.
 #[derive(Deserialize)]
 struct Shape {
     parents: Vec<Option<usize>>,
 }
 
 /// `/tree?path=/7/8`: the folders in folder 8 of folder 7. The empty path is the root.
-pub(super) fn answer(shape: &str, ask: &SiteRequest) -> Option<SiteReply> {
-    if ask.path != "/tree" {
+pub(super) fn answer(shape: &str, request: &SiteRequest) -> Option<SiteReply> {
+    if request.path != "/tree" {
         return None;
     }
-    let shape: Shape = serde_json::from_str(shape).expect("the embedded shape is good");
-    let path = ask.parameter("path").unwrap_or_default();
+    let shape: Shape = serde_json::from_str(shape).expect("the embedded shape is valid");
+    let path = request.parameter("path").unwrap_or_default();
     Some(match directory(&shape, path) {
         Some(directory) => SiteReply::json(&json!({ "folders": children(&shape, directory) })),
         None => SiteReply::text("no such folder").status(404),
     })
 }
 
-/// The directory at the end of a path in which each is the child of the one before.
+/// The directory at the end of a path. Each segment must be a child of its predecessor.
 fn directory(shape: &Shape, path: &str) -> Option<usize> {
-    path.split('/').filter(|part| !part.is_empty()).try_fold(0, |parent, part| {
-        let child: usize = part.parse().ok()?;
+    path.split('/').filter(|segment| !segment.is_empty()).try_fold(0, |parent, segment| {
+        let child: usize = segment.parse().ok()?;
         (*shape.parents.get(child)? == Some(parent)).then_some(child)
     })
 }
@@ -48,12 +48,12 @@ mod tests {
     use super::*;
 
     fn check(path: &str, expected: &str) {
-        let ask = SiteRequest {
+        let request = SiteRequest {
             path: "/tree".into(),
             query: format!("path={path}"),
             ..SiteRequest::default()
         };
-        let reply = answer(SMALL, &ask).unwrap();
+        let reply = answer(SMALL, &request).unwrap();
         assert_eq!(String::from_utf8_lossy(&reply.body), expected, "{path}");
     }
 
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expectations_of_the_trees_are_those_of_their_shapes() {
+    fn the_expected_counts_of_the_trees_follow_from_their_shapes() {
         for (site, shape) in [("filetree", SMALL), ("filetree-cassandra", CASSANDRA)] {
             let expected = crate::Site::find(site).and_then(crate::Site::expected).unwrap();
             let shape: Shape = serde_json::from_str(shape).unwrap();

@@ -1,4 +1,4 @@
-//! The routes of the fixtures that need only one or two.
+//! The routes of fixtures that need only one or two.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -7,47 +7,47 @@ use serde_json::json;
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
 use crate::site::Site;
 
-/// `/report.csv` is a download, not a page.
-pub(super) fn dialogs(ask: &SiteRequest) -> Option<SiteReply> {
+/// `/report.csv`: a download, not a page.
+pub(super) fn dialogs(request: &SiteRequest) -> Option<SiteReply> {
     let report = || {
         SiteReply::new("text/csv", &b"spider,webs\nargiope,1\n"[..])
             .header("content-disposition", "attachment; filename=\"report.csv\"")
     };
-    (ask.path == "/report.csv").then(report)
+    (request.path == "/report.csv").then(report)
 }
 
-/// `/items?page=N`: twenty items of the list; nothing after the fifth page.
-pub(super) fn endless(ask: &SiteRequest) -> Option<SiteReply> {
-    if ask.path != "/items" {
+/// `/items?page=N`: twenty items of the list, and none after the fifth page.
+pub(super) fn endless(request: &SiteRequest) -> Option<SiteReply> {
+    if request.path != "/items" {
         return None;
     }
-    let page: u32 = ask.parameter("page")?.parse().ok()?;
+    let page: u32 = request.parameter("page")?.parse().ok()?;
     let items = if (1..=5).contains(&page) { (page - 1) * 20 + 1..page * 20 + 1 } else { 0..0 };
     Some(SiteReply::json(
         &json!({ "items": items.map(|item| format!("item {item}")).collect::<Vec<_>>() }),
     ))
 }
 
-/// `/draw`: heads and tails in turn, whoever asks. Nothing that a reset clears decides it.
-pub(super) fn nondeterministic(ask: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
+/// `/draw`: heads and tails in turn, for all clients together. A reset does not affect it.
+pub(super) fn nondeterministic(request: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
     let side = || if memory.next().is_multiple_of(2) { "heads" } else { "tails" };
-    (ask.path == "/draw").then(|| SiteReply::text(side()))
+    (request.path == "/draw").then(|| SiteReply::text(side()))
 }
 
-/// Every path without a full stop is a client-side route, so a page can be loaded where it is.
-pub(super) fn router(ask: &SiteRequest, site: Site) -> Option<SiteReply> {
-    if ask.path.contains('.') { None } else { site.file("index.html") }
+/// Every path without a full stop is a client-side route and serves the first page.
+pub(super) fn router(request: &SiteRequest, site: Site) -> Option<SiteReply> {
+    if request.path.contains('.') { None } else { site.file("index.html") }
 }
 
-/// Answers that take their time, and a script that does.
-pub(super) fn slow_fetch(ask: &SiteRequest) -> Option<SiteReply> {
-    Some(match ask.path.as_str() {
+/// Slow replies, and a slow script.
+pub(super) fn slow_fetch(request: &SiteRequest) -> Option<SiteReply> {
+    Some(match request.path.as_str() {
         "/customer" => SiteReply::json(&json!({ "id": 7, "name": "Ada" })).after(150),
-        "/orders" if ask.parameter("customer") == Some("7") => {
+        "/orders" if request.parameter("customer") == Some("7") => {
             SiteReply::json(&json!({ "orders": ["tea", "honey"] })).after(300)
         }
         "/order" => {
-            let name = ask.parameter("name").unwrap_or_default().to_string();
+            let name = request.parameter("name").unwrap_or_default().to_string();
             let price = if name == "tea" { 4 } else { 9 };
             SiteReply::json(&json!({ "name": name, "price": price })).after(200)
         }
@@ -56,41 +56,45 @@ pub(super) fn slow_fetch(ask: &SiteRequest) -> Option<SiteReply> {
     })
 }
 
-/// `/allowed?after=50`: so many milliseconds later, at most a second.
-pub(super) fn toggles(ask: &SiteRequest) -> Option<SiteReply> {
-    let wait = || ask.parameter("after")?.parse().ok().filter(|wait: &u64| *wait <= 1_000);
-    (ask.path == "/allowed").then(|| SiteReply::text("yes").after(wait().unwrap_or_default()))
+/// `/allowed?after=50`: a reply after that many milliseconds, at most a second.
+pub(super) fn toggles(request: &SiteRequest) -> Option<SiteReply> {
+    let wait = || request.parameter("after")?.parse().ok().filter(|wait: &u64| *wait <= 1_000);
+    (request.path == "/allowed").then(|| SiteReply::text("yes").after(wait().unwrap_or_default()))
 }
 
 fn site_file(site: &str, name: &str) -> Option<SiteReply> {
     Site::find(site)?.file(name)
 }
 
-/// The first page says whether the visitor was here before, by a cookie that scripts cannot see.
-pub(super) fn storage(ask: &SiteRequest, site: Site) -> Option<SiteReply> {
-    if ask.path != "/" {
+/// The first page tells whether the visitor returns, by a cookie that scripts cannot read.
+pub(super) fn storage(request: &SiteRequest, site: Site) -> Option<SiteReply> {
+    if request.path != "/" {
         return None;
     }
-    let visit = if ask.cookie("visited").is_some() { "welcome back" } else { "first visit" };
+    let visit = if request.cookie("visited").is_some() { "welcome back" } else { "first visit" };
     let page = filled(site, &[("visit", visit)])?;
     Some(page.header("set-cookie", "visited=1; HttpOnly; SameSite=Lax; Max-Age=86400"))
 }
 
-/// Text that is different on every load, and a counter of requests.
-pub(super) fn volatile(ask: &SiteRequest, memory: &ServerMemory, site: Site) -> Option<SiteReply> {
-    match ask.path.as_str() {
+/// Text that differs on every load, and a counter of requests.
+pub(super) fn volatile(
+    request: &SiteRequest,
+    memory: &ServerMemory,
+    site: Site,
+) -> Option<SiteReply> {
+    match request.path.as_str() {
         "/" => filled(site, &[("nonce", &format!("{:016x}", chance()))]),
         "/served" => Some(SiteReply::text(format!("{} requests served", memory.next()))),
         _ => None,
     }
 }
 
-/// `/copy`: a number that is never given again.
-pub(super) fn volatile_late(ask: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
-    (ask.path == "/copy").then(|| SiteReply::text(format!("copy {}", memory.next())))
+/// `/copy`: a number that the server returns only once.
+pub(super) fn volatile_late(request: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
+    (request.path == "/copy").then(|| SiteReply::text(format!("copy {}", memory.next())))
 }
 
-/// The first page with its blanks filled in: `{{name}}` becomes the value.
+/// The first page with each `{{name}}` replaced by its value.
 fn filled(site: Site, blanks: &[(&str, &str)]) -> Option<SiteReply> {
     let page = site.file("index.html")?;
     let mut text = String::from_utf8(page.body.into_owned()).ok()?;
@@ -100,7 +104,7 @@ fn filled(site: Site, blanks: &[(&str, &str)]) -> Option<SiteReply> {
     Some(SiteReply::html(text))
 }
 
-/// A number that nobody can foretell; the standard library seeds every hasher anew.
+/// A random number: the standard library seeds every hasher anew.
 fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_and_tails_come_in_turn() {
+    fn heads_and_tails_alternate() {
         let memory = ServerMemory::default();
         let drawn: Vec<_> =
             (0..4).map(|_| body(nondeterministic(&at("/draw", ""), &memory))).collect();

@@ -1,4 +1,4 @@
-//! The files that an authority makes.
+//! The files of an authority and of the certificates that it issues.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use super::bed::Directory;
 use crate::{AuthorityError, Credentials, authority};
 
 #[test]
-fn keys_are_for_their_owner_only() {
+fn only_the_owner_can_read_a_key() {
     let authority = Directory::authority();
     let node = authority.node("a");
     for file in [authority.path().join("ca.key"), node.path().join("node.key")] {
@@ -23,14 +23,14 @@ fn an_authority_is_not_overwritten() {
     let before = fs::read(directory.path().join("ca.key")).expect("readable");
     let again = authority::init(directory.path());
     assert!(matches!(again, Err(AuthorityError::Exists { .. })), "{again:?}");
-    // Nor one whose certificate was lost.
+    // Nor is an authority whose certificate was lost.
     fs::remove_file(directory.path().join("ca.pem")).expect("removed");
     assert!(authority::init(directory.path()).is_err());
     assert_eq!(fs::read(directory.path().join("ca.key")).expect("readable"), before);
 }
 
 #[test]
-fn names_and_hosts_are_checked() {
+fn invalid_names_and_hosts_are_refused() {
     let authority = Directory::authority();
     let out = Directory::new();
     let issue = |name: &str, host: &str| {
@@ -50,7 +50,7 @@ fn names_and_hosts_are_checked() {
 }
 
 #[test]
-fn an_authority_whose_key_is_anothers_issues_nothing() {
+fn an_authority_with_a_wrong_key_issues_nothing() {
     let (authority, other, out) =
         (Directory::authority(), Directory::authority(), Directory::new());
     fs::copy(other.path().join("ca.key"), authority.path().join("ca.key")).expect("copied");

@@ -1,4 +1,4 @@
-//! What the tests stand on: a transport of each kind, processes with names, directories that go away.
+//! The test bed: a transport of each kind, two hellos, and temporary directories.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,10 +11,10 @@ use crate::{
     MemoryTransport, Role, TcpTransport, Transport, authority,
 };
 
-/// No test needs so long; one that hangs should say so.
+/// A test that takes longer hangs.
 const HANGS: Duration = Duration::from_secs(30);
 
-/// Runs a test to its end.
+/// Runs a test on a runtime of its own.
 pub(super) fn run(test: impl Future<Output = ()>) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -31,7 +31,7 @@ macro_rules! contract {
 }
 pub(super) use contract;
 
-/// A directory of one test.
+/// A temporary directory of one test.
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
@@ -48,14 +48,14 @@ impl Directory {
         &self.0
     }
 
-    /// An authority in it.
+    /// Creates a directory with an authority.
     pub(super) fn authority() -> Self {
         let directory = Self::new();
         authority::init(directory.path()).expect("an authority");
         directory
     }
 
-    /// A directory with a certificate of the authority in this one.
+    /// Creates a directory with a certificate of the authority in this directory.
     pub(super) fn node(&self, name: &str) -> Self {
         let node = Self::new();
         authority::issue(self.path(), name, &["127.0.0.1".to_owned()], node.path())
@@ -106,13 +106,13 @@ impl Bed {
         self.transport.listen(self.address).await.expect("an address to listen at")
     }
 
-    /// Two processes that speak with each other: who dialed, and who accepted.
+    /// Two ends of a connection: the dialed one and the accepted one.
     pub(super) async fn pair(&self, limits: &ConnectionLimits) -> (Connection, Connection) {
         let mut listener = self.listen().await;
         self.pair_on(&mut listener, limits, limits).await
     }
 
-    /// The same over a listener that there is.
+    /// Two ends of a connection over an existing listener.
     pub(super) async fn pair_on(
         &self,
         listener: &mut Listener,
@@ -122,32 +122,38 @@ impl Bed {
         let address = listener.address().to_owned();
         let (me, other) = (dialer(), acceptor());
         let dialed = self.transport.dial(&address, &me, dialing);
-        let accepted = welcome(listener, &other, accepting);
+        let accepted = accept_next(listener, &other, accepting);
         let (dialed, accepted) = tokio::join!(dialed, accepted);
         (dialed.expect("dialed"), accepted.expect("accepted"))
     }
 
-    /// What both sides say when a hello meets another one.
-    pub(super) async fn meet(&self, dials: &Hello, accepts: &Hello) -> (DialError, HandshakeError) {
-        meet(&self.transport, dials, &mut self.listen().await, accepts).await
+    /// The errors of both sides when two hellos do not match.
+    pub(super) async fn refused_pair(
+        &self,
+        dials: &Hello,
+        accepts: &Hello,
+    ) -> (DialError, HandshakeError) {
+        refused_pair(&self.transport, dials, &mut self.listen().await, accepts).await
     }
 }
 
-/// What both sides say when somebody dials a listener who is refused there, or refuses.
-pub(super) async fn meet(
+/// The errors of both sides when one of them refuses the other.
+pub(super) async fn refused_pair(
     transport: &Transport,
     dials: &Hello,
     listener: &mut Listener,
     accepts: &Hello,
 ) -> (DialError, HandshakeError) {
     let (address, limits) = (listener.address().to_owned(), ConnectionLimits::default());
-    let (dialed, accepted) =
-        tokio::join!(transport.dial(&address, dials, &limits), welcome(listener, accepts, &limits));
+    let (dialed, accepted) = tokio::join!(
+        transport.dial(&address, dials, &limits),
+        accept_next(listener, accepts, &limits)
+    );
     (dialed.expect_err("not dialed"), accepted.expect_err("not accepted"))
 }
 
-/// Accepts the next dialer.
-pub(super) async fn welcome(
+/// Accepts the next dialer and performs the handshake.
+pub(super) async fn accept_next(
     listener: &mut Listener,
     me: &Hello,
     limits: &ConnectionLimits,

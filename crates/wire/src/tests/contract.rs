@@ -1,4 +1,5 @@
-//! What every transport promises to processes that behave. Each claim is tested over all of them.
+//! The contract of every transport for processes that behave. Each claim is tested over all of
+//! them.
 
 use std::time::Duration;
 
@@ -9,18 +10,18 @@ use super::bed::{Bed, acceptor, contract, dialer};
 use crate::{ConnectionLimits, DialError, HandshakeError, Hello, PROTOCOL, Refusal, Side};
 
 contract!(
-    both_sides_learn_who_the_other_is,
+    each_side_receives_the_hello_of_the_other,
     frames_arrive_whole_and_in_order,
     both_directions_work_at_once,
-    receiving_can_be_abandoned_at_any_time,
-    an_orderly_end_comes_after_everything_queued,
-    a_sender_can_wait_until_everything_is_written,
-    another_version_is_refused_with_the_reason_on_both_sides,
-    another_cluster_is_refused_with_the_reason_on_both_sides,
+    a_receive_can_be_cancelled_at_any_time,
+    an_orderly_end_follows_all_queued_frames,
+    a_sender_can_wait_until_all_frames_are_written,
+    another_version_is_refused_and_both_sides_know_why,
+    another_cluster_is_refused_and_both_sides_know_why,
     a_process_that_dials_itself_is_refused,
-    the_acceptors_own_check_refuses_with_the_reason_on_both_sides,
-    an_address_where_nobody_listens_is_unreachable,
-    an_address_in_use_cannot_be_listened_at,
+    a_check_of_the_acceptor_refuses_and_both_sides_know_why,
+    an_address_without_a_listener_is_unreachable,
+    an_address_in_use_cannot_be_shared,
 );
 
 fn refusal(by: Side, reason: &str) -> Refusal {
@@ -34,7 +35,7 @@ fn refusals((dialed, accepted): (DialError, HandshakeError)) -> (Refusal, Refusa
     }
 }
 
-async fn both_sides_learn_who_the_other_is(bed: Bed) {
+async fn each_side_receives_the_hello_of_the_other(bed: Bed) {
     let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     assert_eq!((dialed.peer, accepted.peer), (acceptor(), dialer()));
 }
@@ -82,7 +83,7 @@ async fn both_directions_work_at_once(bed: Bed) {
     tokio::join!(say(one, 1), say(two, 2), hear(&mut one_hears, 2), hear(&mut two_hears, 1));
 }
 
-async fn receiving_can_be_abandoned_at_any_time(bed: Bed) {
+async fn a_receive_can_be_cancelled_at_any_time(bed: Bed) {
     let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, _receiver) = dialed.split();
     let (_sender, mut receiver) = accepted.split();
@@ -111,7 +112,7 @@ async fn receiving_can_be_abandoned_at_any_time(bed: Bed) {
     tokio::join!(sent, received);
 }
 
-async fn an_orderly_end_comes_after_everything_queued(bed: Bed) {
+async fn an_orderly_end_follows_all_queued_frames(bed: Bed) {
     let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, mut back) = dialed.split();
     let (other, mut receiver) = accepted.split();
@@ -124,12 +125,12 @@ async fn an_orderly_end_comes_after_everything_queued(bed: Bed) {
     }
     assert!(receiver.recv().await.expect("an orderly end").is_none());
     assert!(receiver.recv().await.expect("the same end again").is_none());
-    // The other direction is still there.
+    // The other direction is still open.
     other.send("still here").await.expect("sent");
     assert_eq!(back.recv().await.expect("received"), Some(Bytes::from("still here")));
 }
 
-async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
+async fn a_sender_can_wait_until_all_frames_are_written(bed: Bed) {
     let (dialed, accepted) = bed.pair(&ConnectionLimits::default()).await;
     let (sender, _back) = dialed.split();
     let (_sender, mut receiver) = accepted.split();
@@ -141,31 +142,31 @@ async fn a_sender_can_wait_until_everything_is_written(bed: Bed) {
     assert!(receiver.recv().await.expect("an orderly end").is_none());
 }
 
-async fn another_version_is_refused_with_the_reason_on_both_sides(bed: Bed) {
+async fn another_version_is_refused_and_both_sides_know_why(bed: Bed) {
     let other = PROTOCOL + 1;
     let (dialed, accepted) =
-        refusals(bed.meet(&Hello { protocol: other, ..dialer() }, &acceptor()).await);
-    let says = |it: u32, this: u32| format!("it speaks protocol {it}, this side speaks {this}");
+        refusals(bed.refused_pair(&Hello { protocol: other, ..dialer() }, &acceptor()).await);
+    let says = |it: u32, this: u32| format!("it uses protocol version {it}, this side uses {this}");
     assert_eq!(dialed, refusal(Side::This, &says(PROTOCOL, other)));
     assert_eq!(accepted, refusal(Side::This, &says(other, PROTOCOL)));
 }
 
-async fn another_cluster_is_refused_with_the_reason_on_both_sides(bed: Bed) {
+async fn another_cluster_is_refused_and_both_sides_know_why(bed: Bed) {
     let stranger = Hello { cluster: "desert".to_owned(), ..dialer() };
-    let (dialed, accepted) = refusals(bed.meet(&stranger, &acceptor()).await);
-    let reason = r#"it is of the cluster "garden", this side is of the cluster "desert""#;
+    let (dialed, accepted) = refusals(bed.refused_pair(&stranger, &acceptor()).await);
+    let reason = r#"it belongs to cluster "garden", this side belongs to cluster "desert""#;
     assert_eq!(dialed, refusal(Side::This, reason));
-    let reason = r#"it is of the cluster "desert", this side is of the cluster "garden""#;
+    let reason = r#"it belongs to cluster "desert", this side belongs to cluster "garden""#;
     assert_eq!(accepted, refusal(Side::This, reason));
 }
 
 async fn a_process_that_dials_itself_is_refused(bed: Bed) {
-    let (dialed, accepted) = refusals(bed.meet(&acceptor(), &acceptor()).await);
+    let (dialed, accepted) = refusals(bed.refused_pair(&acceptor(), &acceptor()).await);
     assert_eq!(dialed.reason, "it is the same process");
     assert_eq!(accepted.reason, "it is the same process");
 }
 
-async fn the_acceptors_own_check_refuses_with_the_reason_on_both_sides(bed: Bed) {
+async fn a_check_of_the_acceptor_refuses_and_both_sides_know_why(bed: Bed) {
     let mut listener = bed.listen().await;
     let (address, limits, me) =
         (listener.address().to_owned(), ConnectionLimits::default(), dialer());
@@ -181,7 +182,7 @@ async fn the_acceptors_own_check_refuses_with_the_reason_on_both_sides(bed: Bed)
     assert_eq!(accepted, refusal(Side::This, "Crawlers are not wanted"));
 }
 
-async fn an_address_where_nobody_listens_is_unreachable(bed: Bed) {
+async fn an_address_without_a_listener_is_unreachable(bed: Bed) {
     let listener = bed.listen().await;
     let address = listener.address().to_owned();
     drop(listener);
@@ -189,11 +190,11 @@ async fn an_address_where_nobody_listens_is_unreachable(bed: Bed) {
         .transport
         .dial(&address, &dialer(), &ConnectionLimits::default())
         .await
-        .expect_err("nobody is there");
+        .expect_err("no process listens");
     assert!(matches!(error, DialError::Unreachable { .. }), "{error:?}");
 }
 
-async fn an_address_in_use_cannot_be_listened_at(bed: Bed) {
+async fn an_address_in_use_cannot_be_shared(bed: Bed) {
     let listener = bed.listen().await;
     let address = listener.address().to_owned();
     assert!(bed.transport.listen(&address).await.is_err());
@@ -204,7 +205,7 @@ async fn an_address_in_use_cannot_be_listened_at(bed: Bed) {
 }
 
 #[test]
-fn dialing_and_welcoming_can_be_tasks() {
+fn dialing_and_accepting_can_run_as_tasks() {
     fn is_task<F: Future + Send>(_: F) {}
     let (bed, me, limits) = (Bed::memory(), dialer(), ConnectionLimits::default());
     is_task(bed.transport.dial("nowhere", &me, &limits));

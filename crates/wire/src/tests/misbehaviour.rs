@@ -1,4 +1,5 @@
-//! What every transport promises when the other side misbehaves. Each claim is tested over all of them.
+//! The contract of every transport when the other side misbehaves. Each claim is tested over all of
+//! them.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::bed::{Bed, acceptor, contract, dialer, welcome};
+use super::bed::{Bed, accept_next, acceptor, contract, dialer};
 use crate::frame::Frames;
 use crate::handshake::send_frame;
 use crate::hello::HelloVerdict;
@@ -15,12 +16,12 @@ use crate::{ConnectionLimits, HandshakeError, RecvError, SendError, Transport};
 
 contract!(
     a_frame_over_the_limit_ends_only_that_connection,
-    a_frame_over_the_own_limit_is_not_sent,
-    a_connection_dropped_in_mid_frame_is_broken,
+    a_frame_over_the_senders_own_limit_is_not_sent,
+    a_connection_dropped_inside_a_frame_is_broken,
     a_process_that_dies_between_frames_is_broken,
     a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection,
     queued_bytes_are_bounded,
-    a_silent_dialer_is_dropped_while_others_are_accepted,
+    a_silent_dialer_is_dropped_and_others_are_accepted,
 );
 
 async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
@@ -47,7 +48,7 @@ async fn a_frame_over_the_limit_ends_only_that_connection(bed: Bed) {
     bed.pair_on(&mut listener, &narrow, &narrow).await;
 }
 
-async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
+async fn a_frame_over_the_senders_own_limit_is_not_sent(bed: Bed) {
     let (dialed, _accepted) =
         bed.pair(&ConnectionLimits { frame: 1000, ..ConnectionLimits::default() }).await;
     let (sender, _receiver) = dialed.split();
@@ -56,7 +57,7 @@ async fn a_frame_over_the_own_limit_is_not_sent(bed: Bed) {
     assert_eq!(sender.try_send(vec![0; 1000]), Ok(()));
 }
 
-/// Dials and says hello by hand, to misbehave afterwards.
+/// Dials and performs the handshake by hand, to misbehave afterwards.
 async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<ByteReader>, ByteWriter) {
     let stream = bed.transport.open(address).await.expect("a stream");
     let (mut frames, mut writer) = (Frames::new(stream.reader, 4096), stream.writer);
@@ -73,7 +74,7 @@ async fn broken_after(bed: Bed, last_bytes: &[u8]) {
     let (me, limits) = (acceptor(), ConnectionLimits::default());
     let by_hand = dial_by_hand(&bed, &address);
     let ((frames, mut writer), accepted) =
-        tokio::join!(by_hand, welcome(&mut listener, &me, &limits));
+        tokio::join!(by_hand, accept_next(&mut listener, &me, &limits));
     let (sender, mut receiver) = accepted.expect("accepted").split();
     writer.write_all(last_bytes).await.expect("written");
     writer.flush().await.expect("written");
@@ -84,7 +85,7 @@ async fn broken_after(bed: Bed, last_bytes: &[u8]) {
     sender.closed().await;
 }
 
-async fn a_connection_dropped_in_mid_frame_is_broken(bed: Bed) {
+async fn a_connection_dropped_inside_a_frame_is_broken(bed: Bed) {
     broken_after(bed, &[0, 0, 0, 1, 5, 0, 0, 0, 100, 6, 7]).await;
 }
 
@@ -117,7 +118,7 @@ async fn a_slow_reader_fills_the_queue_and_a_dead_one_ends_the_connection(bed: B
     assert!(full > 0);
     assert!(matches!(receiver.recv().await, Err(RecvError::Stalled)));
     drop((sender, receiver));
-    // Whoever wakes up after that finds a part of what was sent, and no orderly end.
+    // The other side then finds some of the frames, and no orderly end.
     let (_sender, mut receiver) = accepted.split();
     let end = loop {
         match receiver.recv().await {
@@ -132,18 +133,18 @@ async fn queued_bytes_are_bounded(bed: Bed) {
     let (dialed, accepted) =
         bed.pair(&ConnectionLimits { unsent_bytes: 1000, ..ConnectionLimits::default() }).await;
     let ((sender, _back), (_sender, mut receiver)) = (dialed.split(), accepted.split());
-    // Nothing is written before this task waits for something.
+    // The writer runs only when this task waits.
     sender.try_send(vec![1; 600]).expect("room");
     assert_eq!(sender.try_send(vec![2; 600]), Err(SendError::Full(Bytes::from(vec![2; 600]))));
     sender.try_send(vec![3; 400]).expect("room");
-    // One that is larger than all the room goes when there is nothing else.
+    // A frame larger than the capacity is sent when the queue is empty.
     sender.send(vec![4; 5000]).await.expect("sent");
     for (byte, size) in [(1, 600), (3, 400), (4, 5000)] {
         assert!(receiver.recv().await.expect("received").expect("a frame") == vec![byte; size]);
     }
 }
 
-async fn a_silent_dialer_is_dropped_while_others_are_accepted(bed: Bed) {
+async fn a_silent_dialer_is_dropped_and_others_are_accepted(bed: Bed) {
     let mut listener = bed.listen().await;
     let address = listener.address().to_owned();
     let mut silent: ByteReader = match &bed.transport {
@@ -157,7 +158,7 @@ async fn a_silent_dialer_is_dropped_while_others_are_accepted(bed: Bed) {
         incoming.handshake(&acceptor(), &limits, &|_| Ok(())).await.map(drop)
     });
     bed.pair_on(&mut listener, &ConnectionLimits::default(), &ConnectionLimits::default()).await;
-    let error = waiting.await.expect("no panic").expect_err("it said nothing");
+    let error = waiting.await.expect("no panic").expect_err("the dialer sent nothing");
     assert!(matches!(error, HandshakeError::Deadline), "{error:?}");
-    silent.read_to_end(&mut Vec::new()).await.expect("it was hung up on");
+    silent.read_to_end(&mut Vec::new()).await.expect("the connection was closed");
 }

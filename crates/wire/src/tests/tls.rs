@@ -1,4 +1,4 @@
-//! Who is authenticated and who is not, and certificates that are exchanged in between.
+//! Authentication by certificates, and certificates that are replaced while processes run.
 
 use std::fs;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
-use super::bed::{Directory, acceptor, dialer, meet, run, secured, welcome};
+use super::bed::{Directory, accept_next, acceptor, dialer, refused_pair, run, secured};
 use crate::handshake::exchange_hellos;
 use crate::stream::Stream;
 use crate::{
@@ -23,39 +23,39 @@ fn neither_is_authenticated((dialed, accepted): (DialError, HandshakeError)) {
 }
 
 #[test]
-fn a_certificate_of_another_authority_is_refused_on_both_sides() {
+fn both_sides_refuse_a_certificate_of_another_authority() {
     run(async {
         let (ours, theirs) = (Directory::authority().node("a"), Directory::authority().node("a"));
         let mut listener = secured(&ours).listen(LOOPBACK).await.expect("an address");
         neither_is_authenticated(
-            meet(&secured(&theirs), &dialer(), &mut listener, &acceptor()).await,
+            refused_pair(&secured(&theirs), &dialer(), &mut listener, &acceptor()).await,
         );
     });
 }
 
 #[test]
-fn a_plain_dialer_is_refused_by_one_with_certificates() {
+fn a_listener_with_certificates_refuses_a_plain_dialer() {
     run(async {
         let node = Directory::authority().node("a");
         let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
         let plain = Transport::Net(TcpTransport::plain());
-        neither_is_authenticated(meet(&plain, &dialer(), &mut listener, &acceptor()).await);
+        neither_is_authenticated(refused_pair(&plain, &dialer(), &mut listener, &acceptor()).await);
     });
 }
 
 #[test]
-fn a_dialer_with_certificates_is_refused_by_one_without() {
+fn a_plain_listener_refuses_a_dialer_with_certificates() {
     run(async {
         let node = Directory::authority().node("a");
         let mut listener =
             Transport::Net(TcpTransport::plain()).listen(LOOPBACK).await.expect("an address");
         neither_is_authenticated(
-            meet(&secured(&node), &dialer(), &mut listener, &acceptor()).await,
+            refused_pair(&secured(&node), &dialer(), &mut listener, &acceptor()).await,
         );
     });
 }
 
-/// A client that trusts the authority and has the given certificate, or none.
+/// A TLS client that trusts the authority, with the given certificate or none.
 fn client(authority: &Directory, own: Option<&Directory>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     for root in credentials::certificates(&authority.path().join("ca.pem")).expect("readable") {
@@ -76,7 +76,7 @@ fn client(authority: &Directory, own: Option<&Directory>) -> ClientConfig {
     }
 }
 
-/// These dialers believe the listener; it is the listener who must refuse them.
+/// Asserts that the listener refuses a dialer that trusts the listener.
 async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
     let node = authority.node("a");
     let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
@@ -89,7 +89,7 @@ async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
         let deadline = tokio::time::Instant::now() + limits.hello;
         exchange_hellos(Stream::new(stream), &me, &limits, deadline, &|_| Ok(())).await
     };
-    let (dialed, accepted) = tokio::join!(dialed, welcome(&mut listener, &other, &limits));
+    let (dialed, accepted) = tokio::join!(dialed, accept_next(&mut listener, &other, &limits));
     for error in [dialed.expect_err("refused"), accepted.expect_err("refused")] {
         assert!(matches!(error, HandshakeError::NotAuthenticated(_)), "{error:?}");
     }
@@ -104,7 +104,7 @@ fn a_dialer_without_a_certificate_is_refused() {
 }
 
 #[test]
-fn a_dialer_with_a_foreign_certificate_is_refused_also_if_it_trusts_the_listener() {
+fn a_dialer_with_a_foreign_certificate_is_refused() {
     run(async {
         let (authority, foreign) = (Directory::authority(), Directory::authority().node("a"));
         refused_by_the_listener(&authority, client(&authority, Some(&foreign))).await;
@@ -112,7 +112,7 @@ fn a_dialer_with_a_foreign_certificate_is_refused_also_if_it_trusts_the_listener
 }
 
 #[test]
-fn exchanged_certificates_are_used_by_the_next_connection() {
+fn replaced_certificates_are_used_by_the_next_connection() {
     run(async {
         let (old, new) = (Directory::authority(), Directory::authority());
         let (a, b, left_behind) = (old.node("a"), old.node("b"), old.node("c"));
@@ -123,7 +123,7 @@ fn exchanged_certificates_are_used_by_the_next_connection() {
 
         let (one, two) = tokio::join!(
             dials.dial(&address, &me, &limits),
-            welcome(&mut listener, &other, &limits)
+            accept_next(&mut listener, &other, &limits)
         );
         let (sender, _receiver) = one.expect("dialed").split();
         let (_sender, mut receiver) = two.expect("accepted").split();
@@ -133,19 +133,19 @@ fn exchanged_certificates_are_used_by_the_next_connection() {
         }
         let (one, two) = tokio::join!(
             dials.dial(&address, &me, &limits),
-            welcome(&mut listener, &other, &limits)
+            accept_next(&mut listener, &other, &limits)
         );
         assert!(one.is_ok() && two.is_ok());
-        neither_is_authenticated(meet(&left_behind, &me, &mut listener, &other).await);
+        neither_is_authenticated(refused_pair(&left_behind, &me, &mut listener, &other).await);
 
-        // Who was connected stays so.
+        // An open connection continues.
         sender.send("still here").await.expect("sent");
         assert_eq!(receiver.recv().await.expect("received").expect("a frame"), "still here");
     });
 }
 
 #[test]
-fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
+fn invalid_certificates_leave_the_old_ones_in_use() {
     run(async {
         let authority = Directory::authority();
         let node = authority.node("a");
@@ -158,7 +158,7 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
         let breakages: [&dyn Fn(); 3] = [
             &|| fs::write(node.path().join("node.pem"), "nothing").expect("written"),
             &|| fs::remove_file(node.path().join("ca.pem")).expect("removed"),
-            // A key that belongs to another certificate.
+            // A key of another certificate.
             &|| {
                 let key = fs::read(foreign.path().join("node.key")).expect("readable");
                 fs::write(node.path().join("node.key"), key).expect("written");
@@ -168,7 +168,7 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
             breaks();
             let (one, two) = tokio::join!(
                 transport.dial(&address, &me, &limits),
-                welcome(&mut listener, &other, &limits)
+                accept_next(&mut listener, &other, &limits)
             );
             assert!(one.is_ok() && two.is_ok());
             assert!(credentials.last_error().is_some());
@@ -180,7 +180,7 @@ fn certificates_that_cannot_be_read_leave_the_old_ones_in_use() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn the_error_names_a_missing_file() {
     let node = Directory::authority().node("a");
     fs::remove_file(node.path().join("node.key")).expect("removed");
     let error = Credentials::load(node.path()).expect_err("a file is missing");

@@ -1,6 +1,6 @@
-//! Predicts where a candidate leads only if that is almost certain. The controller may then plan the
-//! crawler's next job in advance. Adds two rules to those of `forecast`: they predict seldom, and are
-//! seldom wrong.
+//! Predicts where a candidate leads only if that is almost certain. The controller may then plan
+//! the crawler's next job in advance. Adds two rules to those of `forecast`: they predict seldom,
+//! and are seldom wrong.
 
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::StateIndex;

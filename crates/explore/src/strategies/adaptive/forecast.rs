@@ -1,6 +1,6 @@
-//! Predicts where a candidate leads. Several simple rules compete, each a small metamodel. Each rule
-//! has a score per action and a score over all actions. The rule with the best score for the action
-//! decides.
+//! Predicts where a candidate leads. Several simple rules compete, each a small metamodel. Each
+//! rule has a score per action and a score over all actions. The rule with the best score for the
+//! action decides.
 
 use std::collections::BTreeMap;
 
@@ -165,8 +165,8 @@ impl Forecast {
     /// The destination of every action of a state, for a plan: known, predicted, or drawn at random
     /// from the earlier destinations of the action where no prediction is trusted.
     ///
-    /// A single draw may be wrong. Together they say how often each state is entered, which is what a
-    /// plan has to balance. Adds the confidence of each prediction to `confidence`.
+    /// A single draw may be wrong. Together they say how often each state is entered, which is what
+    /// a plan has to balance. Adds the confidence of each prediction to `confidence`.
     pub fn targets(&self, graph: &Graph, state: StateIndex, confidence: &mut f64) -> Vec<u32> {
         let agreeing = self.agreeing_states(graph, state, None);
         let mut guess = |index: u32| {
@@ -373,7 +373,8 @@ mod tests {
 
     #[test]
     fn states_that_agree_on_one_action_are_predicted_to_agree_on_others() {
-        // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its end.
+        // Two modes of a page: action 0 leads to the start of the mode (1 or 4), action 1 to its
+        // end.
         let mut scenario = Scenario::new(8);
         scenario.execute(0, 2, 1);
         scenario.execute(1, 3, 2);

@@ -48,13 +48,13 @@ const GUESS_WEIGHT: f64 = 2.0;
 /// The share of a group's record that remains after each execution, so that recent executions count
 /// most. Of 0.96 to 0.995, 0.99 found the last states of the test-beds soonest.
 const FADE: f64 = 0.99;
-/// How much more a candidate elsewhere must promise per action than one in the present state, because
-/// its estimate may be old. Between 1 and 3 it matters little. 1.5 wastes the fewest walks where
-/// nothing can be learned.
+/// How much more a candidate elsewhere must promise per action than one in the present state,
+/// because its estimate may be old. Between 1 and 3 it matters little. 1.5 wastes the fewest walks
+/// where nothing can be learned.
 const RELUCTANCE: f64 = 1.5;
-/// The least probability of a candidate that is worth a walk. With 0.01 some crawls give up the last
-/// states of clipmarks-like (over 300 seeds 7 % behind probability instead of 7 % ahead), with 0.03
-/// those of small applications.
+/// The least probability of a candidate that is worth a walk. With 0.01 some crawls give up the
+/// last states of clipmarks-like (over 300 seeds 7 % behind probability instead of 7 % ahead), with
+/// 0.03 those of small applications.
 const PROMISING: f64 = 0.005;
 
 /// The record of one action.
@@ -164,8 +164,8 @@ impl Prospects {
         self.finds[group] / self.trials[group]
     }
 
-    /// Plans a job for the candidate that promises the most new states per action, if it is promising
-    /// enough.
+    /// Plans a job for the candidate that promises the most new states per action, if it is
+    /// promising enough.
     pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
         let mut groups: [(f64, usize); GROUPS] =
             std::array::from_fn(|group| (self.probability(group), group));

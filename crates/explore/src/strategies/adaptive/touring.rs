@@ -1,5 +1,6 @@
 //! The last phase: executes the remaining candidates as a postman tour over known and predicted
-//! transitions. Follows a plan while the predictions hold, and plans anew after too many wrong ones.
+//! transitions. Follows a plan while the predictions hold, and plans anew after too many wrong
+//! ones.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ const RETRY_SHARE: f64 = 0.9;
 const SURPRISES: f64 = 0.01;
 /// A new plan is made after this many breaks of the tour, as a share of the free candidates.
 const BREAKS: f64 = 0.001;
-/// The least number of breaks before a new plan, per crawler. Several crawlers share a plan, and each
-/// may be left without a step.
+/// The least number of breaks before a new plan, per crawler. Several crawlers share a plan, and
+/// each may be left without a step.
 const FEWEST_BREAKS: usize = 4;
 /// A new plan is made when the reset cost changes by more than this share. A guess: planning costs
 /// much more than a small error of measurement.

@@ -3,9 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use argiope_browser::cdp::{Evaluate, Navigate};
 use argiope_browser::{Browser, CallError, LaunchSettings, OpenedTab};
-use serde::Deserialize;
-use serde_json::json;
 
 use argiope::cluster::block_on;
 use argiope::failure::CommandFailure;
@@ -57,14 +56,6 @@ pub fn run(pages: &[u32], url: &str) -> Result<(), CommandFailure> {
 
 /// Returns the clicks, the time taken, and the busy seconds of all cores.
 async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFailure> {
-    #[derive(Deserialize)]
-    struct Evaluated {
-        result: Counted,
-    }
-    #[derive(Deserialize)]
-    struct Counted {
-        value: u64,
-    }
     let failed = |error: CallError| CommandFailure::Failed(format!("the browser failed: {error}"));
     let executable = browser::find(None)?;
     let mut browsers = Vec::new();
@@ -78,14 +69,13 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
     }
     let (started, busy) = (Instant::now(), machine::busy_seconds());
     let clicks = format!("({CLICK_LOOP})({})", TIME.as_millis());
-    let wanted = json!({"expression": clicks, "awaitPromise": true, "returnByValue": true});
     let calls = browsers.iter().map(|(browser, opened)| {
-        browser.connection().call(Some(&opened.session), "Runtime.evaluate", &wanted)
+        browser.connection().call(Some(&opened.session), &Evaluate::value(&clicks))
     });
     let mut all = 0;
     for call in calls.collect::<Vec<_>>() {
-        let counted: Evaluated = call.read_within(TIME + TIMEOUT).await.map_err(failed)?;
-        all += counted.result.value;
+        let counted = call.within(TIME + TIMEOUT).await.map_err(failed)?;
+        all += counted.value::<u64>().map_err(failed)?.unwrap_or_default();
     }
     let measured = (all, started.elapsed(), machine::busy_seconds() - busy);
     for (browser, _) in browsers {
@@ -97,10 +87,8 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
 /// Loads the page and waits until its switches exist.
 async fn load(browser: &Browser, opened: &OpenedTab, url: &str) -> Result<(), CallError> {
     let (connection, session) = (browser.connection(), Some(&opened.session));
-    connection.call(session, "Page.navigate", &json!({"url": url})).within(TIMEOUT).await?;
-    let loaded = "new Promise((resolve) => document.readyState === 'complete' ? resolve() \
-                  : addEventListener('load', resolve))";
-    let wanted = json!({"expression": loaded, "awaitPromise": true});
-    connection.call(session, "Runtime.evaluate", &wanted).within(TIMEOUT).await?;
+    connection.call(session, &Navigate { url }).within(TIMEOUT).await?;
+    let loaded = "new Promise((resolve) => document.readyState === 'complete' ? resolve() : addEventListener('load', resolve))";
+    connection.call(session, &Evaluate::value(loaded)).within(TIMEOUT).await?;
     Ok(())
 }

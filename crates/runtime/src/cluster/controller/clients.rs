@@ -1,4 +1,4 @@
-//! What clients wish for: crawls to begin or to stop, how everything stands, and what was found.
+//! Clients: they start and stop crawls, follow their progress, and fetch what was found.
 
 use argiope_controller::journal::Fact;
 use argiope_controller::spent::{Spent, WriterId};
@@ -6,49 +6,62 @@ use argiope_controller::spent::{Spent, WriterId};
 use super::super::connections::LinkId;
 use super::super::contents;
 use super::super::crawl_state;
-use super::super::protocol::{CrawlId, CrawlStatus, FromClient, MemberStatus, Status, ToClient};
-use super::Node;
+use super::super::protocol::{
+    CrawlId, CrawlStatus, FromClient, KnownMember, MemberStatus, Order, Status, ToClient,
+};
 use super::crawlers::Asker;
+use super::dispatcher::Dispatcher;
 
-/// The facts in one frame.
+/// How many facts go into one frame.
 const FACTS_AT_ONCE: usize = 256;
 
-impl Node<'_> {
-    pub(super) fn client_wishes(&mut self, link: LinkId, wish: FromClient) {
-        match wish {
-            FromClient::Start(id, order) => {
-                let refused = crawl_state::refusal(&order);
-                if self.shares.contains_key(&id) {
-                    self.say_to(link, &ToClient::Started(id));
-                } else if let Some(why) = refused {
-                    self.say_to(link, &ToClient::No(why));
-                } else {
-                    self.probe_for(order.clone(), Asker::Client(link, id, Box::new(order)));
-                }
-            }
+/// Clients that are connected.
+#[derive(Default)]
+pub struct Clients {
+    /// Those that follow a crawl.
+    pub followers: Vec<(LinkId, CrawlId)>,
+}
+
+impl Dispatcher {
+    pub(super) fn on_client_message(&mut self, link: LinkId, message: FromClient) {
+        match message {
+            FromClient::Start(id, order) => self.on_start(link, id, order),
             FromClient::Status => {
                 let status = self.status();
-                self.say_to(link, &ToClient::Status(status));
+                self.answer_client(link, &ToClient::Status(status));
             }
             FromClient::Follow(id) if self.shares.contains_key(&id) => {
-                self.followers.push((link, id));
-                self.tell_followers();
+                self.clients.followers.push((link, id));
+                self.notify_followers();
             }
-            FromClient::Fetch(id) if self.shares.contains_key(&id) => self.hand_out(link, id),
-            FromClient::Stop(id) if self.shares.contains_key(&id) => self.stop(id, None),
+            FromClient::Fetch(id) if self.shares.contains_key(&id) => self.send_facts(link, id),
+            FromClient::Stop(id) if self.shares.contains_key(&id) => self.on_stop(id, None),
             FromClient::Follow(id) | FromClient::Fetch(id) | FromClient::Stop(id) => {
-                self.say_to(link, &ToClient::No(format!("there is no crawl {id} on this ring")));
+                self.answer_client(
+                    link,
+                    &ToClient::No(format!("there is no crawl {id} in this cluster")),
+                );
             }
         }
     }
 
-    fn say_to(&mut self, link: LinkId, answer: &ToClient) {
-        if let Some(link) = self.links.get_mut(&link) {
+    fn on_start(&mut self, link: LinkId, id: CrawlId, order: Order) {
+        if self.shares.contains_key(&id) {
+            self.answer_client(link, &ToClient::Started(id));
+        } else if let Some(reason) = crawl_state::refusal(&order) {
+            self.answer_client(link, &ToClient::No(reason));
+        } else {
+            self.probe_for(order.clone(), Asker::Client(link, id, Box::new(order)));
+        }
+    }
+
+    fn answer_client(&mut self, link: LinkId, answer: &ToClient) {
+        if let Some(link) = self.connections.links.get_mut(&link) {
             link.send(answer);
         }
     }
 
-    /// How everything stands, as far as it is known here.
+    /// The cluster, as this controller knows it.
     fn status(&self) -> Status {
         let shares = |id: &CrawlId, share: &crawl_state::CrawlShare| {
             (*id, share.tally(self.crawlers_of(*id)))
@@ -59,8 +72,8 @@ impl Node<'_> {
             tabs: self.tabs(),
             shares: self.shares.iter().map(|(id, share)| shares(id, share)).collect(),
         };
-        let others = self.members.iter().map(|(&key, known)| MemberStatus {
-            member: super::KnownMember { key, address: known.address.clone() },
+        let others = self.membership.members.iter().map(|(&key, known)| MemberStatus {
+            member: KnownMember { key, address: known.address.clone() },
             silent_ms: if self.link_to(key).is_some() {
                 0
             } else {
@@ -80,21 +93,21 @@ impl Node<'_> {
         }
     }
 
-    /// Those who follow a crawl hear how it stands.
-    pub(super) fn tell_followers(&mut self) {
-        if self.followers.is_empty() {
+    /// Sends followers the progress of their crawl.
+    pub(super) fn notify_followers(&mut self) {
+        if self.clients.followers.is_empty() {
             return;
         }
         let status = self.status();
-        for (link, id) in self.followers.clone() {
+        for (link, id) in self.clients.followers.clone() {
             let mut crawl = status.clone();
             crawl.crawls.retain(|crawl| crawl.id == id);
-            self.say_to(link, &ToClient::Stands(crawl));
+            self.answer_client(link, &ToClient::Stands(crawl));
         }
     }
 
-    /// Everything that is kept here of a crawl.
-    fn hand_out(&mut self, link: LinkId, id: CrawlId) {
+    /// Sends a client everything that is kept here of a crawl.
+    fn send_facts(&mut self, link: LinkId, id: CrawlId) {
         let Some(share) = self.shares.get(&id) else { return };
         let spec = ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone());
         let mut answers = vec![spec];
@@ -105,11 +118,11 @@ impl Node<'_> {
         let Spent { actions, resets } = share.spent;
         facts.push(Fact::Spent { writer: WriterId(self.me.0), actions, resets });
         let contents = facts.iter().filter_map(Fact::content);
-        let blobs = contents::in_frames(contents.filter_map(|content| self.blob(content)));
+        let blobs = contents::in_frames(contents.filter_map(|content| self.disk.blob(content)));
         answers.extend(blobs.into_iter().map(ToClient::Blobs));
         answers.extend(facts.chunks(FACTS_AT_ONCE).map(|some| ToClient::Facts(some.to_vec())));
         answers.push(ToClient::End);
-        if let Some(link) = self.links.get(&link) {
+        if let Some(link) = self.connections.links.get(&link) {
             link.send_all(answers);
         }
     }

@@ -1,87 +1,114 @@
-//! Crawlers that are attached to a controller: which tab works for which crawl, and what they say.
+//! Crawlers that are attached to this controller: which tab works for which crawl, and the
+//! messages of their tabs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use argiope_controller::job::CrawlerId;
-use argiope_controller::peer::message::{PeerInput, TaskReport};
+use argiope_controller::peer::message::{LeaseRef, PeerInput, TaskReport};
+use argiope_controller::spent::Spent;
 use argiope_explore::quoted::Escaped;
 use argiope_ring::Key;
 
 use super::super::connections::LinkId;
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{
-    Between, CrawlId, CrawlSpec, FirstLook, FromCrawler, KnownMember, Order, ToClient, ToTabs,
+    Between, CrawlId, CrawlSpec, FirstLook, FromCrawler, KnownMember, Order, SeenPage, TabTimes,
+    ToClient, ToTabs,
 };
+use super::dispatcher::{Dispatcher, HEARTBEAT, shown};
 use super::effects::crawler_of;
-use super::{Node, PULSE, shown};
 
-/// Nobody has more tabs.
+/// The most tabs that a crawler may have.
 const MOST_TABS: u32 = 4_096;
 
-/// A process with tabs.
+/// A crawler process.
 #[derive(Default)]
 pub struct CrawlerProcess {
-    /// What each tab works for.
+    /// The crawl of each tab, and the tab's name in it.
     tabs: Vec<Option<(CrawlId, CrawlerId)>>,
-    /// The crawls that it was told of.
-    told: BTreeSet<CrawlId>,
-    /// It takes no more tasks.
+    /// The crawls that it has the specification of.
+    introduced: BTreeSet<CrawlId>,
+    /// It leaves and takes no more tasks.
     leaving: bool,
 }
 
-/// Who wants the first page to be looked at.
+/// The process that asks for a probe of the first page.
 pub enum Asker {
-    /// A client that wants to begin this crawl.
+    /// A client that starts this crawl.
     Client(LinkId, CrawlId, Box<Order>),
-    /// Another controller, under its number.
+    /// Another controller, under its own number for the probe.
     Controller(Key, u64),
 }
 
-impl Node<'_> {
+/// The crawlers of this controller.
+#[derive(Default)]
+pub struct Crawlers {
+    pub processes: BTreeMap<LinkId, CrawlerProcess>,
+    /// The process and the tab of each crawler.
+    pub attached: BTreeMap<CrawlerId, (LinkId, u32)>,
+    next_crawler: u32,
+    /// The task of each crawler that has not reported it yet.
+    pub under_way: BTreeMap<CrawlerId, (CrawlId, LeaseRef)>,
+    /// The last report of each crawler that has no task.
+    pub unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, TaskReport)>,
+    /// Until when unanswered reports are repeated: the controller that owed a task may be gone.
+    pub repeat_until: Option<Instant>,
+    /// Probes of first pages that are under way.
+    probes: BTreeMap<u64, Asker>,
+    next_probe: u64,
+}
+
+impl Dispatcher {
     /// A crawler dialled.
-    pub(super) fn hire(&mut self, link: LinkId) {
-        self.processes.insert(link, CrawlerProcess::default());
-        let members = self.members.iter();
+    pub(super) fn on_crawler_connected(&mut self, link: LinkId) {
+        self.crawlers.processes.insert(link, CrawlerProcess::default());
+        let members = self.membership.members.iter();
         let members = members
             .map(|(&key, known)| KnownMember { key, address: known.address.clone() })
             .collect();
-        if let Some(link) = self.links.get_mut(&link) {
+        if let Some(link) = self.connections.links.get_mut(&link) {
             link.send(&ToTabs::Members(members));
         }
     }
 
-    /// A crawler is gone; whoever gave it a task is told. (Of what its home does not know any more it is seen that it is
-    /// overdue.)
-    pub(super) fn dismiss(&mut self, link: LinkId, why: &str) {
-        let Some(process) = self.processes.remove(&link) else { return };
+    /// A crawler is gone: the controllers that gave it tasks free them. A task that is not known
+    /// here runs into its lease.
+    pub(super) fn on_crawler_disconnected(&mut self, link: LinkId, why: &str) {
+        let Some(process) = self.crawlers.processes.remove(&link) else { return };
         for &(crawl, crawler) in process.tabs.iter().flatten() {
-            self.crawlers.remove(&crawler);
-            self.unanswered.remove(&crawler);
-            self.crawler_is_gone(crawl, crawler);
-            if let Some((crawl, task)) = self.under_way.remove(&crawler) {
-                self.tell(crawl, PeerInput::Lost(task));
+            self.crawlers.attached.remove(&crawler);
+            self.crawlers.unanswered.remove(&crawler);
+            self.on_crawler_lost(crawl, crawler);
+            if let Some((crawl, task)) = self.crawlers.under_way.remove(&crawler) {
+                self.handle_peer(crawl, PeerInput::Lost(task));
             }
         }
-        let how = if process.leaving { "has left".to_owned() } else { format!("is gone: {why}") };
-        (self.say)(&format!("a crawler with {} tabs {how}", process.tabs.len()));
-        self.probes
+        let tabs = process.tabs.len();
+        if process.leaving {
+            tracing::info!(tabs, "a crawler has left");
+        } else {
+            tracing::warn!(tabs, reason = %shown(why), "a crawler is gone");
+        }
+        self.crawlers
+            .probes
             .retain(|_, asker| !matches!(asker, Asker::Client(client, ..) if *client == link));
     }
 
     /// How many tabs are attached here.
     pub(super) fn tabs(&self) -> u32 {
-        let at_work = self.processes.values().filter(|process| !process.leaving);
+        let at_work = self.crawlers.processes.values().filter(|process| !process.leaving);
         at_work.map(|process| process.tabs.len() as u32).sum()
     }
 
-    /// How many of them work for a crawl.
+    /// How many tabs that are attached here work for a crawl.
     pub(super) fn crawlers_of(&self, crawl: CrawlId) -> u32 {
-        let tabs = self.processes.values().flat_map(|process| process.tabs.iter().flatten());
+        let tabs =
+            self.crawlers.processes.values().flat_map(|process| process.tabs.iter().flatten());
         tabs.filter(|(id, _)| *id == crawl).count() as u32
     }
 
-    /// Sees to it that every tab works for a crawl that is not over, and every such crawl has its share of tabs.
+    /// Attaches every tab to an open crawl, so that open crawls have equal numbers of tabs.
     pub(super) fn assign_tabs(&mut self) {
         if self.leaving.is_some() {
             return;
@@ -90,10 +117,12 @@ impl Node<'_> {
             self.shares.iter().filter(|(_, share)| share.is_open()).map(|(&id, _)| id).collect();
         let mut counts: BTreeMap<CrawlId, usize> = open.iter().map(|&id| (id, 0)).collect();
         let tabs = self.tabs() as usize;
-        // Nobody has more than its share until all have theirs.
+        // A crawl gets more than its share only after all have theirs.
         let most = tabs.div_ceil(open.len().max(1));
         let mut moved = Vec::new();
-        for (&link, process) in self.processes.iter().filter(|(_, process)| !process.leaving) {
+        for (&link, process) in
+            self.crawlers.processes.iter().filter(|(_, process)| !process.leaving)
+        {
             for (tab, works_for) in process.tabs.iter().enumerate() {
                 match works_for.and_then(|(id, _)| counts.get_mut(&id)) {
                     Some(count) if *count < most => *count += 1,
@@ -113,17 +142,17 @@ impl Node<'_> {
     }
 
     fn attach(&mut self, link: LinkId, tab: usize, crawl: CrawlId) {
-        self.next_crawler += 1;
-        let crawler = crawler_of(self.me, self.next_crawler);
+        self.crawlers.next_crawler += 1;
+        let crawler = crawler_of(self.me, self.crawlers.next_crawler);
         self.forget_tab(link, tab);
-        let Some(process) = self.processes.get_mut(&link) else { return };
+        let Some(process) = self.crawlers.processes.get_mut(&link) else { return };
         process.tabs[tab] = Some((crawl, crawler));
-        let untold = process.told.insert(crawl);
-        self.crawlers.insert(crawler, (link, tab as u32));
+        let is_new = process.introduced.insert(crawl);
+        self.crawlers.attached.insert(crawler, (link, tab as u32));
         let spec =
             self.shares.get(&crawl).map(|share| (share.spec.clone(), share.volatile.clone()));
-        let Some(link) = self.links.get_mut(&link) else { return };
-        if let (true, Some((spec, volatile))) = (untold, spec) {
+        let Some(link) = self.connections.links.get_mut(&link) else { return };
+        if let (true, Some((spec, volatile))) = (is_new, spec) {
             link.send(&ToTabs::Crawl(crawl, Box::new(spec)));
             if !volatile.is_empty() {
                 link.send(&ToTabs::Volatile(crawl, volatile));
@@ -134,153 +163,176 @@ impl Node<'_> {
 
     fn detach(&mut self, link: LinkId, tab: usize) {
         self.forget_tab(link, tab);
-        if let Some(link) = self.links.get_mut(&link) {
+        if let Some(link) = self.connections.links.get_mut(&link) {
             link.send(&ToTabs::Attach(tab as u32, None));
         }
     }
 
     fn forget_tab(&mut self, link: LinkId, tab: usize) {
-        let process = self.processes.get_mut(&link);
+        let process = self.crawlers.processes.get_mut(&link);
         let works_for =
             process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
         if let Some((crawl, crawler)) = works_for {
-            self.crawlers.remove(&crawler);
-            self.under_way.remove(&crawler);
-            self.unanswered.remove(&crawler);
-            self.crawler_is_gone(crawl, crawler);
+            self.crawlers.attached.remove(&crawler);
+            self.crawlers.under_way.remove(&crawler);
+            self.crawlers.unanswered.remove(&crawler);
+            self.on_crawler_lost(crawl, crawler);
         }
     }
 
-    /// A controller is gone, and with it what crawlers were to be told, perhaps: those that were told nothing since are
-    /// spoken for again, until others have taken over.
-    pub(super) fn say_again(&mut self) {
-        if self.restless.is_none_or(|until| Instant::now() > until) {
-            self.restless = None;
+    /// Repeats unanswered reports during a failover: the controller that was to answer may be gone.
+    pub(super) fn repeat_reports(&mut self) {
+        if self.crawlers.repeat_until.is_none_or(|until| Instant::now() > until) {
+            self.crawlers.repeat_until = None;
             return;
         }
-        let waiting = self.unanswered.values().filter(|(since, ..)| since.elapsed() > PULSE);
+        let waiting =
+            self.crawlers.unanswered.values().filter(|(since, ..)| since.elapsed() > HEARTBEAT);
         let waiting: Vec<(CrawlId, TaskReport)> = waiting
             .map(|(_, crawl, report)| (*crawl, TaskReport { again: true, ..report.clone() }))
             .collect();
         for (crawl, report) in waiting {
-            self.tell(crawl, PeerInput::Report(report));
+            self.handle_peer(crawl, PeerInput::Report(report));
         }
     }
 
-    /// This controller ends: its crawlers go elsewhere.
-    pub(super) fn send_crawlers_away(&mut self) {
-        for link in self.processes.keys() {
-            if let Some(link) = self.links.get_mut(link) {
+    /// This controller leaves: its crawlers go elsewhere.
+    pub(super) fn dismiss_crawlers(&mut self) {
+        for link in self.crawlers.processes.keys() {
+            if let Some(link) = self.connections.links.get_mut(link) {
                 link.send(&ToTabs::Leaving);
             }
         }
     }
 
-    /// A crawler says something.
-    pub(super) fn crawler_says(&mut self, link: LinkId, message: FromCrawler) {
+    pub(super) fn on_crawler_message(&mut self, link: LinkId, message: FromCrawler) {
         match message {
-            FromCrawler::Tabs(tabs) => {
-                if let Some(process) =
-                    self.processes.get_mut(&link).filter(|process| process.tabs.is_empty())
-                {
-                    process.tabs = vec![None; tabs.min(MOST_TABS) as usize];
-                    (self.say)(&format!("a crawler with {tabs} tabs is there"));
-                    self.assign_tabs();
-                }
-            }
+            FromCrawler::Tabs(tabs) => self.on_tabs(link, tabs),
             FromCrawler::Report(crawl, report, spent, times, blobs) => {
-                self.take_blobs(blobs);
-                if let Some(share) = self.shares.get_mut(&crawl) {
-                    share.spent = share.spent.plus(spent);
-                    share.times = share.times.plus(times);
-                }
-                let task = self.under_way.get(&report.crawler).map(|(_, task)| *task);
-                if task.is_some() && task == report.task {
-                    self.under_way.remove(&report.crawler);
-                }
-                // One that was attached elsewhere meanwhile may still have something to say.
-                self.unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
-                self.tell(crawl, PeerInput::Report(report));
+                self.disk.keep_blobs(blobs);
+                self.on_report(crawl, report, (spent, times));
             }
-            FromCrawler::Returned(crawl, answer) => {
-                self.under_way.retain(|_, (_, task)| *task != answer);
-                if answer.by == self.me {
-                    self.tell(crawl, PeerInput::Returned(answer));
-                } else {
-                    self.send_to(answer.by, &Between::Returned(crawl, answer));
-                }
-            }
+            FromCrawler::Returned(crawl, task) => self.on_returned(crawl, task),
             FromCrawler::Want(crawl, crawler, state) => {
                 if self.shares.get(&crawl).is_some_and(CrawlShare::is_star) {
-                    self.tab_wants(crawl, crawler, state);
+                    self.on_star_want(crawl, crawler, state);
                 } else {
-                    self.tell(crawl, PeerInput::Want(crawler, state));
+                    self.handle_peer(crawl, PeerInput::Want(crawler, state));
                 }
             }
-            FromCrawler::Page(crawl, page) => {
-                self.trace("looked", page.state, "");
-                if self.shares.get_mut(&crawl).is_some_and(|share| share.pages.learn(&page)) {
-                    let others: Vec<Key> = self.members.keys().copied().collect();
-                    for other in others {
-                        self.send_to(other, &Between::Page(crawl, page));
-                    }
-                }
+            FromCrawler::Page(crawl, page) => self.on_page(crawl, page),
+            FromCrawler::Which(crawl, raw) => self.on_which(link, crawl, raw),
+            FromCrawler::Blobs(blobs) => self.disk.keep_blobs(blobs),
+            FromCrawler::Told(crawl, report, spent, times, blobs) => {
+                self.on_node_report(crawl, report, (spent, times), blobs);
             }
-            FromCrawler::Which(crawl, raw) => {
-                let page = self.shares.get(&crawl).and_then(|share| share.pages.which(raw));
-                // What is not here is not looked for: a look is as fast.
-                let page = page.and_then(|(state, content)| Some((state, self.blob(content)?)));
-                if let Some(link) = self.links.get_mut(&link) {
-                    link.send(&ToTabs::Page(crawl, raw, page));
-                }
-            }
-            FromCrawler::Blobs(blobs) => self.take_blobs(blobs),
-            FromCrawler::Told(crawl, tell, spent, times, blobs) => {
-                self.tab_tells(crawl, tell, (spent, times), blobs);
-            }
-            FromCrawler::Probed(number, first) => self.probed(number, first),
-            FromCrawler::Volatile(crawl, masks) => self.learn_volatile(crawl, masks, None),
-            FromCrawler::Leaving => {
-                if let Some(process) = self.processes.get_mut(&link) {
-                    process.leaving = true;
-                    let tabs: Vec<_> = process.tabs.iter().flatten().copied().collect();
-                    for (crawl, crawler) in tabs {
-                        self.crawlers.remove(&crawler);
-                        self.crawler_is_gone(crawl, crawler);
-                    }
-                    self.assign_tabs();
-                }
+            FromCrawler::Probed(number, first) => self.on_probed(number, first),
+            FromCrawler::Volatile(crawl, masks) => self.on_volatile(crawl, masks, None),
+            FromCrawler::Leaving => self.on_crawler_leaving(link),
+        }
+    }
+
+    /// A crawler says how many tabs it has.
+    fn on_tabs(&mut self, link: LinkId, tabs: u32) {
+        let process = self.crawlers.processes.get_mut(&link);
+        if let Some(process) = process.filter(|process| process.tabs.is_empty()) {
+            process.tabs = vec![None; tabs.min(MOST_TABS) as usize];
+            tracing::info!(tabs, "a crawler is attached");
+            self.assign_tabs();
+        }
+    }
+
+    fn on_report(&mut self, crawl: CrawlId, report: TaskReport, costs: (Spent, TabTimes)) {
+        if let Some(share) = self.shares.get_mut(&crawl) {
+            share.spent = share.spent.plus(costs.0);
+            share.times = share.times.plus(costs.1);
+        }
+        let Crawlers { under_way, unanswered, .. } = &mut self.crawlers;
+        let task = under_way.get(&report.crawler).map(|(_, task)| *task);
+        if task.is_some() && task == report.task {
+            under_way.remove(&report.crawler);
+        }
+        // A tab that was attached elsewhere meanwhile may still report.
+        unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
+        self.handle_peer(crawl, PeerInput::Report(report));
+    }
+
+    /// A tab returns a task that it has not begun.
+    fn on_returned(&mut self, crawl: CrawlId, task: LeaseRef) {
+        self.crawlers.under_way.retain(|_, (_, under_way)| *under_way != task);
+        if task.by == self.me {
+            self.handle_peer(crawl, PeerInput::Returned(task));
+        } else {
+            self.send_to(task.by, &Between::Returned(crawl, task));
+        }
+    }
+
+    /// A tab has looked at a page; other controllers learn of it.
+    fn on_page(&mut self, crawl: CrawlId, page: SeenPage) {
+        self.trace("looked", page.state, "");
+        if self.shares.get_mut(&crawl).is_some_and(|share| share.pages.learn(&page)) {
+            let others: Vec<Key> = self.membership.members.keys().copied().collect();
+            for other in others {
+                self.send_to(other, &Between::Page(crawl, page));
             }
         }
     }
 
-    /// Somebody wants to know what the first page of an application is like: a crawler looks.
+    /// A tab asks which state a page is. A content that is not here is not fetched: a look is as
+    /// fast.
+    fn on_which(&mut self, link: LinkId, crawl: CrawlId, raw: u128) {
+        let page = self.shares.get(&crawl).and_then(|share| share.pages.which(raw));
+        let page = page.and_then(|(state, content)| Some((state, self.disk.blob(content)?)));
+        if let Some(link) = self.connections.links.get_mut(&link) {
+            link.send(&ToTabs::Page(crawl, raw, page));
+        }
+    }
+
+    /// A crawler leaves: its tabs get no more tasks.
+    fn on_crawler_leaving(&mut self, link: LinkId) {
+        let Some(process) = self.crawlers.processes.get_mut(&link) else { return };
+        process.leaving = true;
+        let tabs: Vec<_> = process.tabs.iter().flatten().copied().collect();
+        for (crawl, crawler) in tabs {
+            self.crawlers.attached.remove(&crawler);
+            self.on_crawler_lost(crawl, crawler);
+        }
+        self.assign_tabs();
+    }
+
+    /// Lets a crawler look at the first page of an application.
     pub(super) fn probe_for(&mut self, order: Order, asker: Asker) {
-        self.next_probe += 1;
-        let number = self.next_probe;
+        self.crawlers.next_probe += 1;
+        let number = self.crawlers.next_probe;
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
-        let here =
-            self.processes.iter().find(|(_, process)| at_work(process)).map(|(&link, _)| link);
-        if let Some(link) = here.and_then(|link| self.links.get_mut(&link)) {
+        let here = self
+            .crawlers
+            .processes
+            .iter()
+            .find(|(_, process)| at_work(process))
+            .map(|(&link, _)| link);
+        if let Some(link) = here.and_then(|link| self.connections.links.get_mut(&link)) {
             link.send(&ToTabs::Probe(number, order));
         } else if matches!(asker, Asker::Controller(..)) {
             self.answer(asker, Err("its crawlers are gone".to_owned()));
             return;
         } else {
-            let other = self.members.iter().find(|(_, known)| known.tabs > 0 && !known.leaving);
+            let other =
+                self.membership.members.iter().find(|(_, known)| known.tabs > 0 && !known.leaving);
             let Some((&other, _)) = other else {
-                let why = "no crawler is attached to the ring: start one with 'argiope crawler --controller ADDR'";
+                let why = "no crawler is attached to the cluster: start one with \
+                           'argiope crawler --controller ADDR'";
                 self.answer(asker, Err(why.to_owned()));
                 return;
             };
             self.send_to(other, &Between::Probe(number, order));
         }
-        self.probes.insert(number, asker);
+        self.crawlers.probes.insert(number, asker);
     }
 
-    /// Somebody has looked.
-    pub(super) fn probed(&mut self, number: u64, first: Result<FirstLook, String>) {
-        if let Some(asker) = self.probes.remove(&number) {
+    /// A crawler has looked at the first page.
+    pub(super) fn on_probed(&mut self, number: u64, first: Result<FirstLook, String>) {
+        if let Some(asker) = self.crawlers.probes.remove(&number) {
             self.answer(asker, first);
         }
     }
@@ -291,16 +343,16 @@ impl Node<'_> {
                 self.send_to(other, &Between::Probed(number, first));
             }
             Asker::Client(link, id, order) => {
-                let begun =
-                    first.and_then(|first| self.found(id, &CrawlSpec { order: *order, first }));
+                let begun = first
+                    .and_then(|first| self.start_crawl(id, &CrawlSpec { order: *order, first }));
                 let answer = match begun {
                     Ok(()) => ToClient::Started(id),
                     Err(why) => ToClient::No(Escaped(&why, 500).to_string()),
                 };
                 if let ToClient::No(why) = &answer {
-                    (self.say)(&format!("crawl {id} does not begin: {}", shown(why)));
+                    tracing::warn!(crawl = %id, reason = %shown(why), "the crawl does not start");
                 }
-                if let Some(link) = self.links.get_mut(&link) {
+                if let Some(link) = self.connections.links.get_mut(&link) {
                     link.send(&answer);
                 }
             }

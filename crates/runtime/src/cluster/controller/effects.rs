@@ -1,11 +1,12 @@
-//! How a controller carries out what its peers ask for. What must be kept is written first; whatever says so to others
-//! waits until it is on disk, and nothing else does.
+//! The effects of peers. What must be kept is written first. A message that acknowledges it waits
+//! until it is on disk; nothing else waits.
 
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::ContentId;
+use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
 };
@@ -15,11 +16,12 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty};
-use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
-use super::{Alarm, Node, short};
-use crate::store::{Batch, ContentHash};
+use super::super::protocol::{Between, Blob, CrawlId, CrawlTally, ToTabs};
+use super::dispatcher::{Dispatcher, short};
+use super::timers::CrawlTimer;
+use crate::store::Batch;
 
-/// What waits for the disk.
+/// An effect that waits for the disk.
 pub enum Outgoing {
     /// A message to another controller.
     Send(CrawlId, Key, Box<Envelope>),
@@ -31,9 +33,9 @@ pub enum Outgoing {
     News(CrawlId, CrawlerId, Box<ToNode>),
 }
 
-impl Node<'_> {
-    /// Tells a peer something and carries out what it asks for.
-    pub(super) fn tell(&mut self, crawl: CrawlId, input: PeerInput) {
+impl Dispatcher {
+    /// Gives an input to the peer of a crawl and carries out its effects.
+    pub(super) fn handle_peer(&mut self, crawl: CrawlId, input: PeerInput) {
         let now = self.now();
         let Some(share) =
             self.shares.get_mut(&crawl).filter(|share| share.pending.is_none() && !share.stopped)
@@ -52,7 +54,7 @@ impl Node<'_> {
             _ => true,
         });
         if !kept.is_empty() {
-            self.append(Batch { kept, ..Batch::default() });
+            self.disk.append(Batch { kept, ..Batch::default() });
         }
         for effect in effects {
             self.carry_out(crawl, effect);
@@ -66,85 +68,85 @@ impl Node<'_> {
     fn carry_out(&mut self, crawl: CrawlId, effect: PeerEffect) {
         match effect {
             PeerEffect::Send(to, envelope) => {
-                if self.appended > self.durable && contents::acknowledges(&envelope) {
-                    self.waiting
-                        .push_back((self.appended, Outgoing::Send(crawl, to, Box::new(envelope))));
+                if contents::acknowledges(&envelope) {
+                    self.after_writes(Outgoing::Send(crawl, to, Box::new(envelope)));
                 } else {
                     self.send_envelope(crawl, to, envelope);
                 }
             }
-            PeerEffect::Broadcast(hints) => {
-                let share = self.shares.get(&crawl);
-                let initial =
-                    share.and_then(CrawlShare::peer).and_then(|peer| peer.atlas().initial());
-                let inside = |shares: &[(CrawlId, super::CrawlTally)]| {
-                    shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
-                };
-                let others: Vec<Key> = self
-                    .members
-                    .iter()
-                    .filter(|(_, known)| inside(&known.shares))
-                    .map(|(&key, _)| key)
-                    .collect();
-                for other in others {
-                    let envelope = Envelope {
-                        initial,
-                        hints: hints.clone(),
-                        ..Envelope::new(None, PeerMessage::Learned)
-                    };
-                    self.send_envelope(crawl, other, envelope);
-                }
-            }
+            PeerEffect::Broadcast(hints) => self.broadcast(crawl, &hints),
             PeerEffect::Tell(crawler, told) => {
                 if let ToCrawler::Task(Task { job: Some(job), look, .. }) = &told {
-                    self.jobs += 1;
-                    // One that is to look at a state goes over what was done.
+                    self.counters.jobs += 1;
+                    // A task that looks at a state repeats what was executed.
                     if !look {
                         self.trace("assigned", job.state, job.action);
                     }
                 }
-                self.tell_crawler(crawl, crawler, told);
+                self.send_to_crawler(crawl, crawler, told);
             }
             PeerEffect::Executed(step) => self.trace("executed", step.from, step.action),
-            PeerEffect::Wake(timer, after) => self.remind(crawl, Alarm::Peer(timer), after),
-            PeerEffect::Left => self.after_the_disk(Outgoing::Left(crawl)),
-            PeerEffect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
+            PeerEffect::Wake(timer, after) => self.set_timer(crawl, CrawlTimer::Peer(timer), after),
+            PeerEffect::Left => self.after_writes(Outgoing::Left(crawl)),
+            PeerEffect::Finished => self.after_writes(Outgoing::Finished(crawl)),
             // Written already.
             PeerEffect::Keep(_) => {}
         }
     }
 
-    /// Notes when something was given out, done or looked at, for tests that hold it against what others note.
+    /// Sends hints to every controller of the crawl's ring.
+    fn broadcast(&mut self, crawl: CrawlId, hints: &[RouteHint]) {
+        let share = self.shares.get(&crawl);
+        let initial =
+            share.and_then(CrawlShare::peer).and_then(|peer| peer.known().graph().initial());
+        let inside = |shares: &[(CrawlId, CrawlTally)]| {
+            shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
+        };
+        let others: Vec<Key> = self
+            .membership
+            .members
+            .iter()
+            .filter(|(_, known)| inside(&known.shares))
+            .map(|(&key, _)| key)
+            .collect();
+        for other in others {
+            let envelope = Envelope {
+                initial,
+                hints: hints.to_vec(),
+                ..Envelope::new(None, PeerMessage::Learned)
+            };
+            self.send_envelope(crawl, other, envelope);
+        }
+    }
+
+    /// Traces what was assigned, executed or looked at, for tests that compare controllers.
     pub(super) fn trace(&mut self, what: &str, state: StateKey, action: impl std::fmt::Debug) {
         if let Some(trace) = &mut self.trace {
             let time =
                 SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
-            // A test that finds nothing fails.
+            // A test that misses a line fails.
             let _ = writeln!(trace, "{time} {what} {state:?} {action:?}");
         }
     }
 
-    /// Lets something out when everything that was written before is on disk.
-    pub(super) fn after_the_disk(&mut self, outgoing: Outgoing) {
-        if self.appended > self.durable {
-            self.waiting.push_back((self.appended, outgoing));
+    /// Releases an effect when everything that was appended before is on disk.
+    pub(super) fn after_writes(&mut self, outgoing: Outgoing) {
+        if self.disk.is_durable() {
+            self.release(outgoing);
         } else {
-            self.let_out(outgoing);
+            self.disk.outgoing.push_back((self.disk.appended, outgoing));
         }
     }
 
     /// Everything up to this ticket is on disk.
-    pub(super) fn is_durable(&mut self, ticket: u64) {
-        self.durable = ticket;
-        self.recent.retain(|_, (written, _)| *written > ticket);
-        while self.waiting.front().is_some_and(|&(waits_for, _)| waits_for <= ticket) {
-            if let Some((_, outgoing)) = self.waiting.pop_front() {
-                self.let_out(outgoing);
-            }
+    pub(super) fn on_durable(&mut self, ticket: u64) {
+        self.disk.on_durable(ticket);
+        while let Some(outgoing) = self.disk.next_released() {
+            self.release(outgoing);
         }
     }
 
-    fn let_out(&mut self, outgoing: Outgoing) {
+    fn release(&mut self, outgoing: Outgoing) {
         match outgoing {
             Outgoing::Send(crawl, to, envelope) => self.send_envelope(crawl, to, *envelope),
             Outgoing::Left(crawl) => {
@@ -152,19 +154,19 @@ impl Node<'_> {
                     share.left = true;
                 }
             }
-            Outgoing::Finished(crawl) => self.finished(crawl),
-            Outgoing::News(crawl, crawler, told) => self.news_for(crawl, crawler, *told),
+            Outgoing::Finished(crawl) => self.on_finished(crawl),
+            Outgoing::News(crawl, crawler, told) => self.send_news(crawl, crawler, *told),
         }
     }
 
     /// A crawl is over.
-    pub(super) fn finished(&mut self, crawl: CrawlId) {
+    pub(super) fn on_finished(&mut self, crawl: CrawlId) {
         let Some(share) = self.shares.get_mut(&crawl) else { return };
         if !std::mem::replace(&mut share.finished, true) {
-            self.name(&format!("finished/{crawl}"), Vec::new());
-            (self.say)(&format!("crawl {crawl} is over"));
+            self.disk.name(&format!("finished/{crawl}"), Vec::new());
+            tracing::info!(%crawl, "the crawl is over");
             self.assign_tabs();
-            self.beat();
+            self.heartbeat();
         }
     }
 
@@ -173,79 +175,51 @@ impl Node<'_> {
         let blobs = self.blobs_for(to, &wanted);
         let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
         if self.send_to(to, &Between::Peer(crawl, envelope, blobs)) {
-            self.has_now(to, sent);
+            self.note_has(to, sent);
         }
     }
 
-    /// Tells a crawler something, by way of the controller that it is attached to.
-    pub(super) fn tell_crawler(&mut self, crawl: CrawlId, crawler: CrawlerId, told: ToCrawler) {
+    /// Sends to a crawler, through the controller that it is attached to.
+    pub(super) fn send_to_crawler(&mut self, crawl: CrawlId, crawler: CrawlerId, told: ToCrawler) {
         let wanted = match &told {
             ToCrawler::Like(_, content) => content.iter().copied().collect(),
             ToCrawler::Task(_) | ToCrawler::Finished => Vec::new(),
         };
         if home(crawler) == short_number(self.me) {
-            let Some(&(link, _)) = self.crawlers.get(&crawler) else { return };
+            let Some(&(link, _)) = self.crawlers.attached.get(&crawler) else { return };
             if let ToCrawler::Task(task) = &told {
-                self.unanswered.remove(&crawler);
-                self.under_way.insert(crawler, (crawl, task.id));
+                self.crawlers.unanswered.remove(&crawler);
+                self.crawlers.under_way.insert(crawler, (crawl, task.id));
             }
-            let blobs = wanted.iter().filter_map(|&content| self.blob(content)).collect();
-            if let Some(link) = self.links.get_mut(&link) {
+            let blobs = wanted.iter().filter_map(|&content| self.disk.blob(content)).collect();
+            if let Some(link) = self.connections.links.get_mut(&link) {
                 link.send(&ToTabs::Tell(crawl, crawler, told, blobs));
             }
             return;
         }
-        let at = self.members.keys().copied().find(|&key| home(crawler) == short_number(key));
+        let at =
+            self.membership.members.keys().copied().find(|&key| home(crawler) == short_number(key));
         let Some(to) = at else { return };
         let blobs = self.blobs_for(to, &wanted);
         let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
         if self.send_to(to, &Between::Tell(crawl, crawler, told, blobs)) {
-            self.has_now(to, sent);
+            self.note_has(to, sent);
         }
     }
 
-    /// Those of the contents that another controller does not have yet.
+    /// Of some contents, those that another controller lacks.
     pub(super) fn blobs_for(&self, to: Key, wanted: &[ContentId]) -> Vec<Blob> {
-        let Some(link) = self.link_to(to).and_then(|id| self.links.get(&id)) else {
+        let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get(&id)) else {
             return Vec::new();
         };
         let new = wanted.iter().filter(|content| !link.has.contains(content));
-        new.filter_map(|&content| self.blob(content)).collect()
+        new.filter_map(|&content| self.disk.blob(content)).collect()
     }
 
-    /// Another controller was sent these.
-    pub(super) fn has_now(&mut self, to: Key, contents: Vec<ContentId>) {
-        if let Some(link) = self.link_to(to).and_then(|id| self.links.get_mut(&id)) {
+    /// Another controller has these contents now.
+    pub(super) fn note_has(&mut self, to: Key, contents: Vec<ContentId>) {
+        if let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get_mut(&id)) {
             link.has.extend(contents);
-        }
-    }
-
-    /// The bytes of a content, if they are here.
-    pub(super) fn blob(&self, content: ContentId) -> Option<Blob> {
-        let bytes = match self.recent.get(&content) {
-            Some((_, bytes)) => bytes.to_vec(),
-            None => self.store.blob(ContentHash(content.0)).ok()??,
-        };
-        Some(Blob { content, bytes })
-    }
-
-    /// Takes in contents, if they are what their names say.
-    pub(super) fn take_blobs(&mut self, blobs: Vec<Blob>) {
-        let new = blobs.into_iter().filter(|blob| {
-            contents::is_true(blob)
-                && !self.recent.contains_key(&blob.content)
-                && !self.store.has_blob(ContentHash(blob.content.0)).unwrap_or(false)
-        });
-        let new: Vec<Blob> = new.collect();
-        if new.is_empty() {
-            return;
-        }
-        self.append(Batch {
-            blobs: new.iter().map(|blob| blob.bytes.clone()).collect(),
-            ..Batch::default()
-        });
-        for blob in new {
-            self.recent.insert(blob.content, (self.appended, blob.bytes.into()));
         }
     }
 }

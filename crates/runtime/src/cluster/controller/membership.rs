@@ -1,6 +1,6 @@
-//! Other controllers: who is there, which crawls there are, and messages between peers.
+//! Other controllers: which are there, which crawls they know, and messages between peers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use argiope_controller::journal::Fact;
@@ -10,6 +10,7 @@ use argiope_controller::peer::settings::PeerSettings;
 use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
+use argiope_wire::DialError;
 use serde::Serialize;
 
 use super::super::connections::LinkId;
@@ -17,51 +18,117 @@ use super::super::crawl_state::{self, CrawlShare, Duty};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
 };
-use super::{Happening, Known, LOOKS_ROUND, Node, short, shown};
+use super::crawlers::Asker;
+use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
 
-/// A controller that was silent for so long and has no connection is forgotten.
+/// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
-/// Two controllers of a crawl that do not know each other after so long are in two rings, perhaps.
+/// Two controllers of a crawl that do not know each other after this time may be in two rings.
 const APART: Duration = Duration::from_secs(5);
-/// So long it may take until others have taken over from a controller.
-const TAKING_OVER: Duration = Duration::from_secs(5);
-/// So many things that were kept go into one frame.
+/// The longest time of a failover.
+const FAILOVER: Duration = Duration::from_secs(5);
+/// How many kept facts go into one frame.
 const FACTS_AT_ONCE: usize = 256;
-/// Nobody knows more controllers than this.
+/// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
 
-impl Node<'_> {
+/// How long a controller that starts looks for others before it resumes crawls alone.
+const DISCOVERY: Duration = Duration::from_secs(3);
+/// How long an address that was not reached is left alone.
+const REDIAL: Duration = Duration::from_secs(1);
+
+/// Another controller, as it is known here.
+pub struct OtherController {
+    pub address: String,
+    pub heard: Instant,
+    /// Crawlers' tabs that are attached there.
+    pub tabs: u32,
+    pub shares: Vec<(CrawlId, CrawlTally)>,
+    /// When to check next whether it is in another ring of a crawl.
+    meeting: BTreeMap<CrawlId, Instant>,
+    pub leaving: bool,
+}
+
+/// What is known of the cluster.
+pub struct Membership {
+    pub members: BTreeMap<Key, OtherController>,
+    /// Addresses that are being dialled.
+    dialling: BTreeSet<String>,
+    /// Addresses that were not reached, with the time of the next attempt.
+    unreached: BTreeMap<String, Instant>,
+    /// Addresses at which controllers were once: dialled until one answers.
+    pub addresses: BTreeSet<String>,
+}
+
+impl Membership {
+    pub fn new(join: Vec<String>) -> Self {
+        Self {
+            members: BTreeMap::new(),
+            dialling: BTreeSet::new(),
+            unreached: BTreeMap::new(),
+            addresses: join.into_iter().collect(),
+        }
+    }
+
+    pub fn on_reached(&mut self, address: &str) {
+        self.dialling.remove(address);
+        self.unreached.remove(address);
+    }
+
+    pub fn on_not_reached(&mut self, address: String, error: &DialError) {
+        self.dialling.remove(&address);
+        // The loss of a member was logged when its connection broke.
+        let was_there = self.members.values().any(|member| member.address == address);
+        let before = self.unreached.insert(address, Instant::now() + REDIAL);
+        match error {
+            _ if before.is_some() => {}
+            DialError::Unreachable { .. } if was_there => {}
+            DialError::Unreachable { .. } => {
+                tracing::warn!(%error, "cannot reach a controller; trying again until it answers");
+            }
+            _ => tracing::warn!(%error, "cannot connect to a controller"),
+        }
+    }
+}
+
+impl Dispatcher {
     /// A connection to another controller is there.
-    pub(super) fn meet(&mut self, link: LinkId, key: Key, address: Option<String>) {
+    pub(super) fn on_controller_connected(
+        &mut self,
+        link: LinkId,
+        key: Key,
+        address: Option<String>,
+    ) {
         let Some(address) = address else {
-            self.closed(link, "a controller must say where it listens");
+            self.on_closed(link, "a controller must say where it listens");
             return;
         };
-        // Whoever was there before has ended.
+        // The controller that had this address before has ended.
         let gone: Vec<Key> = self
+            .membership
             .members
             .iter()
             .filter(|&(&other, known)| known.address == address && other != key)
             .map(|(&other, _)| other)
             .collect();
         for other in gone {
-            self.members.remove(&other);
+            self.membership.members.remove(&other);
         }
-        let known = Known {
+        let member = OtherController {
             address: address.clone(),
             heard: Instant::now(),
             tabs: 0,
             shares: Vec::new(),
-            met: BTreeMap::new(),
+            meeting: BTreeMap::new(),
             leaving: false,
         };
-        if self.members.insert(key, known).is_none() {
-            (self.say)(&format!("controller {} at {} is there", short(key), shown(&address)));
+        if self.membership.members.insert(key, member).is_none() {
+            tracing::info!(controller = %short(key), address = %shown(&address), "a controller is there");
         }
-        if self.addresses.insert(address) {
-            let addresses: Vec<&String> = self.addresses.iter().collect();
+        if self.membership.addresses.insert(address) {
+            let addresses: Vec<&String> = self.membership.addresses.iter().collect();
             let bytes = encode(&addresses);
-            self.name("members", bytes);
+            self.disk.name("members", bytes);
         }
         let crawls: Vec<(CrawlId, CrawlSpec, StateMasks, bool)> = self
             .shares
@@ -77,23 +144,24 @@ impl Node<'_> {
                 self.send_to(key, &Between::Stop(id));
             }
         }
-        self.beat_to(key);
+        self.send_pulse(key);
     }
 
     /// A connection to another controller is gone.
-    pub(super) fn parted(&mut self, key: Key, why: &str) {
+    pub(super) fn on_disconnected(&mut self, key: Key, why: &str) {
         if self.link_to(key).is_some() {
-            return; // There is another one.
+            return; // Another connection is there.
         }
-        let Some(known) = self.members.get(&key) else { return };
+        let Some(known) = self.membership.members.get(&key) else { return };
         let (address, leaving) = (shown(&known.address), known.leaving);
-        self.crawlers_are_gone(key);
+        self.on_crawlers_lost(key);
         if leaving {
-            self.members.remove(&key);
-            (self.say)(&format!("controller {} at {address} has left", short(key)));
+            self.membership.members.remove(&key);
+            tracing::info!(controller = %short(key), %address, "a controller has left");
         } else {
-            (self.say)(&format!("controller {} at {address} is gone: {why}", short(key)));
-            self.restless = Some(Instant::now() + TAKING_OVER);
+            let reason = shown(why);
+            tracing::warn!(controller = %short(key), %address, %reason, "a controller is gone");
+            self.crawlers.repeat_until = Some(Instant::now() + FAILOVER);
         }
     }
 
@@ -101,15 +169,15 @@ impl Node<'_> {
         let is = |hello: &argiope_wire::Hello| {
             hello.role == argiope_wire::Role::Controller && hello.name == key.0
         };
-        self.links.iter().rev().find(|(_, link)| is(&link.hello)).map(|(&id, _)| id)
+        self.connections.links.iter().rev().find(|(_, link)| is(&link.hello)).map(|(&id, _)| id)
     }
 
-    /// Sends something to a controller; dials it for the next time if there is no connection.
+    /// Sends to a controller. Without a connection it dials; the sender retries.
     pub(super) fn send_to(&mut self, to: Key, message: &impl Serialize) -> bool {
-        if let Some(link) = self.link_to(to).and_then(|id| self.links.get_mut(&id)) {
+        if let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get_mut(&id)) {
             return link.send(message);
         }
-        if let Some(address) = self.members.get(&to).map(|known| known.address.clone()) {
+        if let Some(address) = self.membership.members.get(&to).map(|known| known.address.clone()) {
             self.dial(address);
         }
         false
@@ -117,14 +185,15 @@ impl Node<'_> {
 
     fn dial(&mut self, address: String) {
         let own = self.switch.me.address.as_deref() == Some(address.as_str());
-        let later = self.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
-        if own || later || !self.dialling.insert(address.clone()) {
+        let later =
+            self.membership.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
+        if own || later || !self.membership.dialling.insert(address.clone()) {
             return;
         }
-        let (switch, happenings) = (self.switch.clone(), self.happenings.clone());
+        let (switch, events) = (self.switch.clone(), self.events.clone());
         tokio::task::spawn_local(async move {
             let dialled = switch.transport.dial(&address, &switch.me, &switch.limits).await;
-            let _ = happenings.send(Happening::Dialled(address, dialled));
+            let _ = events.send(ProcessEvent::Dialled(address, dialled));
         });
     }
 
@@ -133,35 +202,40 @@ impl Node<'_> {
     }
 
     fn pulse(&self) -> Between {
-        let others = self.members.iter().filter(|(_, known)| !known.leaving);
+        let others = self.membership.members.iter().filter(|(_, known)| !known.leaving);
         let members = others
             .map(|(&key, known)| KnownMember { key, address: known.address.clone() })
             .collect();
         Between::Pulse { members, tabs: self.tabs(), shares: self.tallies() }
     }
 
-    fn beat_to(&mut self, key: Key) {
+    fn send_pulse(&mut self, key: Key) {
         let pulse = self.pulse();
         self.send_to(key, &pulse);
     }
 
-    /// Tells everybody that this controller is there, dials who is not connected, and sees whom it can do without.
-    pub(super) fn beat(&mut self) {
+    /// Sends heartbeats, dials controllers without a connection, and forgets silent ones.
+    pub(super) fn heartbeat(&mut self) {
         let pulse = self.pulse();
-        let others: Vec<Key> = self.members.keys().copied().collect();
+        let others: Vec<Key> = self.membership.members.keys().copied().collect();
         for &other in &others {
             self.send_to(other, &pulse);
         }
         let linked = |node: &Self, key: Key| node.link_to(key).is_some();
         for other in others {
-            let silent =
-                self.members.get(&other).is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
+            let silent = self
+                .membership
+                .members
+                .get(&other)
+                .is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
             if silent && !linked(self, other) {
-                self.members.remove(&other);
+                self.membership.members.remove(&other);
             }
         }
-        let here: Vec<&str> = self.members.values().map(|known| known.address.as_str()).collect();
+        let here: Vec<&str> =
+            self.membership.members.values().map(|known| known.address.as_str()).collect();
         let absent: Vec<String> = self
+            .membership
             .addresses
             .iter()
             .filter(|address| !here.contains(&address.as_str()))
@@ -170,14 +244,14 @@ impl Node<'_> {
         for address in absent {
             self.dial(address);
         }
-        self.begin_again();
-        self.tell_followers();
-        self.note_metrics();
+        self.resume_pending();
+        self.notify_followers();
+        self.publish_metrics();
     }
 
-    /// Crawls that were kept and that nobody goes on with: of all that are here and have kept something, the one with the
-    /// lowest key puts it together and goes on; the others join it.
-    fn begin_again(&mut self) {
+    /// Resumes crawls that were kept and that no controller executes: of the controllers that have
+    /// kept something, the one with the lowest key collects it and resumes; the others join it.
+    fn resume_pending(&mut self) {
         if self.leaving.is_some() {
             return;
         }
@@ -188,17 +262,18 @@ impl Node<'_> {
             .map(|(&id, _)| id)
             .collect();
         for id in waiting {
-            let has = |known: &Known, inside: bool| {
+            let has = |known: &OtherController, inside: bool| {
                 known
                     .shares
                     .iter()
                     .any(|(crawl, tally)| *crawl == id && tally.inside == inside && !tally.finished)
             };
-            let here = self.members.iter().filter(|&(&key, _)| self.link_to(key).is_some());
+            let here =
+                self.membership.members.iter().filter(|&(&key, _)| self.link_to(key).is_some());
             let here: Vec<(Key, bool, bool)> =
                 here.map(|(&key, known)| (key, has(known, true), has(known, false))).collect();
             if let Some(&(through, ..)) = here.iter().find(|(_, inside, _)| *inside) {
-                self.come_back(id, through);
+                self.rejoin(id, through);
                 continue;
             }
             let lowest = here.iter().filter(|(_, _, waits)| *waits).map(|&(key, ..)| key).min();
@@ -212,13 +287,13 @@ impl Node<'_> {
             };
             let waits =
                 |(key, _, waits): &(Key, bool, bool)| *waits && !pending.have_sent.contains(key);
-            if self.began.elapsed() > LOOKS_ROUND && !here.iter().any(waits) {
+            if self.began.elapsed() > DISCOVERY && !here.iter().any(waits) {
                 self.revive(id);
             }
         }
     }
 
-    /// Sends what was kept to the one who will go on with it.
+    /// Sends what was kept to the controller that will resume the crawl.
     fn send_kept(&mut self, id: CrawlId, to: Key) {
         let pending = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut());
         let Some(pending) = pending.filter(|pending| pending.sent_to != Some(to)) else { return };
@@ -227,17 +302,17 @@ impl Node<'_> {
         let mut messages: Vec<Between> = Vec::new();
         for some in facts.chunks(FACTS_AT_ONCE) {
             let contents = some.iter().filter_map(Fact::content);
-            let blobs = contents.filter_map(|content| self.blob(content)).collect();
+            let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }
         messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
-        if let Some(link) = self.link_to(to).and_then(|link| self.links.get(&link)) {
+        if let Some(link) = self.link_to(to).and_then(|link| self.connections.links.get(&link)) {
             link.send_all(messages);
         }
     }
 
-    /// Somebody has sent what it kept of a crawl that nobody goes on with.
-    fn take_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, last: bool) {
+    /// Another controller sends what it kept of a crawl that is to be resumed here.
+    fn on_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, last: bool) {
         let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
         else {
             return;
@@ -247,44 +322,44 @@ impl Node<'_> {
         }
         pending.facts.extend(facts.iter().cloned());
         let kept = facts.into_iter().map(|fact| (id.0, fact)).collect();
-        self.append(crate::store::Batch { kept, ..Default::default() });
+        self.disk.append(crate::store::Batch { kept, ..Default::default() });
     }
 
-    /// Goes on with what was kept, as a member of the ring that others have formed meanwhile.
-    fn come_back(&mut self, id: CrawlId, through: Key) {
+    /// Resumes with what was kept, in the ring that others have formed meanwhile.
+    fn rejoin(&mut self, id: CrawlId, through: Key) {
         let me = self.me;
-        let Some(facts) = self.take_up(id, |settings, facts| Peer::returning(settings, me, facts))
+        let Some(facts) =
+            self.resume_with(id, |settings, facts| Peer::returning(settings, me, facts))
         else {
             return;
         };
-        (self.say)(&format!(
-            "crawl {id}: joining through {}, with {facts} facts kept",
-            short(through)
-        ));
+        let through_key = short(through);
+        tracing::info!(crawl = %id, through = %through_key, facts, "joining the crawl's ring");
         self.join(id, through);
         self.assign_tabs();
     }
 
     fn revive(&mut self, id: CrawlId) {
         let me = self.me;
-        let Some(facts) = self.take_up(id, |settings, facts| Peer::reviving(settings, me, facts))
+        let Some(facts) =
+            self.resume_with(id, |settings, facts| Peer::reviving(settings, me, facts))
         else {
             return;
         };
-        (self.say)(&format!("crawl {id}: going on with {facts} facts kept"));
-        self.tell(id, PeerInput::Start);
+        tracing::info!(crawl = %id, facts, "resuming the crawl");
+        self.handle_peer(id, PeerInput::Start);
         self.assign_tabs();
     }
 
-    /// Makes a peer of what was kept; says how much that was.
-    fn take_up(
+    /// Makes a peer of what was kept. Returns how much that was.
+    fn resume_with(
         &mut self,
         id: CrawlId,
         make: impl FnOnce(PeerSettings, &[Fact]) -> Peer,
     ) -> Option<usize> {
         let share = self.shares.get_mut(&id)?;
         let pending = share.pending.take()?;
-        // It was checked when the crawl was introduced.
+        // The order was checked when the crawl was introduced.
         share.duty =
             Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.facts));
         Some(pending.facts.len())
@@ -294,11 +369,11 @@ impl Node<'_> {
         if let Some(share) = self.shares.get_mut(&id) {
             share.joins_through = Some(through);
         }
-        self.tell(id, PeerInput::Join(through));
+        self.handle_peer(id, PeerInput::Join(through));
     }
 
-    /// Begins a crawl; the others are told.
-    pub(super) fn found(&mut self, id: CrawlId, spec: &CrawlSpec) -> Result<(), String> {
+    /// Starts a crawl and introduces it to the other controllers.
+    pub(super) fn start_crawl(&mut self, id: CrawlId, spec: &CrawlSpec) -> Result<(), String> {
         let mut share = CrawlShare::new(spec.clone(), self.me)?;
         share.duty = match crawl_state::star(&spec.order)? {
             Some(division) => self.coordinator_for(id, division),
@@ -307,97 +382,101 @@ impl Node<'_> {
             }
         };
         self.introduce(id, share);
-        self.tell(id, PeerInput::Start);
-        self.coordinate(id, CoordinatorInput::Start);
-        let others: Vec<Key> = self.members.keys().copied().collect();
+        self.handle_peer(id, PeerInput::Start);
+        self.handle_coordinator(id, CoordinatorInput::Start);
+        let others: Vec<Key> = self.membership.members.keys().copied().collect();
         for other in others {
             self.send_to(other, &Between::Crawl(id, spec.clone()));
         }
         self.assign_tabs();
-        self.beat();
+        self.heartbeat();
         Ok(())
     }
 
     fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
-        self.name(&format!("crawl/{id}"), encode(&share.spec));
-        (self.say)(&format!("crawl {id} of {}", shown(&share.spec.order.settings.url)));
+        self.disk.name(&format!("crawl/{id}"), encode(&share.spec));
+        let url = shown(&share.spec.order.settings.url);
+        tracing::info!(crawl = %id, %url, "there is a crawl");
         self.shares.insert(id, share);
     }
 
-    /// Another controller says something.
-    pub(super) fn hear(&mut self, link: LinkId, from: Key, message: Between) {
-        if let Some(known) = self.members.get_mut(&from) {
+    pub(super) fn on_controller_message(&mut self, link: LinkId, from: Key, message: Between) {
+        if let Some(known) = self.membership.members.get_mut(&from) {
             known.heard = Instant::now();
         }
         match message {
-            Between::Pulse { members, tabs, shares } => self.pulsed(from, members, tabs, shares),
-            Between::Crawl(id, spec) => {
-                if !self.shares.contains_key(&id) && self.leaving.is_none() {
-                    match CrawlShare::new(spec, self.me) {
-                        Ok(share) => {
-                            let is_ring = !share.is_star();
-                            self.introduce(id, share);
-                            if is_ring {
-                                self.join(id, from);
-                            }
-                            self.assign_tabs();
-                        }
-                        Err(why) => {
-                            (self.say)(&format!("crawl {id} cannot be taken part in: {why}"))
-                        }
-                    }
-                }
-            }
+            Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
+            Between::Crawl(id, spec) => self.on_crawl(from, id, spec),
             Between::Peer(id, envelope, blobs) => {
-                self.take_blobs_of(link, blobs);
-                self.tell(id, PeerInput::Received(from, envelope));
+                self.keep_blobs_of(link, blobs);
+                self.handle_peer(id, PeerInput::Received(from, envelope));
             }
-            Between::Tell(id, crawler, told, blobs) => {
-                self.take_blobs(blobs);
-                self.tell_crawler(id, crawler, told);
+            Between::Tell(id, crawler, message, blobs) => {
+                self.disk.keep_blobs(blobs);
+                self.send_to_crawler(id, crawler, message);
             }
             Between::Kept(id, facts, blobs, last) => {
-                self.take_blobs(blobs);
-                self.take_kept(from, id, facts, last);
+                self.disk.keep_blobs(blobs);
+                self.on_kept(from, id, facts, last);
             }
-            Between::Returned(id, answer) => self.tell(id, PeerInput::Returned(answer)),
+            Between::Returned(id, task) => self.handle_peer(id, PeerInput::Returned(task)),
             Between::Probe(number, order) => {
-                self.probe_for(order, super::crawlers::Asker::Controller(from, number));
+                self.probe_for(order, Asker::Controller(from, number));
             }
-            Between::Probed(number, first) => self.probed(number, first),
-            Between::Volatile(id, masks) => self.learn_volatile(id, masks, Some(from)),
+            Between::Probed(number, first) => self.on_probed(number, first),
+            Between::Volatile(id, masks) => self.on_volatile(id, masks, Some(from)),
             Between::Page(id, page) => {
                 if let Some(share) = self.shares.get_mut(&id) {
                     share.pages.learn(&page);
                 }
             }
-            Between::Stop(id) => self.stop(id, Some(from)),
-            Between::Blobs(blobs) => self.take_blobs_of(link, blobs),
-            Between::Told(id, tell, blobs) => {
-                self.take_blobs_of(link, blobs);
-                self.coordinate(id, CoordinatorInput::Told(tell));
+            Between::Stop(id) => self.on_stop(id, Some(from)),
+            Between::Blobs(blobs) => self.keep_blobs_of(link, blobs),
+            Between::Told(id, report, blobs) => {
+                self.keep_blobs_of(link, blobs);
+                self.handle_coordinator(id, CoordinatorInput::Told(report));
             }
-            Between::News(id, crawler, told) => self.news_for(id, crawler, told),
+            Between::News(id, crawler, news) => self.send_news(id, crawler, news),
             Between::Want(id, crawler, state) => self.describe(id, crawler, state),
-            Between::Gone(id, crawler) => self.coordinate(id, CoordinatorInput::Lost(crawler)),
+            Between::Gone(id, crawler) => {
+                self.handle_coordinator(id, CoordinatorInput::Lost(crawler));
+            }
             Between::Leaving => {
-                if let Some(known) = self.members.get_mut(&from) {
+                if let Some(known) = self.membership.members.get_mut(&from) {
                     known.leaving = true;
-                    self.addresses.remove(&known.address);
+                    self.membership.addresses.remove(&known.address);
                 }
             }
         }
     }
 
-    /// Takes in contents that another controller has as well.
-    fn take_blobs_of(&mut self, link: LinkId, blobs: Vec<Blob>) {
-        if let Some(link) = self.links.get_mut(&link) {
-            link.has.extend(blobs.iter().map(|blob| blob.content));
+    /// Another controller introduces a crawl.
+    fn on_crawl(&mut self, from: Key, id: CrawlId, spec: CrawlSpec) {
+        if self.shares.contains_key(&id) || self.leaving.is_some() {
+            return;
         }
-        self.take_blobs(blobs);
+        match CrawlShare::new(spec, self.me) {
+            Ok(share) => {
+                let is_ring = !share.is_star();
+                self.introduce(id, share);
+                if is_ring {
+                    self.join(id, from);
+                }
+                self.assign_tabs();
+            }
+            Err(reason) => tracing::warn!(crawl = %id, %reason, "cannot take part in the crawl"),
+        }
     }
 
-    fn pulsed(
+    /// Keeps contents that another controller has as well.
+    fn keep_blobs_of(&mut self, link: LinkId, blobs: Vec<Blob>) {
+        if let Some(link) = self.connections.links.get_mut(&link) {
+            link.has.extend(blobs.iter().map(|blob| blob.content));
+        }
+        self.disk.keep_blobs(blobs);
+    }
+
+    fn on_pulse(
         &mut self,
         from: Key,
         members: Vec<KnownMember>,
@@ -406,9 +485,9 @@ impl Node<'_> {
     ) {
         for KnownMember { key, address } in members {
             let known = key == self.me
-                || self.members.contains_key(&key)
-                || self.members.len() >= MOST_MEMBERS
-                || self.members.values().any(|known| known.address == address);
+                || self.membership.members.contains_key(&key)
+                || self.membership.members.len() >= MOST_MEMBERS
+                || self.membership.members.values().any(|known| known.address == address);
             if !known {
                 self.dial(address);
             }
@@ -421,19 +500,19 @@ impl Node<'_> {
                 && tally.inside
                 && !share.stopped
             {
-                self.finished(id);
+                self.on_finished(id);
                 continue;
             }
             if tally.finished || !tally.inside {
                 continue;
             }
             if share.pending.is_some() {
-                self.come_back(id, from);
+                self.rejoin(id, from);
                 continue;
             }
             let Some(peer) = share.peer() else { continue };
             if share.is_open() && !peer.member().is_inside() {
-                // Whoever was to let it in may be gone.
+                // The controller through which it joins may be gone.
                 if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
                     self.join(id, from);
                 }
@@ -442,22 +521,22 @@ impl Node<'_> {
                 let apart =
                     !around.successors().contains(&from) && around.predecessor() != Some(from);
                 if apart && self.is_time_to_meet(id, from) {
-                    self.tell(id, PeerInput::Meet(from));
+                    self.handle_peer(id, PeerInput::Meet(from));
                 }
             }
         }
-        if let Some(known) = self.members.get_mut(&from) {
+        if let Some(known) = self.membership.members.get_mut(&from) {
             known.tabs = tabs;
             known.shares = shares;
         }
     }
 
-    /// Whether another controller that is in a ring of a crawl may be in another one than this controller is: neither
-    /// knows the other after a while. Whoever came just now is taken in by the ring itself.
+    /// Whether to check that another controller is in the same ring of a crawl. A controller that
+    /// has just joined gets a while in which the ring itself takes it in.
     fn is_time_to_meet(&mut self, id: CrawlId, other: Key) -> bool {
         let now = Instant::now();
-        let Some(known) = self.members.get_mut(&other) else { return false };
-        let next = known.met.entry(id).or_insert(now + APART);
+        let Some(known) = self.membership.members.get_mut(&other) else { return false };
+        let next = known.meeting.entry(id).or_insert(now + APART);
         if now < *next {
             return false;
         }
@@ -465,8 +544,8 @@ impl Node<'_> {
         true
     }
 
-    /// What was found to change in single states is the same for every crawler.
-    pub(super) fn learn_volatile(&mut self, id: CrawlId, masks: StateMasks, from: Option<Key>) {
+    /// Masks of single states hold for every crawler.
+    pub(super) fn on_volatile(&mut self, id: CrawlId, masks: StateMasks, from: Option<Key>) {
         let Some(share) = self.shares.get_mut(&id) else { return };
         let before = share.volatile.clone();
         share.volatile.merge(masks);
@@ -474,29 +553,29 @@ impl Node<'_> {
             return;
         }
         let masks = share.volatile.clone();
-        self.name(&format!("volatile/{id}"), encode(&masks));
+        self.disk.name(&format!("volatile/{id}"), encode(&masks));
         let others: Vec<Key> =
-            self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+            self.membership.members.keys().copied().filter(|&key| Some(key) != from).collect();
         for other in others {
             self.send_to(other, &Between::Volatile(id, masks.clone()));
         }
-        for link in self.processes.keys() {
-            if let Some(link) = self.links.get_mut(link) {
+        for link in self.crawlers.processes.keys() {
+            if let Some(link) = self.connections.links.get_mut(link) {
                 link.send(&ToTabs::Volatile(id, masks.clone()));
             }
         }
     }
 
-    /// A crawl is to go no further.
-    pub(super) fn stop(&mut self, id: CrawlId, from: Option<Key>) {
+    /// Stops a crawl.
+    pub(super) fn on_stop(&mut self, id: CrawlId, from: Option<Key>) {
         let Some(share) = self.shares.get_mut(&id) else { return };
         if std::mem::replace(&mut share.stopped, true) {
             return;
         }
-        self.name(&format!("stopped/{id}"), Vec::new());
-        (self.say)(&format!("crawl {id} was stopped"));
+        self.disk.name(&format!("stopped/{id}"), Vec::new());
+        tracing::info!(crawl = %id, "the crawl was stopped");
         let others: Vec<Key> =
-            self.members.keys().copied().filter(|&key| Some(key) != from).collect();
+            self.membership.members.keys().copied().filter(|&key| Some(key) != from).collect();
         for other in others {
             self.send_to(other, &Between::Stop(id));
         }

@@ -1,29 +1,29 @@
-//! How a controller is, for monitoring: numbers in the text format of Prometheus, and whether it is alive.
+//! Metrics of a controller in the text format of Prometheus, and whether it is alive.
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::super::protocol::CrawlTally;
-use super::Node;
+use super::dispatcher::Dispatcher;
 
-/// A controller whose heart has not beaten for so long is not well.
+/// A controller without a heartbeat for this long is not well.
 const UNWELL: Duration = Duration::from_secs(3);
 
-/// What a controller says of itself, as of its last beat.
+/// The metrics of a controller, as of its last heartbeat.
 #[derive(Debug, Default)]
 pub struct Metrics {
     last: Mutex<Option<(Instant, String)>>,
 }
 
 impl Metrics {
-    /// The numbers.
+    /// The metrics as text.
     pub fn text(&self) -> String {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().map(|(_, text)| text.clone()).unwrap_or_default()
     }
 
-    /// Whether it has said something lately.
+    /// Whether the last heartbeat is recent.
     pub fn is_well(&self) -> bool {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().is_some_and(|(at, _)| at.elapsed() < UNWELL)
@@ -34,7 +34,7 @@ impl Metrics {
     }
 }
 
-/// Name, what it is, and how it is read from a share.
+/// Its name, its kind, and how it is read from a tally.
 type Number = (&'static str, &'static str, fn(&CrawlTally) -> u64);
 
 const SHARE: &[Number] = &[
@@ -49,21 +49,27 @@ const SHARE: &[Number] = &[
     ("argiope_finished", "gauge", |tally| tally.finished.into()),
 ];
 
-impl Node<'_> {
-    /// Says how this controller is.
-    pub(super) fn note_metrics(&self) {
+impl Dispatcher {
+    /// Publishes the metrics of this controller.
+    pub(super) fn publish_metrics(&self) {
         let Some(metrics) = &self.metrics else { return };
         let mut text = String::new();
-        let mut say = |name: &str, kind: &str, value: u64| {
+        let mut add = |name: &str, kind: &str, value: u64| {
             _ = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");
         };
-        let linked = self.members.keys().filter(|&&key| self.link_to(key).is_some()).count();
-        say("argiope_controllers_connected", "gauge", linked as u64);
-        say("argiope_tabs", "gauge", self.tabs().into());
-        say("argiope_jobs_total", "counter", self.jobs);
-        say("argiope_writes_waiting", "gauge", self.appended - self.durable.min(self.appended));
-        let dropped = self.links.values().map(|link| link.dropped).sum::<u64>() + self.dropped;
-        say("argiope_frames_dropped_total", "counter", dropped);
+        let linked =
+            self.membership.members.keys().filter(|&&key| self.link_to(key).is_some()).count();
+        add("argiope_controllers_connected", "gauge", linked as u64);
+        add("argiope_tabs", "gauge", self.tabs().into());
+        add("argiope_jobs_total", "counter", self.counters.jobs);
+        add(
+            "argiope_writes_waiting",
+            "gauge",
+            self.disk.appended.saturating_sub(self.disk.durable),
+        );
+        let dropped = self.connections.links.values().map(|link| link.dropped).sum::<u64>()
+            + self.counters.dropped;
+        add("argiope_frames_dropped_total", "counter", dropped);
         let shares: Vec<_> = self
             .shares
             .iter()

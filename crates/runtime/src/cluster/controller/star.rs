@@ -1,5 +1,5 @@
-//! Crawls whose work is divided in advance: the coordinator, if it is here, and words between it and crawlers. They may
-//! get lost on the way: whoever is not answered says again what it said.
+//! Crawls whose work is divided in advance: the coordinator, if it is here, and messages between it
+//! and crawlers. A message may get lost; a sender without an answer retries.
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
@@ -13,30 +13,35 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty, STAR_TIMES};
-use super::super::protocol::{Between, Blob, CrawlId, TabTimes, ToTabs, decode, encode};
+use super::super::protocol::{
+    Between, Blob, CrawlId, CrawlTally, TabTimes, ToTabs, decode, encode,
+};
+use super::ControllerError;
+use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
-use super::{Alarm, ControllerError, Node};
+use super::timers::CrawlTimer;
 use crate::store::Batch;
 
-/// Who coordinates a crawl.
-enum Who {
-    Me,
+/// The controller that coordinates a crawl.
+enum CoordinatorPlace {
+    Here,
     Another(Key),
 }
 
-impl Node<'_> {
-    /// Becomes the coordinator of a crawl that begins, with as many shares as there are tabs on the ring.
+impl Dispatcher {
+    /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
     pub(super) fn coordinator_for(&mut self, id: CrawlId, division: Division) -> Duty {
-        let others = self.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
+        let others =
+            self.membership.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
         let tabs = self.tabs() + others.sum::<u32>();
         let plan = DivisionPlan { division, shares: tabs.max(1) as usize };
-        self.name(&format!("coordinates/{id}"), encode(&plan));
+        self.disk.name(&format!("coordinates/{id}"), encode(&plan));
         Duty::Coordinator(Coordinator::new(plan, STAR_TIMES))
     }
 
-    /// What this controller did for a crawl in an earlier life, if its work is divided in advance.
+    /// The duty that an earlier process of this controller had for a star.
     pub(super) fn recall_star(&self, id: CrawlId, facts: &[Fact]) -> Result<Duty, ControllerError> {
-        let Some(bytes) = self.store.named(&format!("coordinates/{id}"))? else {
+        let Some(bytes) = self.disk.store.named(&format!("coordinates/{id}"))? else {
             return Ok(Duty::PassOn);
         };
         let unknown =
@@ -46,8 +51,8 @@ impl Node<'_> {
         Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, facts)))
     }
 
-    /// Goes on with the crawls that it coordinates.
-    pub(super) fn coordinate_again(&mut self) {
+    /// Resumes the crawls that this controller coordinates.
+    pub(super) fn resume_coordinating(&mut self) {
         let open = self.shares.iter().filter(|(_, share)| share.is_open());
         let open: Vec<CrawlId> = open.map(|(&id, _)| id).collect();
         for id in open {
@@ -55,13 +60,13 @@ impl Node<'_> {
                 Some(Duty::Coordinator(coordinator)) => coordinator.states().len(),
                 _ => continue,
             };
-            (self.say)(&format!("crawl {id}: coordinating it again, with {kept} states kept"));
-            self.coordinate(id, CoordinatorInput::Start);
+            tracing::info!(crawl = %id, states = kept, "coordinating the crawl again");
+            self.handle_coordinator(id, CoordinatorInput::Start);
         }
     }
 
-    /// Tells the coordinator of a crawl something, if it is here, and carries out what it asks for.
-    pub(super) fn coordinate(&mut self, crawl: CrawlId, input: CoordinatorInput) {
+    /// Gives an input to the coordinator of a crawl, if it is here, and carries out its effects.
+    pub(super) fn handle_coordinator(&mut self, crawl: CrawlId, input: CoordinatorInput) {
         let now = self.now();
         let share = self.shares.get_mut(&crawl).filter(|share| !share.stopped);
         let Some(Duty::Coordinator(coordinator)) = share.map(|share| &mut share.duty) else {
@@ -79,83 +84,92 @@ impl Node<'_> {
             }
         }
         if !kept.is_empty() {
-            self.append(Batch { kept, ..Batch::default() });
+            self.disk.append(Batch { kept, ..Batch::default() });
         }
         for effect in effects {
             match effect {
                 CoordinatorEffect::Keep(_) => {}
-                CoordinatorEffect::Answer(crawler, told) => {
-                    self.after_the_disk(Outgoing::News(crawl, crawler, Box::new(told)));
+                CoordinatorEffect::Answer(crawler, news) => {
+                    self.after_writes(Outgoing::News(crawl, crawler, Box::new(news)));
                 }
                 CoordinatorEffect::Wake(timer, after) => {
-                    self.remind(crawl, Alarm::Star(timer), after)
+                    self.set_timer(crawl, CrawlTimer::Coordinator(timer), after)
                 }
-                CoordinatorEffect::Finished => self.after_the_disk(Outgoing::Finished(crawl)),
+                CoordinatorEffect::Finished => self.after_writes(Outgoing::Finished(crawl)),
             }
         }
     }
 
-    fn coordinator_of(&self, crawl: CrawlId) -> Option<Who> {
+    fn coordinator_of(&self, crawl: CrawlId) -> Option<CoordinatorPlace> {
         if let Duty::Coordinator(_) = self.shares.get(&crawl)?.duty {
-            return Some(Who::Me);
+            return Some(CoordinatorPlace::Here);
         }
-        let coordinates = |shares: &[(CrawlId, super::CrawlTally)]| {
+        let coordinates = |shares: &[(CrawlId, CrawlTally)]| {
             shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
         };
-        let mut members = self.members.iter().filter(|(_, known)| coordinates(&known.shares));
-        members.find(|&(&key, _)| self.link_to(key).is_some()).map(|(&key, _)| Who::Another(key))
+        let mut members =
+            self.membership.members.iter().filter(|(_, known)| coordinates(&known.shares));
+        members
+            .find(|&(&key, _)| self.link_to(key).is_some())
+            .map(|(&key, _)| CoordinatorPlace::Another(key))
     }
 
-    /// A tab that is attached here says something.
-    pub(super) fn tab_tells(
+    /// A tab that is attached here reports to the coordinator.
+    pub(super) fn on_node_report(
         &mut self,
         crawl: CrawlId,
-        tell: NodeReport,
+        report: NodeReport,
         (spent, times): (Spent, TabTimes),
         blobs: Vec<Blob>,
     ) {
-        // They stay here until the coordinator has them, whatever is lost on the way.
-        self.take_blobs(blobs);
+        // They stay here until the coordinator has them.
+        self.disk.keep_blobs(blobs);
         let Some(share) = self.shares.get_mut(&crawl) else { return };
         share.spent = share.spent.plus(spent);
         share.times = share.times.plus(times);
-        let crawler = tell.crawler;
+        let crawler = report.crawler;
         match self.coordinator_of(crawl) {
-            Some(Who::Me) => self.coordinate(crawl, CoordinatorInput::Told(tell)),
-            Some(Who::Another(key)) => {
-                let wanted: Vec<ContentId> = tell.contents().collect();
+            Some(CoordinatorPlace::Here) => {
+                self.handle_coordinator(crawl, CoordinatorInput::Told(report))
+            }
+            Some(CoordinatorPlace::Another(key)) => {
+                let wanted: Vec<ContentId> = report.contents().collect();
                 let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
                 let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
-                messages.push(Between::Told(crawl, tell, last));
-                // What cannot be sent is said again, with all of it.
+                messages.push(Between::Told(crawl, report, last));
+                // A report that cannot be sent is repeated, with its contents.
                 if messages.iter().all(|message| self.send_to(key, message)) {
-                    self.has_now(key, sent);
+                    self.note_has(key, sent);
                 }
             }
             None => {}
         }
-        // One that was attached elsewhere meanwhile may still have had something to say.
-        if !self.crawlers.contains_key(&crawler) {
-            self.crawler_is_gone(crawl, crawler);
+        // A tab that was attached elsewhere meanwhile may still report.
+        if !self.crawlers.attached.contains_key(&crawler) {
+            self.on_crawler_lost(crawl, crawler);
         }
     }
 
-    /// A tab that was attached here works for a crawl no more.
-    pub(super) fn crawler_is_gone(&mut self, crawl: CrawlId, crawler: CrawlerId) {
+    /// A tab that was attached here no longer works for a crawl.
+    pub(super) fn on_crawler_lost(&mut self, crawl: CrawlId, crawler: CrawlerId) {
         if !self.shares.get(&crawl).is_some_and(CrawlShare::is_star) {
             return;
         }
         match self.coordinator_of(crawl) {
-            Some(Who::Me) => self.coordinate(crawl, CoordinatorInput::Lost(crawler)),
-            Some(Who::Another(key)) => _ = self.send_to(key, &Between::Gone(crawl, crawler)),
+            Some(CoordinatorPlace::Here) => {
+                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler))
+            }
+            Some(CoordinatorPlace::Another(key)) => {
+                _ = self.send_to(key, &Between::Gone(crawl, crawler))
+            }
             None => {}
         }
     }
 
-    /// A controller is gone, and with it its crawlers, or the way to them.
-    pub(super) fn crawlers_are_gone(&mut self, with: Key) {
+    /// A controller is gone, and its crawlers with it.
+    pub(super) fn on_crawlers_lost(&mut self, with: Key) {
         let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
         for crawl in crawls {
             let share = self.shares.get(&crawl);
@@ -165,41 +179,44 @@ impl Node<'_> {
             let gone =
                 coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
             for crawler in gone.collect::<Vec<_>>() {
-                self.coordinate(crawl, CoordinatorInput::Lost(crawler));
+                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler));
             }
         }
     }
 
-    /// A tab wants to know what a state of a star is like.
-    pub(super) fn tab_wants(&mut self, crawl: CrawlId, crawler: CrawlerId, state: StateKey) {
+    /// A tab asks what a state of a star is like.
+    pub(super) fn on_star_want(&mut self, crawl: CrawlId, crawler: CrawlerId, state: StateKey) {
         match self.coordinator_of(crawl) {
-            Some(Who::Me) => self.describe(crawl, crawler, state),
-            Some(Who::Another(key)) => _ = self.send_to(key, &Between::Want(crawl, crawler, state)),
+            Some(CoordinatorPlace::Here) => self.describe(crawl, crawler, state),
+            Some(CoordinatorPlace::Another(key)) => {
+                _ = self.send_to(key, &Between::Want(crawl, crawler, state))
+            }
             None => {}
         }
     }
 
-    /// Tells a crawler what a state is like.
+    /// Answers a crawler what a state is like.
     pub(super) fn describe(&mut self, crawl: CrawlId, crawler: CrawlerId, state: StateKey) {
         let share = self.shares.get(&crawl);
         if let Some(Duty::Coordinator(coordinator)) = share.map(|share| &share.duty) {
             let content = coordinator.content(state);
-            self.tell_crawler(crawl, crawler, ToCrawler::Like(state, content));
+            self.send_to_crawler(crawl, crawler, ToCrawler::Like(state, content));
         }
     }
 
-    /// The coordinator answers a crawler, by way of the controller that it is attached to.
-    pub(super) fn news_for(&mut self, crawl: CrawlId, crawler: CrawlerId, told: ToNode) {
+    /// The coordinator answers a crawler, through the controller that it is attached to.
+    pub(super) fn send_news(&mut self, crawl: CrawlId, crawler: CrawlerId, news: ToNode) {
         if home(crawler) == short_number(self.me) {
-            let link = self.crawlers.get(&crawler).map(|&(link, _)| link);
-            if let Some(link) = link.and_then(|link| self.links.get_mut(&link)) {
-                link.send(&ToTabs::News(crawl, crawler, told));
+            let link = self.crawlers.attached.get(&crawler).map(|&(link, _)| link);
+            if let Some(link) = link.and_then(|link| self.connections.links.get_mut(&link)) {
+                link.send(&ToTabs::News(crawl, crawler, news));
             }
             return;
         }
-        let at = self.members.keys().copied().find(|&key| home(crawler) == short_number(key));
+        let at =
+            self.membership.members.keys().copied().find(|&key| home(crawler) == short_number(key));
         if let Some(to) = at {
-            self.send_to(to, &Between::News(crawl, crawler, told));
+            self.send_to(to, &Between::News(crawl, crawler, news));
         }
     }
 }

@@ -1,0 +1,165 @@
+//! The log of the protocol, for debugging. At level `debug` the target [`TARGET`] gets a line for
+//! each call that ends; at level `trace` also calls as they are sent, events, and what they carry.
+//! What pages wrote is shortened and escaped. A level that is off costs one comparison.
+
+use std::fmt;
+use std::time::Instant;
+
+use tracing::{Level, debug, enabled, trace};
+
+use super::state::CallAnswer;
+use crate::message::ProtocolMessage;
+
+/// The target to switch on: `RUST_LOG=argiope_browser::protocol=trace`.
+pub const TARGET: &str = "argiope_browser::protocol";
+/// The most bytes of a message that the log shows.
+const SHOWN: usize = 300;
+
+/// What the log remembers of a call until it ends.
+#[derive(Debug)]
+pub(super) struct LoggedCall {
+    method: &'static str,
+    sent: Instant,
+}
+
+/// Logs a call that was sent; nothing to remember where the log is off.
+pub(super) fn on_sent(
+    id: u64,
+    session: Option<&str>,
+    method: &'static str,
+    message: &[u8],
+) -> Option<LoggedCall> {
+    if !enabled!(target: TARGET, Level::DEBUG) {
+        return None;
+    }
+    // Every message ends with a zero byte.
+    let text = message.strip_suffix(&[0]).unwrap_or(message);
+    let size = text.len();
+    trace!(target: TARGET, id, session, method, size, content = %Excerpt(text), "sent");
+    Some(LoggedCall { method, sent: Instant::now() })
+}
+
+/// Logs how a call ended.
+pub(super) fn on_answer(id: u64, session: Option<&str>, call: &LoggedCall, answer: &CallAnswer) {
+    let method = call.method;
+    let took = call.sent.elapsed();
+    match answer {
+        Ok(answer) => {
+            let size = answer.get().len();
+            debug!(target: TARGET, id, session, method, size, ?took, "answered");
+            trace!(target: TARGET, id, content = %Excerpt(answer.get().as_bytes()), "answer");
+        }
+        Err(error) => debug!(target: TARGET, id, session, method, ?took, %error, "failed"),
+    }
+}
+
+/// Logs an event.
+pub(super) fn on_event(method: &str, message: &ProtocolMessage<'_>) {
+    let text = message.params.map_or("", |params| params.get());
+    trace!(
+        target: TARGET,
+        session = message.session,
+        method = %Excerpt(method.as_bytes()),
+        size = text.len(),
+        content = %Excerpt(text.as_bytes()),
+        "event"
+    );
+}
+
+/// The beginning of a text, fit to print: control characters and what is not UTF-8 are escaped.
+struct Excerpt<'a>(&'a [u8]);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &self.0[..self.0.len().min(SHOWN)];
+        for character in String::from_utf8_lossy(shown).chars() {
+            // Quotes are everywhere in JSON and do no harm.
+            if matches!(character, '"' | '\'') {
+                write!(formatter, "{character}")?;
+            } else {
+                write!(formatter, "{}", character.escape_debug())?;
+            }
+        }
+        if shown.len() < self.0.len() {
+            write!(formatter, "… ({} bytes)", self.0.len())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::value::RawValue;
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Metadata, Subscriber};
+
+    use super::*;
+
+    #[test]
+    fn excerpts_are_short_and_fit_to_print() {
+        assert_eq!(Excerpt(b"{\"a\":\"b\"}").to_string(), "{\"a\":\"b\"}");
+        assert_eq!(Excerpt(b"\x1b[31m\n\xff").to_string(), "\\u{1b}[31m\\n\u{fffd}");
+        let long = Excerpt(&[b'x'; 1000]).to_string();
+        assert_eq!(long, format!("{}… (1000 bytes)", "x".repeat(SHOWN)));
+    }
+
+    /// Keeps the lines of the log up to a level.
+    struct Recorder {
+        level: Level,
+        lines: Arc<Mutex<Vec<String>>>,
+    }
+
+    struct Line(String);
+
+    impl Visit for Line {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            if field.name() != "took" {
+                write!(self.0, " {}={value:?}", field.name()).unwrap();
+            }
+        }
+    }
+
+    impl Subscriber for Recorder {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == TARGET && *metadata.level() <= self.level
+        }
+        fn event(&self, event: &tracing::Event<'_>) {
+            let mut line = Line(event.metadata().level().to_string());
+            event.record(&mut line);
+            self.lines.lock().unwrap().push(line.0);
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    /// The lines that one call leaves in the log.
+    fn lines(level: Level) -> Vec<String> {
+        let lines = Arc::default();
+        let recorder = Recorder { level, lines: Arc::clone(&lines) };
+        tracing::subscriber::with_default(recorder, || {
+            let call = on_sent(7, Some("S"), "Page.enable", b"{}\0").unwrap();
+            let answer = RawValue::from_string("{\"a\":1}".to_owned()).unwrap();
+            on_answer(7, Some("S"), &call, &Ok(answer));
+        });
+        lines.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn a_call_is_logged_once_at_debug_and_with_its_content_at_trace() {
+        let answered = "DEBUG message=answered id=7 session=\"S\" method=\"Page.enable\" size=7";
+        assert_eq!(lines(Level::DEBUG), [answered]);
+        let sent = "TRACE message=sent id=7 session=\"S\" method=\"Page.enable\" size=2 content={}";
+        let content = "TRACE message=answer id=7 content={\"a\":1}";
+        assert_eq!(lines(Level::TRACE), [sent, answered, content]);
+        assert!(on_sent(7, None, "Page.enable", b"{}\0").is_none(), "the log is off");
+    }
+}

@@ -1,0 +1,334 @@
+//! What one controller of a ring knows: the graph, and which of its states are its own. Everything
+//! that changes the graph goes through here, so that the counts of own candidates stay right.
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+use argiope_explore::job::PlannedJob;
+use argiope_explore::strategy::{NamedStrategy, StrategySettings};
+use argiope_ring::Key;
+
+use super::known_graph::KnownGraph;
+use super::message::RouteHint;
+use super::ownership::Ownership;
+use crate::job::{Route, Transition};
+use crate::journal::ContentId;
+use crate::outcome::{JobFailure, Note};
+
+mod links;
+
+/// What a controller of a ring knows.
+#[derive(Clone)]
+pub struct PeerKnowledge {
+    pub(super) graph: KnownGraph,
+    pub(super) ownership: Ownership,
+}
+
+/// What is known, whatever the order in which it came to be. For model checkers: two that are equal
+/// in this may still prefer different ones of equally good ways.
+impl std::hash::Hash for PeerKnowledge {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        if self.graph.initial().is_none() {
+            return;
+        }
+        self.ownership.unreconciled().hash(hasher);
+        let graph = self.graph.slots();
+        let mut states: Vec<(StateKey, StateIndex)> = self.graph.all().collect();
+        states.sort_unstable();
+        for (key, state) in states {
+            let known = self.graph.at(state);
+            let own = self.ownership.is_own(state);
+            (key, own, known.full, &known.route, known.owner).hash(hasher);
+            let slot = |slot: Slot| {
+                let target = graph.target(slot).map(|to| graph.key(to));
+                (graph.signature(graph.action_of(slot)), target, graph.claimed().contains(&slot))
+            };
+            let mut slots: Vec<_> = graph.slots(state).map(slot).collect();
+            slots.sort_unstable();
+            slots.hash(hasher);
+        }
+    }
+}
+
+impl PeerKnowledge {
+    /// Nothing is known. `asks_others`: it is worth asking about states of other controllers.
+    pub fn new(
+        strategy: &'static NamedStrategy,
+        exploring: StrategySettings,
+        asks_others: bool,
+    ) -> Self {
+        let graph = KnownGraph::new(strategy, exploring, asks_others);
+        Self { graph, ownership: Ownership::default() }
+    }
+
+    /// The states and transitions.
+    pub fn graph(&self) -> &KnownGraph {
+        &self.graph
+    }
+
+    /// Which states are own.
+    pub fn ownership(&self) -> &Ownership {
+        &self.ownership
+    }
+
+    /// Takes in the name of the initial state.
+    pub fn begin(&mut self, initial: StateKey) {
+        self.graph.begin(initial);
+    }
+
+    /// Runs a change of a state and keeps the counts of own candidates right.
+    pub(super) fn counted<T>(
+        &mut self,
+        state: StateIndex,
+        change: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = self.ownership.counted(&self.graph, state);
+        let result = change(self);
+        self.ownership.recount(&self.graph, state, before);
+        result
+    }
+
+    /// Holds a state's candidates back if they are not to be assigned: other controllers assign
+    /// those of their states, and of unreconciled ones some may have been executed.
+    fn refresh_hold(&mut self, state: StateIndex) {
+        let held = if self.ownership.is_own(state) {
+            self.ownership.is_unreconciled(self.graph.key(state))
+        } else {
+            self.graph.at(state).full || !self.graph.asks_others
+        };
+        self.graph.explorer().hold(state, held);
+    }
+
+    /// Assigns nothing after one place up to another before it is reconciled; or everything again.
+    pub fn set_unreconciled(&mut self, places: Option<(Key, Key)>) {
+        self.ownership.set_unreconciled(places);
+        let own: Vec<StateIndex> = self.ownership.own().map(|(_, state)| state).collect();
+        for state in own {
+            self.counted(state, |known| {
+                known.refresh_hold(state);
+                known.set_links_aside(state);
+            });
+        }
+    }
+
+    /// Whether another controller may know of more that was done in a state.
+    pub fn is_unreconciled(&self, state: StateIndex) -> bool {
+        self.ownership.is_unreconciled(self.graph.key(state))
+    }
+
+    /// Own states of which neither the actions nor a route are known.
+    pub fn awaited_without_route(&self) -> Vec<StateIndex> {
+        let awaited = self.ownership.awaited();
+        awaited.filter(|&state| self.graph.route(state).is_none()).collect()
+    }
+
+    /// Takes in that a state is, or is not, this controller's.
+    pub fn set_owned(&mut self, key: StateKey, own: bool) -> StateIndex {
+        let state = self.graph.find_or_add(key);
+        if self.ownership.is_own(state) == own {
+            return state;
+        }
+        self.counted(state, |known| {
+            let full = known.graph.at(state).full;
+            known.ownership.set_owned(key, state, own, full);
+            known.refresh_hold(state);
+            known.graph.refresh_ask(state, own);
+            if let Some(ask) = known.graph.at(state).ask.filter(|_| own)
+                && known.graph.slots().claimed().contains(&ask)
+            {
+                known.graph.explorer().release(ask);
+            }
+            known.set_links_aside(state);
+        });
+        state
+    }
+
+    /// Takes in another destination of an action.
+    pub fn learn_stray(&mut self, step: Transition) {
+        self.graph.learn_stray(step);
+    }
+
+    /// Takes in what happened while an action was executed.
+    pub fn learn_notes(&mut self, from: StateKey, action: ActionSignature, notes: &[Note]) {
+        self.graph.learn_notes(from, action, notes);
+    }
+
+    /// Takes in the owner of a state.
+    pub fn learn_owner(&mut self, state: StateIndex, owner: Key) {
+        self.graph.learn_owner(state, owner);
+    }
+
+    /// Forgets the owner of states, because it is gone.
+    pub fn forget_owner(&mut self, gone: Key) {
+        self.graph.forget_owner(gone);
+    }
+
+    /// Takes in a state's page; the first one counts.
+    pub fn learn_content(&mut self, state: StateIndex, content: Option<ContentId>) {
+        self.graph.learn_content(state, content);
+    }
+
+    /// Takes in a route to a state, if it is shorter than the known one. Says whether it was.
+    pub fn learn_route(&mut self, state: StateIndex, route: &Route) -> bool {
+        if self.graph.route(state).is_some_and(|known| known.len() <= route.len()) {
+            return false;
+        }
+        self.counted(state, |known| known.graph.at_mut(state).route = Some(route.clone()));
+        true
+    }
+
+    /// Takes in what a state offers, if that is not known. Says whether it was new.
+    pub fn learn_actions(&mut self, key: StateKey, actions: &[ActionSignature]) -> bool {
+        let state = self.graph.find_or_add(key);
+        if self.graph.at(state).full {
+            return false;
+        }
+        self.counted(state, |known| {
+            known.graph.fill(state);
+            known.ownership.no_longer_awaited(state);
+            known.refresh_hold(state);
+            known.graph.add_actions(state, actions);
+            known.set_links_aside(state);
+        });
+        true
+    }
+
+    /// Takes in where an action leads, executed here or heard of. `new`: it found that state. Says
+    /// whether it was not known.
+    pub fn learn_step(&mut self, step: Transition, new: bool) -> bool {
+        let from = self.graph.find_or_add(step.from);
+        let slot = self.graph.slot(step.from, step.action);
+        if slot.is_some_and(|slot| !self.graph.is_open(slot)) {
+            return false;
+        }
+        self.graph.find_or_add(step.to);
+        self.counted(from, |known| match slot {
+            Some(slot) => known.graph.explorer().record_known(slot, step.to, new),
+            None => known.graph.explorer().extend_executed(from, step.action, step.to, new),
+        });
+        true
+    }
+
+    /// Takes in a transition that is only heard of. Of a state that is kept here, as owner or as
+    /// replica, only what was reported counts: a report comes after its destination is kept.
+    pub fn hear(&mut self, step: Transition) {
+        if !self.graph.is_full(step.from) {
+            self.learn_step(step, false);
+        }
+    }
+
+    /// Takes in what another controller tells beside its messages.
+    pub fn learn_hint(&mut self, hint: &RouteHint) {
+        match hint {
+            RouteHint::Leads(step) => self.hear(*step),
+            RouteHint::Drained(key, leads) => {
+                let state = self.graph.find_or_add(*key);
+                // Many controllers tell the same, and what is known of a state only grows.
+                let heard = &mut self.graph.at_mut(state).leads_heard;
+                if std::mem::replace(heard, leads.len()) < leads.len() {
+                    for &(action, to) in leads.iter() {
+                        self.hear(Transition { from: *key, action, to });
+                    }
+                }
+                self.learn_drained(*key);
+            }
+            RouteHint::Open(key) => {
+                if let Some(ask) = self.foreign_ask(*key)
+                    && self.graph.slots().claimed().contains(&ask)
+                {
+                    self.graph.explorer().release(ask);
+                }
+            }
+        }
+    }
+
+    /// Another controller's state has nothing to assign: there is no use in asking about it.
+    fn learn_drained(&mut self, key: StateKey) {
+        if let Some(ask) = self.foreign_ask(key)
+            && self.graph.slots().is_free(ask)
+        {
+            self.graph.explorer().claim(ask);
+        }
+    }
+
+    fn foreign_ask(&self, key: StateKey) -> Option<Slot> {
+        let state = self.graph.find(key)?;
+        let known = self.graph.at(state);
+        if self.ownership.is_own(state) || known.full { None } else { known.ask }
+    }
+
+    /// What the strategy would have a crawler do that stands there.
+    pub fn choose(&mut self, at: StateKey) -> Option<PlannedJob> {
+        let at = self.graph.find_or_add(at);
+        self.graph.explorer().choose(at)
+    }
+
+    /// A free candidate of an own state.
+    pub fn first_free(&self, state: StateIndex) -> Option<Slot> {
+        if self.ownership.is_own(state) { self.graph.slots().first_unexplored(state) } else { None }
+    }
+
+    /// How many free candidates an own state has.
+    pub fn free_in(&self, state: StateIndex) -> usize {
+        self.ownership.free_in(&self.graph, state)
+    }
+
+    /// The own state with a free candidate that is nearest after a reset.
+    pub fn nearest_by_route(&self) -> Option<StateIndex> {
+        self.ownership.nearest_by_route().and_then(|key| self.graph.find(key))
+    }
+
+    /// Own states that ran out of free candidates, or got some again, since this was last asked
+    /// for.
+    pub fn take_turned(&mut self) -> std::collections::BTreeSet<StateIndex> {
+        self.ownership.take_turned()
+    }
+
+    /// Claims a free candidate.
+    pub fn claim(&mut self, slot: Slot) {
+        self.counted(slot.state, |known| known.graph.explorer().claim(slot));
+    }
+
+    /// Claims a candidate, if it is free.
+    pub fn claim_if_free(&mut self, slot: Slot) {
+        if self.graph.slots().is_free(slot) {
+            self.claim(slot);
+        }
+    }
+
+    /// A claimed candidate was not executed.
+    pub fn release(&mut self, slot: Slot) {
+        if self.graph.slots().claimed().contains(&slot) {
+            self.counted(slot.state, |known| known.graph.explorer().release(slot));
+        }
+    }
+
+    /// Gives a candidate up.
+    pub fn close(&mut self, slot: Slot, reason: JobFailure) {
+        if self.graph.is_open(slot) {
+            self.counted(slot.state, |known| known.graph.explorer().close(slot));
+            let action = self.graph.step(slot).action;
+            self.graph.at_mut(slot.state).reasons.insert(action, reason);
+        }
+    }
+
+    /// What was executed in own states.
+    pub fn executed_own(&self) -> impl Iterator<Item = (StateKey, ActionSignature)> + '_ {
+        let own = self.ownership.own();
+        own.flat_map(|(key, state)| self.graph.leads(state).map(move |(action, _)| (key, action)))
+    }
+
+    /// Candidates of own states that are assigned, or should be.
+    pub fn claimed_own(&self) -> impl Iterator<Item = Slot> + '_ {
+        let own = |slot: &Slot| self.ownership.is_own(slot.state);
+        let claimed = self.graph.claimed().filter(own);
+        claimed.filter(|slot| !self.ownership.aside.contains_key(slot))
+    }
+
+    /// Whether everything that a state offers was executed or given up.
+    pub fn is_done_with(&self, state: StateIndex) -> bool {
+        let is_done = |slot: Slot| {
+            !self.graph.is_open(slot) || self.ownership.aside.get(&slot) == Some(&true)
+        };
+        self.graph.at(state).full && self.graph.slots().slots(state).all(is_done)
+    }
+}

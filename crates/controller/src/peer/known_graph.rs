@@ -1,0 +1,328 @@
+//! The states and transitions that a controller of a ring knows: its own in full, replicas of its
+//! neighbours', and of all others what it has heard. Must not know which states are its own.
+//!
+//! A state whose actions are not known has one candidate instead: *to ask*. To ask about another
+//! controller's state is to send the crawler's request to its owner. To ask about an own state,
+//! which was lost and collected again, is to send a crawler there to look.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use argiope_explore::chance::Chance;
+use argiope_explore::explorer::Explorer;
+use argiope_explore::graph::{Graph, Slot};
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
+use argiope_ring::Key;
+
+use crate::job::{Route, Transition};
+use crate::journal::ContentId;
+use crate::outcome::{JobFailure, Note};
+
+/// The action that stands for all actions of a state that are not known. No real action has this
+/// name: signatures are hashes, and a page that hits upon it only loses this one action.
+pub(super) const ASK: ActionSignature = ActionSignature(u64::MAX);
+
+/// What is known of a state beside its transitions. Only ever grows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownState {
+    pub(super) route: Option<Route>,
+    /// Whether its actions are known.
+    pub(super) full: bool,
+    /// The candidate that stands for the actions that are not known.
+    pub(super) ask: Option<Slot>,
+    /// Its owner, when it was last heard of.
+    pub(super) owner: Option<Key>,
+    /// How many transitions the last hint listed that called it drained.
+    pub(super) leads_heard: usize,
+    pub(super) content: Option<ContentId>,
+    /// Its plain links.
+    pub(super) links: BTreeSet<ActionSignature>,
+    /// Where its actions led besides.
+    pub(super) strays: BTreeSet<(ActionSignature, StateKey)>,
+    /// What happened while its actions were executed.
+    pub(super) notes: BTreeMap<ActionSignature, Arc<[Note]>>,
+    /// Why its actions were given up.
+    pub(super) reasons: BTreeMap<ActionSignature, JobFailure>,
+}
+
+/// The states and transitions that a controller knows.
+#[derive(Clone)]
+pub struct KnownGraph {
+    strategy: &'static NamedStrategy,
+    exploring: StrategySettings,
+    /// Whether it is worth asking about states of other controllers.
+    pub(super) asks_others: bool,
+    explorer: Option<Explorer>,
+    states: Vec<KnownState>,
+    /// Actions that turned out to be plain links, though they did not look like it.
+    pub(super) plain: BTreeSet<ActionSignature>,
+    /// Notes that several transitions share.
+    notes: BTreeSet<Arc<[Note]>>,
+}
+
+impl KnownGraph {
+    pub(super) fn new(
+        strategy: &'static NamedStrategy,
+        exploring: StrategySettings,
+        asks_others: bool,
+    ) -> Self {
+        Self {
+            strategy,
+            exploring,
+            asks_others,
+            explorer: None,
+            states: Vec::new(),
+            plain: BTreeSet::new(),
+            notes: BTreeSet::new(),
+        }
+    }
+
+    /// The initial state, if its name is known.
+    pub fn initial(&self) -> Option<StateKey> {
+        self.explorer.as_ref().map(|explorer| explorer.graph().key(INITIAL))
+    }
+
+    /// Takes in the name of the initial state.
+    pub(super) fn begin(&mut self, initial: StateKey) {
+        if self.explorer.is_none() {
+            self.explorer = Some(Explorer::new(self.strategy, self.exploring, initial, &[]));
+            self.states.push(KnownState { route: Some(Arc::new([])), ..KnownState::default() });
+            self.refresh_ask(INITIAL, false);
+        }
+    }
+
+    pub(super) fn slots(&self) -> &Graph {
+        self.explorer.as_ref().expect("there is an initial state").graph()
+    }
+
+    pub(super) fn explorer(&mut self) -> &mut Explorer {
+        self.explorer.as_mut().expect("there is an initial state")
+    }
+
+    pub(super) fn claimed(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.explorer.iter().flat_map(|explorer| explorer.graph().claimed()).copied()
+    }
+
+    pub(super) fn at(&self, state: StateIndex) -> &KnownState {
+        &self.states[state.at()]
+    }
+
+    pub(super) fn at_mut(&mut self, state: StateIndex) -> &mut KnownState {
+        &mut self.states[state.at()]
+    }
+
+    /// The state with this name, if it was heard of.
+    pub fn find(&self, key: StateKey) -> Option<StateIndex> {
+        self.explorer.as_ref()?.graph().find(key)
+    }
+
+    /// The state with this name, which is added if it is new.
+    pub(super) fn find_or_add(&mut self, key: StateKey) -> StateIndex {
+        let landing = self.explorer().add_state(key, &[]);
+        if landing.new {
+            self.states.push(KnownState::default());
+            self.refresh_ask(landing.state, false);
+        }
+        landing.state
+    }
+
+    /// Gives a state the candidate to ask, if it should have one. One that was executed or closed
+    /// while the state was another controller's is offered again.
+    pub(super) fn refresh_ask(&mut self, state: StateIndex, own: bool) {
+        let known = self.at(state);
+        if !known.full && known.ask.is_none() && (own || self.asks_others) {
+            let slot = self.explorer().extend(state, ASK);
+            self.at_mut(state).ask = Some(slot);
+        }
+    }
+
+    /// Takes in what a state offers, for the first time: it needs no candidate to ask any more.
+    pub(super) fn fill(&mut self, state: StateIndex) {
+        self.at_mut(state).full = true;
+        if let Some(ask) = self.at_mut(state).ask.take()
+            && self.slots().target(ask).is_none()
+        {
+            self.explorer().close(ask);
+        }
+    }
+
+    /// Adds actions to a state. Their order depends on the seed and the state alone.
+    pub(super) fn add_actions(&mut self, state: StateIndex, actions: &[ActionSignature]) {
+        let key = self.key(state);
+        let mut actions: Vec<ActionSignature> = actions.to_vec();
+        actions.sort_unstable();
+        actions.dedup();
+        actions.retain(|&action| action != ASK);
+        Chance::new(&[self.exploring.seed, key.0 as u64, (key.0 >> 64) as u64])
+            .shuffle(&mut actions);
+        for action in actions {
+            if self.slot(key, action).is_none() {
+                self.explorer().extend(state, action);
+            }
+            if self.plain.contains(&action) {
+                self.at_mut(state).links.insert(action);
+            }
+        }
+    }
+
+    /// The name of a state.
+    pub fn key(&self, state: StateIndex) -> StateKey {
+        self.slots().key(state)
+    }
+
+    /// Whether a state's actions are known here.
+    pub fn is_full(&self, key: StateKey) -> bool {
+        self.find(key).is_some_and(|state| self.at(state).full)
+    }
+
+    /// The slot of an action in a state, if it is known.
+    pub fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
+        let graph = self.explorer.as_ref()?.graph();
+        graph.slot_of(graph.find(state)?, graph.action_named(action)?)
+    }
+
+    /// Where an action leads, if that is known.
+    pub fn target(&self, slot: Slot) -> Option<StateKey> {
+        self.slots().target(slot).map(|to| self.key(to))
+    }
+
+    /// Whether an action was neither executed nor given up.
+    pub fn is_open(&self, slot: Slot) -> bool {
+        self.slots().target(slot).is_none()
+    }
+
+    /// Whether a slot stands for asking.
+    pub fn is_ask(&self, slot: Slot) -> bool {
+        self.at(slot.state).ask == Some(slot)
+    }
+
+    /// A slot in names.
+    pub fn step(&self, slot: Slot) -> Transition {
+        let graph = self.slots();
+        let from = graph.key(slot.state);
+        let to = graph.target(slot).map_or(from, |to| graph.key(to));
+        Transition { from, action: graph.signature(graph.action_of(slot)), to }
+    }
+
+    /// Where the executed actions of a state lead; those that were given up are left out.
+    pub fn leads(
+        &self,
+        state: StateIndex,
+    ) -> impl Iterator<Item = (ActionSignature, StateKey)> + '_ {
+        let graph = self.slots();
+        let executed = graph.slots(state).filter(|slot| !graph.closed().contains(slot));
+        executed.filter_map(|slot| {
+            Some((graph.signature(graph.action_of(slot)), graph.key(graph.target(slot)?)))
+        })
+    }
+
+    /// Where an executed action of a state leads.
+    pub fn lead(&self, state: StateIndex, action: ActionSignature) -> Option<StateKey> {
+        self.leads(state).find(|&(executed, _)| executed == action).map(|(_, to)| to)
+    }
+
+    /// All states that were heard of.
+    pub fn all(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
+        (0..self.states.len() as u32).map(StateIndex).map(|state| (self.key(state), state))
+    }
+
+    /// All states that are known in full, own or not.
+    pub fn full(&self) -> impl Iterator<Item = (StateKey, StateIndex)> + '_ {
+        self.all().filter(|&(_, state)| self.at(state).full)
+    }
+
+    /// The shortest known ways from the initial state: the transition that enters each state.
+    pub fn ways(&self) -> Vec<Option<Slot>> {
+        let mut entered_by = vec![None; self.states.len()];
+        let mut queue = VecDeque::from([INITIAL]);
+        while let Some(state) = queue.pop_front() {
+            for slot in self.slots().slots(state) {
+                if let Some(to) = self.slots().target(slot)
+                    && to != INITIAL
+                    && entered_by[to.at()].is_none()
+                {
+                    entered_by[to.at()] = Some(slot);
+                    queue.push_back(to);
+                }
+            }
+        }
+        entered_by
+    }
+
+    /// The route to a state, or else a route over known ways.
+    pub fn route_by(&self, state: StateIndex, ways: &[Option<Slot>]) -> Option<Route> {
+        if let Some(route) = self.route(state) {
+            return Some(route.clone());
+        }
+        let mut steps = Vec::new();
+        let mut at = state;
+        while at != INITIAL {
+            let slot = ways[at.at()]?;
+            steps.push(self.step(slot));
+            at = slot.state;
+        }
+        steps.reverse();
+        Some(steps.into())
+    }
+
+    /// The route to a state after a reset.
+    pub fn route(&self, state: StateIndex) -> Option<&Route> {
+        self.at(state).route.as_ref()
+    }
+
+    /// The owner of a state, when it was last heard of.
+    pub fn owner(&self, state: StateIndex) -> Option<Key> {
+        self.at(state).owner
+    }
+
+    /// Takes in the owner of a state.
+    pub(super) fn learn_owner(&mut self, state: StateIndex, owner: Key) {
+        self.at_mut(state).owner = Some(owner);
+    }
+
+    /// Forgets the owner of states, because it is gone.
+    pub(super) fn forget_owner(&mut self, gone: Key) {
+        for known in self.states.iter_mut().filter(|known| known.owner == Some(gone)) {
+            known.owner = None;
+        }
+    }
+
+    /// A state's page.
+    pub fn content(&self, state: StateIndex) -> Option<ContentId> {
+        self.at(state).content
+    }
+
+    /// Takes in a state's page; the first one counts.
+    pub(super) fn learn_content(&mut self, state: StateIndex, content: Option<ContentId>) {
+        let known = self.at_mut(state);
+        known.content = known.content.or(content);
+    }
+
+    /// The plain links of a state.
+    pub fn links(&self, state: StateIndex) -> &BTreeSet<ActionSignature> {
+        &self.at(state).links
+    }
+
+    /// The actions that turned out to be plain links.
+    pub fn plain(&self) -> &BTreeSet<ActionSignature> {
+        &self.plain
+    }
+
+    /// Takes in another destination of an action.
+    pub(super) fn learn_stray(&mut self, step: Transition) {
+        let (from, _) = (self.find_or_add(step.from), self.find_or_add(step.to));
+        self.at_mut(from).strays.insert((step.action, step.to));
+    }
+
+    /// Takes in what happened while an action was executed.
+    pub(super) fn learn_notes(&mut self, from: StateKey, action: ActionSignature, notes: &[Note]) {
+        let from = self.find_or_add(from);
+        if notes.is_empty() {
+            return;
+        }
+        let shared = self.notes.get(notes).cloned().unwrap_or_else(|| notes.into());
+        self.notes.insert(shared.clone());
+        self.at_mut(from).notes.entry(action).or_insert(shared);
+    }
+}

@@ -1,0 +1,195 @@
+//! The facts about states, as controllers hand them to each other: what this one has to give, and
+//! what it makes of those that it is given. Merging only adds, so facts may come in any order and
+//! any number of times.
+
+use std::collections::BTreeSet;
+
+use argiope_explore::graph::Slot;
+use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+
+use super::Peer;
+use super::knowledge::PeerKnowledge;
+use super::known_graph::ASK;
+use crate::job::{Route, Transition};
+use crate::journal::{ContentId, Fact};
+use crate::outcome::Offered;
+
+/// Facts, state by state: each group begins with a state.
+pub(super) fn by_state(facts: &[Fact]) -> impl Iterator<Item = &[Fact]> {
+    let same = |one: &Fact, next: &Fact| {
+        one.state() == next.state() && !matches!(next, Fact::State { .. })
+    };
+    facts.chunk_by(same)
+}
+
+/// Where the actions of a state led, by the facts about it.
+pub(super) fn executed(facts: &[Fact]) -> Vec<(ActionSignature, StateKey)> {
+    let executed = facts.iter().filter_map(|fact| match fact {
+        Fact::Transition { action, to, .. } => Some((*action, *to)),
+        _ => None,
+    });
+    executed.collect()
+}
+
+/// The route to a state, by the facts about it.
+pub(super) fn route_of(facts: &[Fact]) -> Route {
+    let route = facts.iter().find_map(|fact| match fact {
+        Fact::State { route, .. } => route.clone(),
+        _ => None,
+    });
+    route.unwrap_or_default()
+}
+
+impl PeerKnowledge {
+    /// The facts about the own states that are known in full.
+    pub fn own_facts(&self) -> Vec<Fact> {
+        self.ownership.own().flat_map(|(_, state)| self.facts(state)).collect()
+    }
+
+    /// The facts about a state, beginning with the state itself; none if it is not known in full.
+    pub fn facts(&self, state: StateIndex) -> Vec<Fact> {
+        let known = self.graph.at(state);
+        if !known.full {
+            return Vec::new();
+        }
+        let (graph, from) = (self.graph.slots(), self.graph.key(state));
+        let name = |slot: Slot| graph.signature(graph.action_of(slot));
+        let mut actions: Vec<ActionSignature> =
+            graph.slots(state).map(name).filter(|&action| action != ASK).collect();
+        actions.sort_unstable();
+        let offered = |action| Offered { action, once: known.links.contains(&action) };
+        let offers = actions.into_iter().map(offered).collect();
+        let (route, content) = (known.route.clone(), known.content);
+        let mut facts = vec![Fact::State { key: from, offers, route, content }];
+        let mut executed: Vec<_> = self.graph.leads(state).collect();
+        executed.sort_unstable();
+        facts.extend(executed.iter().map(|&(action, to)| {
+            let notes = known.notes.get(&action).map_or_else(Vec::new, |notes| notes.to_vec());
+            Fact::Transition { from, action, to, notes }
+        }));
+        let strays = known.strays.iter();
+        facts.extend(strays.map(|&(action, to)| Fact::Stray { from, action, to }));
+        let reasons = known.reasons.iter();
+        facts.extend(reasons.map(|(&action, &reason)| Fact::GivenUp { from, action, reason }));
+        let followed = executed.iter().filter(|(action, _)| known.links.contains(action));
+        facts.extend(followed.map(|&(link, _)| Fact::LinkFollower { link, state: from }));
+        facts
+    }
+
+    /// Takes in a fact, once the initial state is known.
+    pub fn learn(&mut self, fact: &Fact) {
+        if let Fact::State { key, route: Some(route), .. } = fact {
+            self.begin(route.first().map_or(*key, |step| step.from));
+        }
+        if self.graph.initial().is_none() {
+            return;
+        }
+        match fact {
+            Fact::State { key, offers, route, content } => {
+                self.learn_state(*key, offers, route.as_ref(), *content);
+            }
+            Fact::Transition { from, action, to, notes } => {
+                let step = Transition { from: *from, action: *action, to: *to };
+                if !self.learn_step(step, false) && self.leads_elsewhere(step) {
+                    self.learn_stray(step);
+                }
+                self.learn_notes(*from, *action, notes);
+            }
+            Fact::GivenUp { from, action, reason } => match self.graph.slot(*from, *action) {
+                Some(slot) => self.close(slot, *reason),
+                // The action is closed as soon as its state is known.
+                None => {
+                    let state = self.graph.find_or_add(*from);
+                    self.graph.at_mut(state).reasons.entry(*action).or_insert(*reason);
+                }
+            },
+            Fact::Stray { from, action, to } => {
+                self.learn_stray(Transition { from: *from, action: *action, to: *to });
+            }
+            Fact::PlainLink { action } => _ = self.learn_plain(*action),
+            // A ring learns these from the transition of the link, from reports and from
+            // heartbeats.
+            Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
+        }
+    }
+
+    /// Whether an action is known to lead to another state than this.
+    fn leads_elsewhere(&self, step: Transition) -> bool {
+        let state = self.graph.find(step.from);
+        let lead = state.and_then(|state| self.graph.lead(state, step.action));
+        lead.is_some_and(|to| to != step.to)
+    }
+
+    fn learn_state(
+        &mut self,
+        key: StateKey,
+        offers: &[Offered],
+        route: Option<&Route>,
+        content: Option<ContentId>,
+    ) {
+        let state = self.graph.find_or_add(key);
+        let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
+        self.graph.at_mut(state).links.extend(links);
+        let actions: Vec<ActionSignature> = offers.iter().map(|offered| offered.action).collect();
+        let first = self.learn_actions(key, &actions);
+        let is_missing = |action: &ActionSignature| self.graph.slot(key, *action).is_none();
+        if !first && actions.iter().any(is_missing) {
+            self.counted(state, |known| known.graph.add_actions(state, &actions));
+        }
+        for (action, reason) in self.graph.at(state).reasons.clone() {
+            if let Some(slot) = self.graph.slot(key, action) {
+                self.close(slot, reason);
+            }
+        }
+        self.learn_content(state, content);
+        if let Some(route) = route {
+            self.learn_route(state, route);
+            for step in route.iter() {
+                self.hear(*step);
+            }
+        }
+        self.counted(state, |known| known.set_links_aside(state));
+    }
+}
+
+impl Peer {
+    /// Takes in facts of other controllers.
+    pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
+        for group in by_state(facts) {
+            for fact in group {
+                self.known.learn(fact);
+            }
+            if let Some(Fact::State { key, .. }) = group.first()
+                && self.known.graph().initial().is_some()
+            {
+                self.own_or_not(*key);
+            }
+        }
+    }
+
+    /// Takes in the facts that this controller kept in an earlier life. Where it gave up an action
+    /// that was executed elsewhere, the transition counts.
+    pub(super) fn recall(&mut self, kept: &[Fact]) {
+        let initial = kept.iter().find_map(|fact| match fact {
+            Fact::State { key, route: Some(route), .. } => {
+                Some(route.first().map_or(*key, |step| step.from))
+            }
+            _ => None,
+        });
+        let Some(initial) = initial else { return };
+        self.known.begin(initial);
+        let executed: BTreeSet<(StateKey, ActionSignature)> = kept
+            .iter()
+            .filter_map(|fact| match fact {
+                Fact::Transition { from, action, .. } => Some((*from, *action)),
+                _ => None,
+            })
+            .collect();
+        let counts = |fact: &&Fact| match fact {
+            Fact::GivenUp { from, action, .. } => !executed.contains(&(*from, *action)),
+            _ => true,
+        };
+        let facts: Vec<Fact> = kept.iter().filter(counts).cloned().collect();
+        self.keep_copies(&facts);
+    }
+}

@@ -1,0 +1,100 @@
+//! The disk of a controller: what is written, what is durable, and what waits for that.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use argiope_controller::journal::ContentId;
+
+use super::super::contents;
+use super::super::protocol::Blob;
+use super::effects::Outgoing;
+use crate::store::{Batch, ContentHash, Store, StoreError, StoreWriter, WriterEvent};
+
+/// The store and its writer.
+pub struct Disk {
+    pub store: Store,
+    pub writer: StoreWriter,
+    /// The last ticket that was given, and the last that is on disk.
+    pub appended: u64,
+    pub durable: u64,
+    /// Effects that wait until a ticket is on disk.
+    pub outgoing: VecDeque<(u64, Outgoing)>,
+    /// Contents that are not on disk yet.
+    recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
+}
+
+impl Disk {
+    /// Starts the writer of a store.
+    pub fn open(
+        store: Store,
+        on_write: impl Fn(WriterEvent) + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let writer = store.writer(on_write)?;
+        Ok(Self {
+            store,
+            writer,
+            appended: 0,
+            durable: 0,
+            outgoing: VecDeque::new(),
+            recent: BTreeMap::new(),
+        })
+    }
+
+    /// Whether everything that was appended is on disk.
+    pub fn is_durable(&self) -> bool {
+        self.appended <= self.durable
+    }
+
+    /// Everything up to this ticket is on disk.
+    pub fn on_durable(&mut self, ticket: u64) {
+        self.durable = ticket;
+        self.recent.retain(|_, (written, _)| *written > ticket);
+    }
+
+    /// The next effect that waits for nothing any more.
+    pub fn next_released(&mut self) -> Option<Outgoing> {
+        let is_due = self.outgoing.front().is_some_and(|&(ticket, _)| ticket <= self.durable);
+        if is_due { self.outgoing.pop_front().map(|(_, outgoing)| outgoing) } else { None }
+    }
+
+    /// Writes a batch. If the writer has stopped, it has reported why, and the controller ends.
+    pub fn append(&mut self, batch: Batch) {
+        if let Ok(ticket) = self.writer.append(batch) {
+            self.appended = ticket;
+        }
+    }
+
+    /// Writes a named value.
+    pub fn name(&mut self, name: &str, bytes: Vec<u8>) {
+        self.append(Batch { named: vec![(name.to_owned(), bytes)], ..Batch::default() });
+    }
+
+    /// The bytes of a content, if they are here.
+    pub fn blob(&self, content: ContentId) -> Option<Blob> {
+        let bytes = match self.recent.get(&content) {
+            Some((_, bytes)) => bytes.to_vec(),
+            None => self.store.blob(ContentHash(content.0)).ok()??,
+        };
+        Some(Blob { content, bytes })
+    }
+
+    /// Keeps contents, if they are what their names say.
+    pub fn keep_blobs(&mut self, blobs: Vec<Blob>) {
+        let new = blobs.into_iter().filter(|blob| {
+            contents::is_true(blob)
+                && !self.recent.contains_key(&blob.content)
+                && !self.store.has_blob(ContentHash(blob.content.0)).unwrap_or(false)
+        });
+        let new: Vec<Blob> = new.collect();
+        if new.is_empty() {
+            return;
+        }
+        self.append(Batch {
+            blobs: new.iter().map(|blob| blob.bytes.clone()).collect(),
+            ..Batch::default()
+        });
+        for blob in new {
+            self.recent.insert(blob.content, (self.appended, blob.bytes.into()));
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The dispatcher: waits for the next event ([`Dispatcher::select`]), updates the state
+//! ([`Dispatcher::handle_event`]) and carries out effects (`effects`). Handlers never wait.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use argiope_ring::Key;
+use argiope_wire::{Connection, DialError, Listener, Role};
+use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
+use super::super::crawl_state::CrawlShare;
+use super::super::protocol::{CrawlId, KnownMember, decode};
+use super::clients::Clients;
+use super::crawlers::Crawlers;
+use super::disk::Disk;
+use super::membership::Membership;
+use super::metrics::Metrics;
+use super::timers::Timers;
+use crate::store::{Store, StoreError, WriterEvent};
+
+/// The time between two heartbeats.
+pub const HEARTBEAT: Duration = Duration::from_millis(500);
+/// How often unanswered reports are repeated while another controller is taken over from.
+const REPEAT: Duration = Duration::from_millis(200);
+/// How many dialers are greeted at a time; the others wait.
+const WELCOMES: usize = 256;
+/// How many frames wait to be handled; then connections are read no further.
+const QUEUE: usize = 4096;
+/// How many frames are handled in one event: one look at the clock for all of them.
+const FRAMES_AT_ONCE: usize = 256;
+
+/// What happens to a controller.
+pub enum ProcessEvent {
+    /// A process has dialled and said who it is.
+    Welcomed(Connection),
+    /// A process has dialled and was refused: its address, and why.
+    Refused(String, String),
+    /// A controller was dialled.
+    Dialled(String, Result<Connection, DialError>),
+    /// The disk has written something, or failed.
+    Written(WriterEvent),
+    /// Connections have brought frames, or have ended.
+    Arrived(Vec<ConnectionEvent>),
+    /// A timer is due.
+    TimerDue,
+    /// The next heartbeat is due.
+    Heartbeat,
+    /// Unanswered reports are to be repeated.
+    Repeat,
+    /// The process was told to leave.
+    Leave,
+}
+
+/// Where events come from.
+struct EventSources {
+    events: mpsc::UnboundedReceiver<ProcessEvent>,
+    arrivals: mpsc::Receiver<ConnectionEvent>,
+    heartbeat: Interval,
+    repeat: Interval,
+    leave: Arc<Notify>,
+}
+
+/// Open connections.
+pub struct Connections {
+    pub links: BTreeMap<LinkId, Link>,
+    next_link: LinkId,
+    events: mpsc::Sender<ConnectionEvent>,
+}
+
+/// Numbers that only grow.
+#[derive(Default)]
+pub struct Counters {
+    /// Jobs that were assigned.
+    pub jobs: u64,
+    /// Frames that were not sent, on connections that have ended.
+    pub dropped: u64,
+}
+
+/// The state of a controller process, grouped by subject.
+pub struct Dispatcher {
+    pub me: Key,
+    pub began: Instant,
+    pub switch: Switch,
+    pub disk: Disk,
+    pub connections: Connections,
+    pub membership: Membership,
+    pub shares: BTreeMap<CrawlId, CrawlShare>,
+    pub timers: Timers,
+    pub crawlers: Crawlers,
+    pub clients: Clients,
+    pub counters: Counters,
+    /// Until when other controllers may take over, once this controller leaves.
+    pub leaving: Option<Instant>,
+    pub metrics: Option<Arc<Metrics>>,
+    pub trace: Option<std::fs::File>,
+    /// For events that are begun here: few, so that they need no bound.
+    pub events: mpsc::UnboundedSender<ProcessEvent>,
+    sources: EventSources,
+}
+
+impl Dispatcher {
+    /// A controller that knows nothing yet.
+    pub fn new(
+        me: Key,
+        switch: Switch,
+        store: Store,
+        join: Vec<String>,
+        leave: Arc<Notify>,
+    ) -> Result<Self, StoreError> {
+        let (arrived, arrivals) = mpsc::channel(QUEUE);
+        let (events, received) = mpsc::unbounded_channel();
+        let written = events.clone();
+        let disk = Disk::open(store, move |progress| {
+            let _ = written.send(ProcessEvent::Written(progress));
+        })?;
+        let sources = EventSources {
+            events: received,
+            arrivals,
+            heartbeat: interval(HEARTBEAT),
+            repeat: interval(REPEAT),
+            leave,
+        };
+        Ok(Self {
+            me,
+            began: Instant::now(),
+            switch,
+            disk,
+            connections: Connections { links: BTreeMap::new(), next_link: 0, events: arrived },
+            membership: Membership::new(join),
+            shares: BTreeMap::new(),
+            timers: Timers::default(),
+            crawlers: Crawlers::default(),
+            clients: Clients::default(),
+            counters: Counters::default(),
+            leaving: None,
+            metrics: None,
+            trace: None,
+            events,
+            sources,
+        })
+    }
+
+    /// Handles events until the controller has left.
+    pub async fn run(&mut self) -> Result<(), StoreError> {
+        loop {
+            let event = self.select().await;
+            self.handle_event(event)?;
+            self.fire_timers();
+            if self.has_left() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the next event. What was begun here comes before frames, frames before clocks.
+    async fn select(&mut self) -> ProcessEvent {
+        let due = self.next_due();
+        let repeats = self.crawlers.repeat_until.is_some();
+        let stays = self.leaving.is_none();
+        let EventSources { events, arrivals, heartbeat, repeat, leave } = &mut self.sources;
+        let mut arrived = Vec::new();
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => event,
+            1.. = arrivals.recv_many(&mut arrived, FRAMES_AT_ONCE) => {
+                ProcessEvent::Arrived(arrived)
+            }
+            () = tokio::time::sleep_until(due.into()) => ProcessEvent::TimerDue,
+            _ = heartbeat.tick() => ProcessEvent::Heartbeat,
+            _ = repeat.tick(), if repeats => ProcessEvent::Repeat,
+            () = leave.notified(), if stays => ProcessEvent::Leave,
+        }
+    }
+
+    fn handle_event(&mut self, event: ProcessEvent) -> Result<(), StoreError> {
+        match event {
+            ProcessEvent::Welcomed(connection) => self.on_connected(connection),
+            ProcessEvent::Refused(from, reason) => {
+                tracing::warn!(from = %shown(&from), %reason, "refused a connection");
+            }
+            ProcessEvent::Dialled(address, Ok(connection)) => {
+                self.membership.on_reached(&address);
+                self.on_connected(connection);
+            }
+            ProcessEvent::Dialled(address, Err(error)) => {
+                self.membership.on_not_reached(address, &error);
+            }
+            ProcessEvent::Written(WriterEvent::Durable(ticket)) => self.on_durable(ticket),
+            ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error),
+            ProcessEvent::Arrived(arrived) => {
+                arrived.into_iter().for_each(|event| self.on_connection_event(event));
+            }
+            // Due timers fire after every event.
+            ProcessEvent::TimerDue => {}
+            ProcessEvent::Heartbeat => self.heartbeat(),
+            ProcessEvent::Repeat => self.repeat_reports(),
+            ProcessEvent::Leave => self.leave(),
+        }
+        Ok(())
+    }
+
+    /// Greets processes that dial, until the task is aborted.
+    pub fn accept_from(&self, mut listener: Listener) -> JoinHandle<()> {
+        let (switch, events) = (self.switch.clone(), self.events.clone());
+        tokio::task::spawn_local(async move {
+            let free = Arc::new(Semaphore::new(WELCOMES));
+            loop {
+                let Ok(place) = free.clone().acquire_owned().await else { return };
+                let incoming = listener.accept().await;
+                let (switch, events) = (switch.clone(), events.clone());
+                tokio::task::spawn_local(async move {
+                    let _place = place;
+                    let from = incoming.from().to_owned();
+                    let welcomed =
+                        incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await;
+                    let _ = events.send(match welcomed {
+                        Ok(connection) => ProcessEvent::Welcomed(connection),
+                        Err(error) => ProcessEvent::Refused(from, error.to_string()),
+                    });
+                });
+            }
+        })
+    }
+
+    fn on_connected(&mut self, connection: Connection) {
+        let Connections { links, next_link, events } = &mut self.connections;
+        let id = *next_link;
+        *next_link += 1;
+        let hello = connection.peer.clone();
+        links.insert(id, Link::open(id, connection, events.clone()));
+        match hello.role {
+            Role::Controller => self.on_controller_connected(id, Key(hello.name), hello.address),
+            Role::Crawler => self.on_crawler_connected(id),
+            Role::Client => {}
+        }
+    }
+
+    fn on_connection_event(&mut self, event: ConnectionEvent) {
+        match event {
+            ConnectionEvent::Frame(id, frame) => self.on_frame(id, &frame),
+            ConnectionEvent::Closed(id, reason) => self.on_closed(id, &reason),
+        }
+    }
+
+    fn on_frame(&mut self, id: LinkId, frame: &[u8]) {
+        let Some(link) = self.connections.links.get(&id) else { return };
+        let understood = match link.hello.role {
+            Role::Controller => {
+                let from = Key(link.hello.name);
+                decode(frame).map(|message| self.on_controller_message(id, from, message))
+            }
+            Role::Crawler => decode(frame).map(|message| self.on_crawler_message(id, message)),
+            Role::Client => decode(frame).map(|message| self.on_client_message(id, message)),
+        };
+        if understood.is_none() {
+            self.on_closed(id, "it sent a frame that cannot be read");
+        }
+    }
+
+    /// A connection has ended, or must end: dropping it closes it.
+    pub fn on_closed(&mut self, id: LinkId, reason: &str) {
+        let Some(link) = self.connections.links.remove(&id) else { return };
+        self.counters.dropped += link.dropped;
+        match link.hello.role {
+            Role::Controller => self.on_disconnected(Key(link.hello.name), reason),
+            Role::Crawler => self.on_crawler_disconnected(id, reason),
+            Role::Client => self.clients.followers.retain(|&(follower, _)| follower != id),
+        }
+    }
+
+    pub fn me(&self) -> KnownMember {
+        KnownMember { key: self.me, address: self.switch.me.address.clone().unwrap_or_default() }
+    }
+}
+
+fn interval(period: Duration) -> Interval {
+    let mut interval = tokio::time::interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+/// A place on the ring, short enough for people.
+pub fn short(key: Key) -> String {
+    format!("{:08x}", key.0 >> 96)
+}
+
+/// Text from another process, fit to print.
+pub fn shown(text: &str) -> String {
+    argiope_explore::quoted::Escaped(text, 100).to_string()
+}
