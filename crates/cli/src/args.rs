@@ -28,8 +28,8 @@ Exit codes:
   4  a limit was reached
 
 Environment:
-  RUST_LOG  select log lines by level or TARGET=LEVEL, several with commas between them; \
-`warn,argiope_browser::protocol=trace` also logs every message to and from the browser
+  RUST_LOG  select log lines: LEVEL or TARGET=LEVEL, several with commas between them
+            (warn,argiope_browser::protocol=trace adds the messages to and from the browser)
   NO_COLOR  turn colours off";
 
 /// A crawler for web applications that live behind one URL.

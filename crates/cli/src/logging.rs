@@ -22,8 +22,9 @@ const VARIABLE: &str = "RUST_LOG";
 /// The options for log lines, which every command has.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct LogArgs {
-    /// Write log lines in this format to standard error; RUST_LOG selects them
+    /// Write log lines as text or json; RUST_LOG selects them
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(hide_possible_values = true, display_order = 1000)]
     pub log_format: LogFormat,
 }
 

@@ -132,7 +132,7 @@ fn every_example_in_the_help_works() {
 fn without_arguments_there_is_help_and_the_code_of_bad_input() {
     let given = argiope("");
     assert_eq!((given.code, given.out.as_str()), (Some(2), ""));
-    assert!(given.err.contains("Usage: argiope <COMMAND>"), "{}", given.err);
+    assert!(given.err.contains("Usage: argiope [OPTIONS] <COMMAND>"), "{}", given.err);
 }
 
 #[test]

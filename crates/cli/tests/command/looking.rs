@@ -28,7 +28,7 @@ fn details() -> &'static PathBuf {
 fn states_are_listed_in_the_order_of_discovery() {
     let list = output(&format!("states {}", details().display()));
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["state", "key", "depth", "done/known", "page"]);
+    assert_eq!(rows[0], ["state", "key", "depth", "tried/known", "page"]);
     assert_eq!(rows.len(), 13);
     for (number, row) in rows[1..].iter().enumerate() {
         let (done, known) = row[3].split_once('/').expect("two numbers");

@@ -33,13 +33,10 @@ Examples:
   argiope bench cluster --quick --only speed-up --baseline ../before/argiope --rounds 1
 
 It measures processes on this machine:
-    capacity  the jobs per second that one controller on one core assigns over the network; \
-simulated crawlers report at once
-  same      whether one tab, eight tabs, a cluster, and a cluster that loses a controller find the \
-same states
-  loss      the time from the loss of a controller to the first job in one of its states
-    speed-up  the gain of more crawlers with Chromium, on servers that answer after 50 ms and 300 \
-ms; also what as many browsers do without a crawler
+  capacity  jobs per second that one controller on one core assigns to simulated crawlers
+  same      whether one tab, eight tabs, a cluster, and a cluster with a failover find the same states
+  loss      time from the loss of a controller to the first job in one of its states
+  speed-up  gain of more crawlers with Chromium, with servers that answer after 50 ms and 300 ms
 
 With --baseline it compares this program with another one, such as an earlier build, in turns. For \
 capacity both run `PROGRAM bench cluster --only capacity`: each is loaded by its own crawlers, \

@@ -48,7 +48,7 @@ fn argiope_bench_shows_the_help_of_the_lab() {
         let started = given(started.expect("argiope can be run"));
         assert_eq!((started.code, started.out), (Some(0), output(line)), "{}", started.err);
     }
-    assert!(output("--help").contains("Usage: argiope bench <COMMAND>"));
+    assert!(output("--help").contains("Usage: argiope bench [OPTIONS] <COMMAND>"));
 }
 
 #[test]
