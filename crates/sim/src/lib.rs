@@ -1,10 +1,10 @@
-//! A simulated world for argiope: applications that are known in full, and crawlers, controllers and
-//! networks that run in simulated time. The same seed gives the same run, byte for byte.
+//! A simulated world for argiope: applications that are known in full, and crawlers, controllers
+//! and networks that run in simulated time. The same seed gives the same run, byte for byte.
 //!
 //! # Run a crawl
 //!
-//! [`testbeds::find`] turns a name, such as `hypercube:8`, into an application. [`crawl::crawl`] lets
-//! one crawler explore it with a strategy and returns the costs:
+//! [`testbeds::find`] turns a name, such as `hypercube:8`, into an application. [`crawl::crawl`]
+//! lets one crawler explore it with a strategy and returns the costs:
 //!
 //! ```
 //! use argiope_explore::strategies;
@@ -24,8 +24,8 @@
 //! # Write a scenario
 //!
 //! A [`Scenario`](cluster::scenario::Scenario) describes a crawl by several machines: the number of
-//! controllers and crawlers, the scheme, latencies, timeouts and faults. [`cluster::Cluster`] runs it
-//! as a ring. [`star::Star`] runs it as a star, if the scenario names a division of the work.
+//! controllers and crawlers, the scheme, latencies, timeouts and faults. [`cluster::Cluster`] runs
+//! it as a ring. [`star::Star`] runs it as a star, if the scenario names a division of the work.
 //! [`cluster::spec`] parses the text form of faults and latencies, as `argiope simulate --failures`
 //! takes it:
 //!
@@ -51,9 +51,9 @@
 //!
 //! # Read a trace
 //!
-//! [`step_traced`](cluster::Cluster::step_traced) handles one event and returns its lines;
-//! `argiope simulate --trace FILE` writes them to a file. A line has the simulated time, the actor and
-//! the event:
+//! [`step_traced`](cluster::Cluster::step_traced) handles one event and returns its lines; `argiope
+//! simulate --trace FILE` writes them to a file. A line has the simulated time, the actor and the
+//! event:
 //!
 //! ```text
 //!      1.000 ms  controller 0 receives from a crawler: Report(TaskReport { crawler: …
@@ -65,7 +65,8 @@
 //!
 //! The text after the colon is the message as the protocol defines it
 //! (`argiope_controller::peer::message`). Messages that only maintain the ring are left out.
-//! `argiope simulate --replay FILE` runs the scenario again and stops at the first line that differs.
+//! `argiope simulate --replay FILE` runs the scenario again and stops at the first line that
+//! differs.
 
 pub mod cluster;
 mod counts;

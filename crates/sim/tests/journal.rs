@@ -1,5 +1,5 @@
-//! What must hold of the journal of any crawl: the set of facts gives the graph, and their order gives
-//! the controller.
+//! What must hold of the journal of any crawl: the set of facts gives the graph, and their order
+//! gives the controller.
 
 use std::collections::{BTreeMap, BTreeSet};
 
