@@ -205,7 +205,7 @@ impl Peer {
         self.now = now;
         if paused {
             self.went_on = Some(now);
-            self.may_be_stood_in_for(out);
+            self.reconcile_after_pause(out);
         }
         match input {
             PeerInput::Start => self.ring(|member, effects| member.start(effects), out),
@@ -222,18 +222,18 @@ impl Peer {
                 );
             }
             PeerInput::Leave => self.leave(out),
-            PeerInput::Received(from, envelope) => self.inbox.push_back((from, envelope)),
-            PeerInput::Report(report) => self.report(report, out),
-            PeerInput::Returned(answer) => {
+            PeerInput::Message(from, envelope) => self.inbox.push_back((from, envelope)),
+            PeerInput::Report(report) => self.on_report(report, out),
+            PeerInput::TaskReturn(answer) => {
                 if answer.by == self.me {
                     self.take_back(answer.job);
                 }
             }
-            PeerInput::Lost(answer) => {
-                self.send(answer.by, PeerMessage::Missed(answer, JobFailure::Lost), out);
+            PeerInput::CrawlerLoss(answer) => {
+                self.send(answer.by, PeerMessage::TaskFailed(answer, JobFailure::Lost), out);
             }
-            PeerInput::Want(crawler, state) => self.want(state, crawler, self.me, out),
-            PeerInput::Woken(timer) => self.woken(timer, out),
+            PeerInput::Want(crawler, state) => self.on_want(state, crawler, self.me, out),
+            PeerInput::Timer(timer) => self.on_timer(timer, out),
         }
         self.settle(out);
     }
@@ -248,17 +248,17 @@ impl Peer {
     fn settle(&mut self, out: &mut Vec<PeerEffect>) {
         loop {
             while let Some((from, envelope)) = self.inbox.pop_front() {
-                self.receive(from, envelope, out);
+                self.on_envelope(from, envelope, out);
             }
-            self.look_at_ring(out);
-            self.look_at_links(out);
+            self.adapt_range(out);
+            self.advance_links(out);
             self.note_turns();
             if !self.employ_parked(out) && self.inbox.is_empty() {
                 break;
             }
         }
         self.broadcast(out);
-        self.look_for_the_end(out);
+        self.check_termination(out);
     }
 
     fn number(&mut self) -> u64 {
@@ -289,8 +289,8 @@ impl Peer {
                 ring::RingEffect::StartTimer(ring::RingTimer::Fingers) => {
                     out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
                 }
-                ring::RingEffect::MemberGone(member) => self.gone(member, out),
-                ring::RingEffect::SkippedBySuccessor => self.may_be_stood_in_for(out),
+                ring::RingEffect::MemberGone(member) => self.on_member_gone(member, out),
+                ring::RingEffect::SkippedBySuccessor => self.reconcile_after_pause(out),
                 // Messages are forwarded, so there are no look-ups of owners. A stranded member is
                 // alone.
                 ring::RingEffect::OwnerFound { .. }
@@ -300,12 +300,12 @@ impl Peer {
         }
     }
 
-    fn woken(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
+    fn on_timer(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
         let woken = |timer| ring::RingInput::Timer(timer);
         match timer {
             PeerTimer::Stabilise => {
                 self.try_held();
-                self.look_at_given_links(out);
+                self.report_granted_links(out);
                 self.marker_may_go();
                 self.ring(
                     |member, effects| member.handle(woken(ring::RingTimer::Stabilise), effects),

@@ -84,7 +84,7 @@ fn sent(effects: &[PeerEffect], to: Key) -> impl Iterator<Item = &PeerMessage> {
 }
 
 fn hear(peer: &mut Peer, from: Key, message: PeerMessage) -> Vec<PeerEffect> {
-    tell(peer, PeerInput::Received(from, Envelope::new(None, message)))
+    tell(peer, PeerInput::Message(from, Envelope::new(None, message)))
 }
 
 /// Who was asked who is around it says so.
@@ -107,7 +107,7 @@ fn answer(
 /// What is to be copied to a controller, and under which number.
 fn copies(effects: &[PeerEffect], to: Key) -> Vec<(u64, Fact)> {
     let copies = sent(effects, to).filter_map(|message| match message {
-        PeerMessage::Copy(number, facts) => Some((*number, facts)),
+        PeerMessage::Replicate(number, facts) => Some((*number, facts)),
         _ => None,
     });
     copies
@@ -144,7 +144,7 @@ fn collection(effects: &[PeerEffect], to: Key) -> Option<Collect> {
 }
 
 fn is_confirmed(effects: &[PeerEffect], to: Key, number: u64) -> bool {
-    sent(effects, to).any(|message| *message == PeerMessage::Taken(number))
+    sent(effects, to).any(|message| *message == PeerMessage::Acknowledge(number))
 }
 
 fn markers(effects: &[PeerEffect]) -> Vec<&Marker> {
@@ -165,13 +165,13 @@ fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
     let first = task_of(ONE, &effects).expect("there is something to do").clone();
     assert_eq!(task_of(TWO, &tell(&mut peer, PeerInput::Report(TaskReport::new(TWO, 1)))), None);
 
-    let effects = tell(&mut peer, PeerInput::Lost(first.id));
+    let effects = tell(&mut peer, PeerInput::CrawlerLoss(first.id));
     let again = task_of(TWO, &effects).expect("it is free again");
     let what = |task: &Task| task.job.as_ref().map(|job| (job.state, job.action));
     assert_eq!((what(again), what(&first)), (Some((StateKey(7), ActionSignature(5))), what(again)));
     assert_ne!(again.id, first.id);
     // Once is enough: its present owner keeps it.
-    assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Lost(first.id))), None);
+    assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::CrawlerLoss(first.id))), None);
     assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(TaskReport::new(ONE, 3)))), None);
 }
 
@@ -179,10 +179,10 @@ fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
 fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
     let mut peer = founder(&[OTHER]);
     let task = LeaseRef { by: OTHER, job: JobId(3) };
-    let effects = tell(&mut peer, PeerInput::Lost(task));
+    let effects = tell(&mut peer, PeerInput::CrawlerLoss(task));
     let sent = effects.iter().any(|effect| {
         matches!(effect, PeerEffect::Send(to, envelope)
-            if *to == OTHER && envelope.message == PeerMessage::Missed(task, JobFailure::Lost))
+            if *to == OTHER && envelope.message == PeerMessage::TaskFailed(task, JobFailure::Lost))
     });
     assert!(sent, "{effects:?}");
 }
@@ -194,16 +194,16 @@ fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_look
     let effects = load(&mut peer, &[]);
     let [first] = markers(&effects)[..] else { panic!("there is nothing to do: {effects:?}") };
     let back = Marker { in_vain: Some(InVain::NotWhole), ..first.clone() };
-    let received = PeerInput::Received(OTHER, Envelope::new(None, PeerMessage::Marker(back)));
+    let received = PeerInput::Message(OTHER, Envelope::new(None, PeerMessage::Marker(back)));
     let effects = tell(&mut peer, received);
     assert_eq!(markers(&effects), Vec::<&Marker>::new(), "the ring is as it was");
-    let effects = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
+    let effects = tell(&mut peer, PeerInput::Timer(PeerTimer::Stabilise));
     let [second] = markers(&effects)[..] else { panic!("it was looked at: {effects:?}") };
     assert!(second.number > first.number);
     // If there was only something to do, another one goes off at once.
     let back = Marker { in_vain: Some(InVain::Busy), ..second.clone() };
     let effects =
-        tell(&mut peer, PeerInput::Received(OTHER, Envelope::new(None, PeerMessage::Marker(back))));
+        tell(&mut peer, PeerInput::Message(OTHER, Envelope::new(None, PeerMessage::Marker(back))));
     assert_eq!(markers(&effects).len(), 1);
 }
 
@@ -224,7 +224,7 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
     let [(first, _)] = copies(&effects, OTHER)[..] else { panic!("it is not copied: {effects:?}") };
 
     // Meanwhile a new successor joins, which should hold replicas from now on.
-    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
+    let asked = tell(&mut peer, PeerInput::Timer(PeerTimer::Stabilise));
     let asked = answer(&mut peer, OTHER, &asked, Some(NEW), &[ME]);
     let effects = answer(&mut peer, NEW, &asked, Some(ME), &[OTHER]);
     let Transition { from, action, to } = step;
@@ -235,10 +235,10 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
 
     let counts = |effects: &[PeerEffect]| effects.contains(&PeerEffect::Executed(step));
     assert!(
-        !counts(&hear(&mut peer, OTHER, PeerMessage::Taken(first))),
+        !counts(&hear(&mut peer, OTHER, PeerMessage::Acknowledge(first))),
         "the newcomer does not have it yet"
     );
-    assert!(counts(&hear(&mut peer, NEW, PeerMessage::Taken(second))));
+    assert!(counts(&hear(&mut peer, NEW, PeerMessage::Acknowledge(second))));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
         PeerEffect::Wake(timer @ PeerTimer::Silent(_), _) => Some(*timer),
         _ => None,
     });
-    let effects = tell(&mut peer, PeerInput::Woken(silent.expect("it is asked")));
+    let effects = tell(&mut peer, PeerInput::Timer(silent.expect("it is asked")));
     let collect = collection(&effects, OTHER).expect("what was the lost one's is collected");
 
     // A crawler stands in a state that was the lost one's: something may have been done there.
@@ -280,7 +280,7 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
     load(&mut peer, &[5]);
     // The other one's state. If it fails just now, no member has noticed.
     let copy = facts(12, &[5, 6], &[5]);
-    let effects = hear(&mut peer, OTHER, PeerMessage::Copy(3, copy.clone()));
+    let effects = hear(&mut peer, OTHER, PeerMessage::Replicate(3, copy.clone()));
     assert!(is_confirmed(&effects, OTHER, 3));
     let effects = tell(&mut peer, PeerInput::Leave);
     let left = sent(&effects, OTHER).find_map(|message| match message {
@@ -301,7 +301,7 @@ fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
     let mut peer = with_backups(1, &[OTHER, HEIR]);
     tell(&mut peer, PeerInput::Start);
     tell(&mut peer, PeerInput::Leave);
-    let copy = || PeerMessage::Copy(3, facts(1, &[5], &[]));
+    let copy = || PeerMessage::Replicate(3, facts(1, &[5], &[]));
     assert!(!is_confirmed(&hear(&mut peer, OTHER, copy()), OTHER, 3), "it would be lost");
     assert!(is_confirmed(&hear(&mut peer, HEIR, copy()), HEIR, 3));
 }
@@ -320,7 +320,7 @@ fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
     let effects = hear(&mut peer, LEAVES, bequest);
     assert!(!is_confirmed(&effects, LEAVES, 3));
     let [(copy, _), _] = copies(&effects, OTHER)[..] else { panic!("not copied: {effects:?}") };
-    assert!(is_confirmed(&hear(&mut peer, OTHER, PeerMessage::Taken(copy)), LEAVES, 3));
+    assert!(is_confirmed(&hear(&mut peer, OTHER, PeerMessage::Acknowledge(copy)), LEAVES, 3));
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn who_stood_still_gives_the_others_time_to_answer() {
     let mut peer = founder(&[OTHER]);
     let times = PeerTimeouts::default();
     tell(&mut peer, PeerInput::Start);
-    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
+    let asked = tell(&mut peer, PeerInput::Timer(PeerTimer::Stabilise));
     let silent = asked.iter().find_map(|effect| match effect {
         PeerEffect::Wake(timer @ PeerTimer::Silent(_), _) => Some(*timer),
         _ => None,
@@ -336,11 +336,11 @@ fn who_stood_still_gives_the_others_time_to_answer() {
     let silent = silent.expect("the other one is asked");
     // It was the one that stood still; the answer may be waiting.
     let woken = 2 + times.stabilise + times.answer;
-    let effects = tell_at(woken, &mut peer, PeerInput::Woken(silent));
+    let effects = tell_at(woken, &mut peer, PeerInput::Timer(silent));
     assert!(effects.contains(&PeerEffect::Wake(silent, times.answer)), "{effects:?}");
     assert_eq!(peer.member().successors(), [OTHER]);
-    tell_at(woken + times.answer / 2, &mut peer, PeerInput::Woken(PeerTimer::Fingers));
-    tell_at(woken + times.answer, &mut peer, PeerInput::Woken(silent));
+    tell_at(woken + times.answer / 2, &mut peer, PeerInput::Timer(PeerTimer::Fingers));
+    tell_at(woken + times.answer, &mut peer, PeerInput::Timer(silent));
     assert_eq!(peer.member().successors(), []);
 }
 
@@ -350,9 +350,9 @@ fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
     let mut peer = founder(&[BEFORE, OTHER]);
     tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[]);
-    hear(&mut peer, OTHER, PeerMessage::Copy(1, facts(8, &[5, 6], &[])));
+    hear(&mut peer, OTHER, PeerMessage::Replicate(1, facts(8, &[5, 6], &[])));
     // The one after it takes the one before it for its predecessor.
-    let asked = tell(&mut peer, PeerInput::Woken(PeerTimer::Stabilise));
+    let asked = tell(&mut peer, PeerInput::Timer(PeerTimer::Stabilise));
     let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
     let collect = collection(&effects, OTHER).expect("it asks what was done meanwhile");
     let report = || TaskReport {

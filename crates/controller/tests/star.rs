@@ -61,7 +61,7 @@ impl Middle {
 
     fn told(&mut self, crawler: u64, number: u64, tell: NodeReport) -> Option<News> {
         self.effects.clear();
-        self.hear(coordinator::CoordinatorInput::Told(NodeReport {
+        self.hear(coordinator::CoordinatorInput::Report(NodeReport {
             crawler: CrawlerId(crawler),
             number,
             ..tell
@@ -98,7 +98,7 @@ fn shares(news: &News) -> Vec<usize> {
 fn a_coordinator_begins_after_a_while_with_those_who_are_there() {
     let mut middle = Middle::new(3);
     assert_eq!(middle.told(1, 1, hello()), None);
-    middle.hear(coordinator::CoordinatorInput::Woken(CoordinatorTimer::Gather));
+    middle.hear(coordinator::CoordinatorInput::Timer(CoordinatorTimer::Gather));
     let news = middle.news(1).expect("it is time");
     assert_eq!((shares(&news), news.plan), (vec![0], plan(3)));
     // The other two shares go to nodes without work, one after the other; then the crawl ends.
@@ -157,7 +157,7 @@ fn a_share_that_was_lost_on_the_way_is_given_again_and_one_that_is_anothers_is_t
     assert_eq!(shares(&middle.told(2, 1, hello()).expect("all are there")), [1]);
     assert_eq!(shares(&middle.told(2, 2, hello()).expect("it does not know of its share")), [1]);
     // It is gone, and a third one takes its place; then it comes back.
-    middle.hear(coordinator::CoordinatorInput::Lost(CrawlerId(2)));
+    middle.hear(coordinator::CoordinatorInput::NodeLoss(CrawlerId(2)));
     assert_eq!(shares(&middle.told(3, 1, hello()).expect("there is a share")), [1]);
     let news = middle.told(2, 3, NodeReport { shares: vec![1], ..hello() }).expect("it must know");
     assert_eq!((shares(&news), news.gone), (Vec::new(), vec![1]));
@@ -234,7 +234,7 @@ fn what_two_crawlers_did_not_get_to_is_given_up() {
 fn what_was_to_be_tried_by_one_that_is_gone_is_tried_by_the_next() {
     let (mut middle, second) = one_does_not_get_there();
     middle.told(2, 2, second);
-    middle.hear(coordinator::CoordinatorInput::Lost(CrawlerId(2)));
+    middle.hear(coordinator::CoordinatorInput::NodeLoss(CrawlerId(2)));
     assert!(!middle.is_over(), "no node holds its share");
     let news = middle.told(3, 1, hello()).expect("there is something to do");
     assert_eq!(news.unreached, [(StateKey(7), ActionSignature(2))]);
@@ -262,7 +262,7 @@ impl Outside {
     }
 
     fn news(&mut self, number: u64, news: News) {
-        self.hear(node::NodeInput::Received(ToNode::News(News { number, ..news })));
+        self.hear(node::NodeInput::Message(ToNode::News(News { number, ..news })));
     }
 
     fn loaded(&mut self, at: Sighting) {

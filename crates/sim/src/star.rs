@@ -366,13 +366,13 @@ impl Simulation for Star<'_> {
         match event {
             StarEvent::ReportArrived(report) => self.on_report_arrived(report),
             StarEvent::ReportDequeued(report) => {
-                self.tell_coordinator(CoordinatorInput::Told(report));
+                self.tell_coordinator(CoordinatorInput::Report(report));
             }
             StarEvent::CoordinatorTimer(timer) => {
-                self.tell_coordinator(CoordinatorInput::Woken(timer));
+                self.tell_coordinator(CoordinatorInput::Timer(timer));
             }
             StarEvent::NodeMessage(crawler, message) => {
-                self.tell_node(crawler, NodeInput::Received(message));
+                self.tell_node(crawler, NodeInput::Message(message));
             }
             StarEvent::TaskEnded(crawler) => self.on_task_ended(crawler),
             StarEvent::NodeReminder(crawler) => self.on_node_reminder(crawler),

@@ -306,13 +306,13 @@ impl Checked {
         }
         match (link.1, message) {
             (Party::Controller(at), Message::Peer(from, envelope)) => {
-                self.tell(snapshot, at, PeerInput::Received(from, envelope));
+                self.tell(snapshot, at, PeerInput::Message(from, envelope));
             }
             (Party::Controller(at), Message::Report(report)) => {
                 self.tell(snapshot, at, PeerInput::Report(report));
             }
             (Party::Controller(at), Message::Returned(answer)) => {
-                self.tell(snapshot, at, PeerInput::Returned(answer));
+                self.tell(snapshot, at, PeerInput::TaskReturn(answer));
             }
             (Party::Crawler(at), Message::ToCrawler(ToCrawler::Task(task))) => {
                 let crawler = &mut snapshot.crawlers[at];
@@ -344,7 +344,7 @@ impl Checked {
             }
         } else if let Some((at, peer, timer)) = snapshot.timers.pop_first() {
             snapshot.now = at;
-            self.tell(snapshot, peer, PeerInput::Woken(timer));
+            self.tell(snapshot, peer, PeerInput::Timer(timer));
         }
     }
 

@@ -46,7 +46,7 @@ impl Peer {
         if self.owns(state) {
             self.inbox.push_back((self.me, envelope));
         } else {
-            self.hand_on(self.me, envelope, out);
+            self.forward(self.me, envelope, out);
         }
     }
 
@@ -93,7 +93,12 @@ impl Peer {
         }
     }
 
-    pub(super) fn receive(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_envelope(
+        &mut self,
+        from: Key,
+        mut envelope: Envelope,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if let Some(initial) = envelope.initial {
             self.known.begin(initial);
         }
@@ -103,7 +108,7 @@ impl Peer {
             }
         }
         for done in std::mem::take(&mut envelope.done) {
-            self.done(done, out);
+            self.on_done(done, out);
         }
         match envelope.key {
             Some(key) if !self.owns(key) => {
@@ -112,7 +117,7 @@ impl Peer {
                 {
                     self.hear(report);
                 }
-                self.hand_on(from, envelope, out);
+                self.forward(from, envelope, out);
             }
             _ => self.on_message(from, envelope.message, out),
         }
@@ -120,7 +125,7 @@ impl Peer {
 
     /// Forwards an envelope to the owner of a state. Holds it if this controller may own the state
     /// soon.
-    fn hand_on(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
+    fn forward(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
         let Some(key) = envelope.key else { return };
         let soon = self.ranges.awaits_hand_off() && self.member.owns(place(key));
         let next = self.member.next_hop(place(key), envelope.last);
@@ -144,27 +149,27 @@ impl Peer {
                 let input = ring::RingInput::Message(from, message);
                 self.ring(|member, effects| member.handle(input, effects), out);
             }
-            PeerMessage::Reached(report) => self.reached(&report, out),
-            PeerMessage::Done(done) => self.done(done, out),
-            PeerMessage::Missed(answer, reason) => self.missed(answer, reason, out),
-            PeerMessage::Seek(seek) => self.sought(seek, out),
-            PeerMessage::Search(search) => self.search_on(search, out),
+            PeerMessage::Reached(report) => self.on_reached(&report, out),
+            PeerMessage::Done(done) => self.on_done(done, out),
+            PeerMessage::TaskFailed(answer, reason) => self.on_task_failed(answer, reason, out),
+            PeerMessage::Seek(seek) => self.on_seek(seek, out),
+            PeerMessage::Search(search) => self.on_search(search, out),
             PeerMessage::Remember(root, search) => {
                 self.remembered.insert(root, search);
             }
-            PeerMessage::Idle(asking, starter, left) => self.idle(asking, starter, left, out),
+            PeerMessage::Idle(asking, starter, left) => self.on_idle(asking, starter, left, out),
             // It only carries what its envelope says.
             PeerMessage::Learned => {}
-            PeerMessage::Marker(marker) => self.marker(from, marker, out),
-            PeerMessage::Finish(leader) => self.finish(leader, out),
-            PeerMessage::Collect(collect) => self.collect(from, collect, out),
-            PeerMessage::Copy(number, facts) => self.on_copy(from, number, &facts, out),
+            PeerMessage::Marker(marker) => self.on_marker(from, marker, out),
+            PeerMessage::Finish(leader) => self.on_finish(leader, out),
+            PeerMessage::Collect(collect) => self.on_collect(from, collect, out),
+            PeerMessage::Replicate(number, facts) => self.on_replicate(from, number, &facts, out),
             PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
                 // The sender keeps what a leaving controller does not acknowledge.
                 if !self.is_leaving() {
-                    self.handed_over(after, settled, &facts, out);
+                    self.on_hand_off(after, settled, &facts, out);
                     self.learn_all_links(links, plain, out);
-                    self.send(from, PeerMessage::Taken(number), out);
+                    self.send(from, PeerMessage::Acknowledge(number), out);
                 }
             }
             PeerMessage::Bequest { number, facts, links, plain } => {
@@ -177,34 +182,34 @@ impl Peer {
             }
             PeerMessage::Exists { number, asker, state, route, facts } => {
                 self.take_over(&facts, out);
-                self.exists(state, &route);
+                self.on_exists(state, &route);
                 self.assure_heard(&facts, out);
-                self.send(asker, PeerMessage::Taken(number), out);
+                self.send(asker, PeerMessage::Acknowledge(number), out);
             }
-            PeerMessage::Claim { number, asker, wish } => self.claimed(number, asker, wish, out),
+            PeerMessage::Claim { number, asker, wish } => self.on_claim(number, asker, wish, out),
             PeerMessage::Claimed { number, link, state, followed } => {
                 if self.taken(number, out) {
-                    self.answered(link, state, followed, out);
+                    self.on_claimed(link, state, followed, out);
                 }
             }
-            PeerMessage::Due(wish) => self.due(&wish, out),
+            PeerMessage::Due(wish) => self.on_due(&wish, out),
             PeerMessage::Followed { number, asker, followed } => {
                 self.learn_followed(&followed, out);
-                self.send(asker, PeerMessage::Taken(number), out);
+                self.send(asker, PeerMessage::Acknowledge(number), out);
             }
             PeerMessage::NotFollowed { number, asker, link, state } => {
-                self.not_followed(link, state, out);
-                self.send(asker, PeerMessage::Taken(number), out);
+                self.on_not_followed(link, state, out);
+                self.send(asker, PeerMessage::Acknowledge(number), out);
             }
-            PeerMessage::Plain(followed, starter) => self.heard_plain(followed, starter, out),
+            PeerMessage::Plain(followed, starter) => self.on_plain(followed, starter, out),
             PeerMessage::Strayed { number, asker, step } => {
-                self.strayed(step, out);
-                self.send(asker, PeerMessage::Taken(number), out);
+                self.on_strayed(step, out);
+                self.send(asker, PeerMessage::Acknowledge(number), out);
             }
-            PeerMessage::Taken(number) => {
+            PeerMessage::Acknowledge(number) => {
                 self.taken(number, out);
             }
-            PeerMessage::Want(state, crawler, home) => self.want(state, crawler, home, out),
+            PeerMessage::Want(state, crawler, home) => self.on_want(state, crawler, home, out),
             PeerMessage::Like(state, crawler, content) => {
                 out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
             }
@@ -213,11 +218,11 @@ impl Peer {
 
     /// Keeps replicas for another controller. The sender finds another replica holder if this
     /// controller is leaving and does not acknowledge.
-    fn on_copy(&mut self, from: Key, number: u64, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+    fn on_replicate(&mut self, from: Key, number: u64, facts: &[Fact], out: &mut Vec<PeerEffect>) {
         if self.takes_copies_of(from) {
             out.extend(facts.iter().cloned().map(PeerEffect::Keep));
             self.keep_copies(facts);
-            self.send(from, PeerMessage::Taken(number), out);
+            self.send(from, PeerMessage::Acknowledge(number), out);
         }
     }
 

@@ -63,7 +63,7 @@ impl Peer {
             && self.member.successors().first().is_none_or(|&next| next < self.me)
     }
 
-    pub(super) fn look_for_the_end(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn check_termination(&mut self, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             return;
         }
@@ -108,14 +108,14 @@ impl Peer {
             return;
         }
         (self.ending.sent, self.ending.rests) = (None, false);
-        self.look_for_the_end(out);
+        self.check_termination(out);
         if self.ending.sent.is_none() {
             // Busy now; when it is idle again it sends the next one.
             self.ending.waiting = None;
         }
     }
 
-    pub(super) fn marker(&mut self, from: Key, marker: Marker, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_marker(&mut self, from: Key, marker: Marker, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             // The leader has not learned of the end.
             self.send(marker.leader, PeerMessage::Finish(self.me), out);
@@ -178,11 +178,11 @@ impl Peer {
 
     fn finish_all(&mut self, members: Vec<Key>, out: &mut Vec<PeerEffect>) {
         self.ending.members = members;
-        self.finish(self.me, out);
+        self.on_finish(self.me, out);
     }
 
     /// Ends the crawl here and tells the successor.
-    pub(super) fn finish(&mut self, leader: Key, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_finish(&mut self, leader: Key, out: &mut Vec<PeerEffect>) {
         if std::mem::replace(&mut self.ending.finished, true) {
             return;
         }

@@ -161,7 +161,7 @@ impl Peer {
         for to in self.keeping.copies_on.clone() {
             numbers.insert(self.owe(
                 To::Member(to),
-                |number| PeerMessage::Copy(number, facts.to_vec()),
+                |number| PeerMessage::Replicate(number, facts.to_vec()),
                 out,
             ));
         }
@@ -197,27 +197,32 @@ impl Peer {
         let facts = self.known.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !facts.is_empty() {
-                self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts.clone()), out);
+                self.owe(
+                    To::Member(to),
+                    |number| PeerMessage::Replicate(number, facts.clone()),
+                    out,
+                );
             }
             self.copy_waiting(to, out);
         }
         // Only now: what waits for a failed holder waits for its successor instead.
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
-            self.owe_nothing(gone, |message| matches!(message, PeerMessage::Copy(..)), out);
+            self.owe_nothing(gone, |message| matches!(message, PeerMessage::Replicate(..)), out);
         }
     }
 
     /// Facts that wait for their replicas are not known yet; they wait for one more replica.
     fn copy_waiting(&mut self, to: Key, out: &mut Vec<PeerEffect>) {
         let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
-            PeerMessage::Copy(_, facts) => Some(facts.clone()),
+            PeerMessage::Replicate(_, facts) => Some(facts.clone()),
             _ => None,
         };
         let waiting = self.keeping.waiting.iter();
         let waiting =
             waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
         for (group, facts) in waiting.collect::<Vec<_>>() {
-            let number = self.owe(To::Member(to), |number| PeerMessage::Copy(number, facts), out);
+            let number =
+                self.owe(To::Member(to), |number| PeerMessage::Replicate(number, facts), out);
             if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
                 numbers.insert(number);
             }
@@ -323,7 +328,7 @@ impl Peer {
     /// A message was acknowledged, or its receiver has failed. Says whether it was awaited.
     pub(super) fn taken(&mut self, number: u64, out: &mut Vec<PeerEffect>) -> bool {
         let Some(owed) = self.keeping.owed.remove(&number) else { return false };
-        if let PeerMessage::Copy(..) = owed.message {
+        if let PeerMessage::Replicate(..) = owed.message {
             self.measure_delay(self.now - owed.since);
         }
         let mut complete = Vec::new();
@@ -343,7 +348,7 @@ impl Peer {
     fn then(&mut self, then: Then, out: &mut Vec<PeerEffect>) {
         match then {
             Then::Acknowledge(done) => self.acknowledge(done, out),
-            Then::Executed(done) => self.executed(done, out),
+            Then::Executed(done) => self.on_durable(done, out),
             Then::GivenUp(state, action, reason) => {
                 if let Some(slot) = self.known.graph().slot(state, action) {
                     self.known.close(slot, reason);
@@ -352,8 +357,10 @@ impl Peer {
                     }
                 }
             }
-            Then::Confirm(member, number) => self.send(member, PeerMessage::Taken(number), out),
-            Then::Leave => self.left(out),
+            Then::Confirm(member, number) => {
+                self.send(member, PeerMessage::Acknowledge(number), out)
+            }
+            Then::Leave => self.depart(out),
         }
     }
 

@@ -52,7 +52,7 @@ fn home(link: ActionSignature) -> StateKey {
 
 impl Peer {
     /// Handles the plain links that were deferred or that changed.
-    pub(super) fn look_at_links(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn advance_links(&mut self, out: &mut Vec<PeerEffect>) {
         for (state, link) in self.known.take_set_aside() {
             self.links.waiting.entry(link).or_default().insert(state);
             self.links.changed.insert(link);
@@ -67,7 +67,7 @@ impl Peer {
     }
 
     /// Reports granted links of own states whose outcome arrived by another message.
-    pub(super) fn look_at_given_links(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn report_granted_links(&mut self, out: &mut Vec<PeerEffect>) {
         let settled = |(&link, &state): (&ActionSignature, &StateKey)| {
             let slot = self.known.graph().slot(state, link)?;
             (self.owns(state) && !self.known.graph().is_open(slot)).then_some((link, state))
@@ -136,7 +136,7 @@ impl Peer {
 
     /// A controller claims a link for a state. A home that is not settled does not answer: the
     /// claimant retries.
-    pub(super) fn claimed(
+    pub(super) fn on_claim(
         &mut self,
         number: u64,
         asker: Key,
@@ -165,7 +165,7 @@ impl Peer {
     }
 
     /// A home asks for the outcome of a link granted to an own state.
-    pub(super) fn due(&mut self, due: &Wish, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_due(&mut self, due: &Wish, out: &mut Vec<PeerEffect>) {
         let &Wish { link, state, ref route } = due;
         if self.is_unsettled() {
             return;
@@ -173,7 +173,7 @@ impl Peer {
         if !self.known.graph().is_full(state)
             && (!route.is_empty() || self.known.graph().initial() == Some(state))
         {
-            self.exists(state, route);
+            self.on_exists(state, route);
             return;
         }
         if self.known.is_aside(state, link) {
@@ -213,7 +213,7 @@ impl Peer {
     }
 
     /// The answer to a claim: the state may follow the link, unless another state did.
-    pub(super) fn answered(
+    pub(super) fn on_claimed(
         &mut self,
         link: ActionSignature,
         state: StateKey,
@@ -272,7 +272,7 @@ impl Peer {
     }
 
     /// As home: the state with the grant gave the link up.
-    pub(super) fn not_followed(
+    pub(super) fn on_not_followed(
         &mut self,
         link: ActionSignature,
         state: StateKey,
@@ -311,12 +311,7 @@ impl Peer {
     }
 
     /// Another controller found out that an action is a plain link.
-    pub(super) fn heard_plain(
-        &mut self,
-        followed: Followed,
-        starter: Key,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<PeerEffect>) {
         if starter != self.me && self.learn_plain(followed.link, out) {
             self.learn_followed(&followed, out);
             self.pass_plain(followed, starter, out);

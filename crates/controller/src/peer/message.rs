@@ -59,7 +59,7 @@ pub enum PeerMessage {
     /// A task of the receiver was done, and its destination is durable (*AckJob*).
     Done(Done),
     /// A task of the receiver was not done.
-    Missed(LeaseRef, JobFailure),
+    TaskFailed(LeaseRef, JobFailure),
     /// A crawler asks for work in a state of the receiver (*ForwardExploration*).
     Seek(Seek),
     /// A search that travels with its request (*ForwardExploration* as printed).
@@ -78,7 +78,7 @@ pub enum PeerMessage {
     /// Collects states of a range that may be lost (*CollectStates*). Goes round the ring.
     Collect(Collect),
     /// Facts to replicate (the *back-up update*).
-    Copy(u64, Vec<Fact>),
+    Replicate(u64, Vec<Fact>),
     /// The receiver owns these states now (*hand-off*).
     HandOff {
         /// To be taken in.
@@ -174,7 +174,7 @@ pub enum PeerMessage {
         step: Transition,
     },
     /// Acknowledges the message with this number.
-    Taken(u64),
+    Acknowledge(u64),
     /// A crawler of that controller asks for the content of a state of the receiver.
     Want(StateKey, CrawlerId, Key),
     /// The content of a state, for a crawler of the receiver.
@@ -467,17 +467,17 @@ pub enum PeerInput {
     /// Hand over and leave the ring.
     Leave,
     /// A message from another controller.
-    Received(Key, Envelope),
+    Message(Key, Envelope),
     /// A crawler's report.
     Report(TaskReport),
     /// A crawler returns a task that it did not begin.
-    Returned(LeaseRef),
+    TaskReturn(LeaseRef),
     /// The crawler that performed a task, of any controller, is lost.
-    Lost(LeaseRef),
+    CrawlerLoss(LeaseRef),
     /// A crawler asks for the content of a state that it is to walk through.
     Want(CrawlerId, StateKey),
     /// A timer fired.
-    Woken(PeerTimer),
+    Timer(PeerTimer),
 }
 
 /// A timer of a controller.
@@ -539,14 +539,14 @@ impl PeerMessage {
             Self::Ring(_) => "ring",
             Self::Reached(_) => "reached",
             Self::Done(_) => "done",
-            Self::Missed(..) => "missed",
+            Self::TaskFailed(..) => "missed",
             Self::Seek(_) | Self::Search(_) => "search",
             Self::Remember(..) => "remember",
             Self::Idle(..) => "idle",
             Self::Learned => "learned",
             Self::Marker(_) | Self::Finish(_) => "marker",
             Self::Collect(_) | Self::Exists { .. } => "collect",
-            Self::Copy(..) => "copy",
+            Self::Replicate(..) => "copy",
             Self::HandOff { .. } | Self::Bequest { .. } => "hand-off",
             Self::Claim { .. }
             | Self::Claimed { .. }
@@ -555,7 +555,7 @@ impl PeerMessage {
             | Self::NotFollowed { .. }
             | Self::Plain(..) => "link",
             Self::Strayed { .. } => "strayed",
-            Self::Taken(_) => "taken",
+            Self::Acknowledge(_) => "taken",
             Self::Want(..) | Self::Like(..) => "content",
         }
     }

@@ -94,12 +94,12 @@ impl Peer {
     }
 
     /// The key after which its range begins, for checkers.
-    pub fn owns_after(&self) -> Option<Key> {
+    pub fn range_start(&self) -> Option<Key> {
         self.ranges.after
     }
 
     /// Adapts the owned range to the present neighbours.
-    pub(super) fn look_at_ring(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn adapt_range(&mut self, out: &mut Vec<PeerEffect>) {
         match self.ranges.phase {
             Phase::Joining if self.member.is_inside() => {
                 self.ranges.phase = Phase::AwaitingHandOff;
@@ -115,7 +115,7 @@ impl Peer {
             Phase::Leaving if self.member.is_inside() => {
                 match self.member.successors().first().copied() {
                     Some(successor) => self.change_heir(successor, out),
-                    None => self.left(out),
+                    None => self.depart(out),
                 }
             }
             Phase::Leaving => {}
@@ -134,7 +134,7 @@ impl Peer {
         let given_to = now.and_then(comes_in);
         if let Some(after) = now.filter(|_| given_to.is_none()) {
             let taken_over = before.filter(|was| was.is_between(after, self.me));
-            self.doubt(after, taken_over.unwrap_or(self.me));
+            self.mark_unreconciled(after, taken_over.unwrap_or(self.me));
         }
         let mut given =
             Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
@@ -143,7 +143,7 @@ impl Peer {
             if self.known.ownership().is_own(state) && !self.owns(key) {
                 given.add(self, key, state);
             }
-            self.own_or_not(key);
+            self.update_ownership(key);
         }
         let Some(after) = now else { return };
         if let Some(before) = given_to {
@@ -171,7 +171,7 @@ impl Peer {
     }
 
     /// Marks a state as owned or not, by its key.
-    pub(super) fn own_or_not(&mut self, key: StateKey) {
+    pub(super) fn update_ownership(&mut self, key: StateKey) {
         let own = self.owns(key);
         let was =
             self.known.graph().find(key).is_some_and(|state| self.known.ownership().is_own(state));
@@ -191,13 +191,13 @@ impl Peer {
             if self.owns(to) && !self.known.graph().is_full(to) {
                 let step = Transition { from: key, action, to };
                 let route: Route = route_of(facts).iter().copied().chain([step]).collect();
-                self.exists(to, &route);
+                self.on_exists(to, &route);
             }
         }
     }
 
     /// The previous owner hands over a range.
-    pub(super) fn handed_over(
+    pub(super) fn on_hand_off(
         &mut self,
         after: Key,
         settled: bool,
@@ -235,11 +235,11 @@ impl Peer {
         self.ranges.after = self.member.range_start();
         let incomplete = self.ranges.after.filter(|_| given != Some(true));
         if let Some(after) = incomplete {
-            self.doubt(after, self.me);
+            self.mark_unreconciled(after, self.me);
         }
         let states: Vec<StateKey> = self.known.graph().all().map(|(key, _)| key).collect();
         for key in states {
-            self.own_or_not(key);
+            self.update_ownership(key);
         }
         if let Some(after) = incomplete {
             self.start_collecting(after, out);
@@ -268,7 +268,7 @@ impl Peer {
         }
         for (key, route) in there {
             if self.owns(key) {
-                self.exists(key, &route);
+                self.on_exists(key, &route);
             } else {
                 self.owe_existence(key, route, out);
             }
@@ -277,7 +277,7 @@ impl Peer {
 
     /// Marks the keys after one up to another as unreconciled. Assigning there before all members
     /// were asked would repeat work.
-    fn doubt(&mut self, after: Key, upto: Key) {
+    fn mark_unreconciled(&mut self, after: Key, upto: Key) {
         let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
         self.known.set_unreconciled(Some((after, upto)));
@@ -285,9 +285,9 @@ impl Peer {
 
     /// Reconciles the whole range: this controller paused, or a member did not know of it. Another
     /// controller may have taken over its range meanwhile.
-    pub(super) fn may_be_stood_in_for(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn reconcile_after_pause(&mut self, out: &mut Vec<PeerEffect>) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
-            self.doubt(after, self.me);
+            self.mark_unreconciled(after, self.me);
             // A collection that is under way does not count: its answers may be older.
             self.start_collecting(after, out);
         }
@@ -399,11 +399,16 @@ impl Peer {
     }
 
     /// Adds what is known here and forwards a collection, or takes it in when it is back.
-    pub(super) fn collect(&mut self, from: Key, mut collect: Collect, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_collect(
+        &mut self,
+        from: Key,
+        mut collect: Collect,
+        out: &mut Vec<PeerEffect>,
+    ) {
         collect.gaps |= self.ranges.after != Some(from);
         if collect.by == self.me {
             if self.ranges.collecting.is_some_and(|(number, _)| number == collect.number) {
-                self.collected(collect, out);
+                self.on_collected(collect, out);
             }
             return;
         }
@@ -454,13 +459,13 @@ impl Peer {
                 self.send(collect.by, PeerMessage::Collect(collect), out);
             }
             Some(next) => self.send(next, PeerMessage::Collect(collect), out),
-            None if self.is_alone() => self.collected(collect, out),
+            None if self.is_alone() => self.on_collected(collect, out),
             // It has lost its successors and will find others. The collector retries.
             None => {}
         }
     }
 
-    fn collected(&mut self, collect: Collect, out: &mut Vec<PeerEffect>) {
+    fn on_collected(&mut self, collect: Collect, out: &mut Vec<PeerEffect>) {
         if collect.gaps {
             // A member was missed: collect again once its neighbours know of it.
             out.push(PeerEffect::Wake(
@@ -479,7 +484,7 @@ impl Peer {
         }
         for (key, route) in collect.seen {
             if self.owns(key) {
-                self.exists(key, &route);
+                self.on_exists(key, &route);
             } else {
                 self.owe_existence(key, route, out);
             }
@@ -500,7 +505,7 @@ impl Peer {
     }
 
     /// Takes in that an own state exists; it may have been lost.
-    pub(super) fn exists(&mut self, key: StateKey, route: &Route) {
+    pub(super) fn on_exists(&mut self, key: StateKey, route: &Route) {
         self.known.begin(route.first().map_or(key, |step| step.from));
         let state = self.known.set_owned(key, self.owns(key));
         self.known.learn_route(state, route);
@@ -516,7 +521,7 @@ impl Peer {
     }
 
     /// Takes in that a member failed.
-    pub(super) fn gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_member_gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
         self.note_failure();
         self.known.forget_owner(member);
         self.told_to.remove(&member);
@@ -525,7 +530,7 @@ impl Peer {
         let leaving = self.ranges.is_leaving();
         self.owe_nothing(
             member,
-            |message| !matches!(message, PeerMessage::Copy(..)) && !leaving,
+            |message| !matches!(message, PeerMessage::Replicate(..)) && !leaving,
             out,
         );
     }
@@ -547,7 +552,7 @@ impl Peer {
             return;
         }
         let Some(&heir) = self.member.successors().first() else {
-            self.left(out);
+            self.depart(out);
             return;
         };
         let mut given = Handover::default();
@@ -567,7 +572,7 @@ impl Peer {
     }
 
     /// Leaves, now that everything is handed over.
-    pub(super) fn left(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn depart(&mut self, out: &mut Vec<PeerEffect>) {
         self.ring(|member, effects| member.handle(ring::RingInput::Leave, effects), out);
         out.push(PeerEffect::Left);
     }

@@ -162,7 +162,7 @@ impl Peer {
             if let Some(Fact::State { key, .. }) = group.first()
                 && self.known.graph().initial().is_some()
             {
-                self.own_or_not(*key);
+                self.update_ownership(*key);
             }
         }
     }

@@ -19,7 +19,7 @@ const DECAY: u64 = 64;
 
 impl Peer {
     /// Forwards a crawler's report to the owner of the state that the crawler stands in.
-    pub(super) fn report(&mut self, report: TaskReport, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_report(&mut self, report: TaskReport, out: &mut Vec<PeerEffect>) {
         self.parked.remove(&report.crawler);
         match &report.at {
             Some(at) => {
@@ -31,7 +31,7 @@ impl Peer {
             }
             None => {
                 if let (Some(task), Some(reason)) = (report.task, report.failed) {
-                    self.send(task.by, PeerMessage::Missed(task, reason), out);
+                    self.send(task.by, PeerMessage::TaskFailed(task, reason), out);
                 }
                 let asking = WorkRequest {
                     crawler: report.crawler,
@@ -45,7 +45,7 @@ impl Peer {
     }
 
     /// A crawler reached an own state.
-    pub(super) fn reached(&mut self, report: &TaskReport, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_reached(&mut self, report: &TaskReport, out: &mut Vec<PeerEffect>) {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
             Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
@@ -81,7 +81,7 @@ impl Peer {
             _ => None,
         };
         if let (Some(task), Some(reason)) = (report.task, report.failed) {
-            self.send(task.by, PeerMessage::Missed(task, reason), out);
+            self.send(task.by, PeerMessage::TaskFailed(task, reason), out);
         }
         if new {
             // Perhaps it was known before and lost.
@@ -109,7 +109,7 @@ impl Peer {
     }
 
     /// Answers a crawler's request for the content of a state, or forwards it to the owner.
-    pub(super) fn want(
+    pub(super) fn on_want(
         &mut self,
         state: StateKey,
         crawler: CrawlerId,
@@ -142,7 +142,7 @@ impl Peer {
     }
 
     /// A task was done: one leased here, or one in a state that is owned here now.
-    pub(super) fn done(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_done(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if done.task.by == self.me {
             self.overdue.remove(&done.task.job);
         }
@@ -195,7 +195,7 @@ impl Peer {
     }
 
     /// Takes in a transition that is durable, with all its replicas.
-    pub(super) fn executed(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_durable(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
         if !self.owns(done.step.from) {
             // The state was handed over while its replicas were made: its new owner must learn of
             // it.
@@ -233,14 +233,14 @@ impl Peer {
     }
 
     /// An action of an own state led to another destination than before.
-    pub(super) fn strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
         self.known.learn_stray(step);
         let Transition { from, action, to } = step;
         self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
     }
 
     /// A task failed, or is overdue.
-    pub(super) fn missed(
+    pub(super) fn on_task_failed(
         &mut self,
         answer: LeaseRef,
         reason: JobFailure,

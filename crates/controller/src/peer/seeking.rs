@@ -61,7 +61,7 @@ impl Peer {
                     Some(search) => search.resume(asking, self.me),
                     None => Search::new(asking, self.me, initial),
                 };
-                self.search_on(search, out);
+                self.on_search(search, out);
                 true
             }
         }
@@ -127,7 +127,7 @@ impl Peer {
     }
 
     /// Another controller sends a crawler to an own state.
-    pub(super) fn sought(&mut self, mut seek: Seek, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_seek(&mut self, mut seek: Seek, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             out.push(PeerEffect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
@@ -165,7 +165,7 @@ impl Peer {
     }
 
     /// Continues a search that travels.
-    pub(super) fn search_on(&mut self, mut search: Search, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_search(&mut self, mut search: Search, out: &mut Vec<PeerEffect>) {
         if self.ending.finished {
             out.push(PeerEffect::Tell(search.asking.crawler, ToCrawler::Finished));
             return;
@@ -274,7 +274,7 @@ impl Peer {
     }
 
     /// A request for work comes round to this controller.
-    pub(super) fn idle(
+    pub(super) fn on_idle(
         &mut self,
         asking: WorkRequest,
         starter: Key,

@@ -16,11 +16,11 @@ pub enum CoordinatorInput {
     /// Begin or resume.
     Start,
     /// A node reports.
-    Told(NodeReport),
+    Report(NodeReport),
     /// A node is lost.
-    Lost(CrawlerId),
+    NodeLoss(CrawlerId),
     /// A timer fired.
-    Woken(CoordinatorTimer),
+    Timer(CoordinatorTimer),
 }
 
 /// A timer of the coordinator.
@@ -218,19 +218,19 @@ impl Coordinator {
             CoordinatorInput::Start => {
                 out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Told(tell) => self.told(now, tell, out),
-            CoordinatorInput::Lost(crawler) => {
+            CoordinatorInput::Report(tell) => self.on_report(now, tell, out),
+            CoordinatorInput::NodeLoss(crawler) => {
                 if let Some(known) = self.crawlers.remove(&crawler) {
                     self.free.extend(known.shares);
                     self.ask_others(crawler);
                 }
             }
-            CoordinatorInput::Woken(CoordinatorTimer::Gather) if self.begun => {}
-            CoordinatorInput::Woken(CoordinatorTimer::Gather) if self.crawlers.is_empty() => {
+            CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.begun => {}
+            CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.crawlers.is_empty() => {
                 out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Woken(CoordinatorTimer::Gather) => self.begin(out),
-            CoordinatorInput::Woken(CoordinatorTimer::Silence) => {
+            CoordinatorInput::Timer(CoordinatorTimer::Gather) => self.begin(out),
+            CoordinatorInput::Timer(CoordinatorTimer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
                     out.push(CoordinatorEffect::Wake(
@@ -248,7 +248,7 @@ impl Coordinator {
         out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
     }
 
-    fn told(&mut self, now: u64, tell: NodeReport, out: &mut Vec<CoordinatorEffect>) {
+    fn on_report(&mut self, now: u64, tell: NodeReport, out: &mut Vec<CoordinatorEffect>) {
         if self.finished {
             out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
             return;

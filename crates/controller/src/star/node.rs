@@ -32,7 +32,7 @@ pub enum NodeInput {
     /// The job was not begun, for a reason outside the application.
     NotBegun,
     /// The coordinator answers.
-    Received(ToNode),
+    Message(ToNode),
     /// Time has passed: repeat an unanswered report, and report what waits.
     Remind,
     /// The crawler has another id from now on, and stands nowhere.
@@ -135,15 +135,15 @@ impl StarNode {
         let mut say = false;
         match input {
             NodeInput::Start => say = true,
-            NodeInput::Loaded(at, content) => self.loaded(&at, content),
+            NodeInput::Loaded(at, content) => self.on_loaded(&at, content),
             NodeInput::NotLoaded => out.push(NodeEffect::Load),
-            NodeInput::Performed(performed) => self.performed(performed),
+            NodeInput::Performed(performed) => self.on_performed(performed),
             NodeInput::NotBegun => self.abandon(),
-            NodeInput::Received(ToNode::Finished) => {
+            NodeInput::Message(ToNode::Finished) => {
                 out.push(NodeEffect::Finished);
                 return;
             }
-            NodeInput::Received(ToNode::News(news)) => self.received(news, out),
+            NodeInput::Message(ToNode::News(news)) => self.on_news(news, out),
             NodeInput::Remind => {
                 let unsaid = !self.unsaid.found.is_empty() || !self.unsaid.executed.is_empty();
                 say = self.said.is_some() || unsaid;
@@ -166,7 +166,7 @@ impl StarNode {
         self.explorer.as_mut().expect("the URL was loaded")
     }
 
-    fn received(&mut self, news: News, out: &mut Vec<NodeEffect>) {
+    fn on_news(&mut self, news: News, out: &mut Vec<NodeEffect>) {
         // An answer to an older report: the newer one is answered too.
         if self.said.is_none() || news.number != self.number {
             return;
@@ -189,7 +189,7 @@ impl StarNode {
         }
     }
 
-    fn loaded(&mut self, at: &Sighting, content: Option<ContentId>) {
+    fn on_loaded(&mut self, at: &Sighting, content: Option<ContentId>) {
         self.busy = false;
         let here = found(at, None, content);
         // All nodes share the initial state of the first one.
@@ -288,7 +288,7 @@ impl StarNode {
         self.set_aside(found.key, &found.actions);
     }
 
-    fn performed(&mut self, performed: Performed) {
+    fn on_performed(&mut self, performed: Performed) {
         self.busy = false;
         let (slot, job) = self.doing.take().expect("it was doing something");
         let Performed { outcome, spent, content } = performed;

@@ -75,11 +75,11 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         PeerMessage::HandOff { facts, .. }
         | PeerMessage::Bequest { facts, .. }
         | PeerMessage::Exists { facts, .. }
-        | PeerMessage::Copy(_, facts) => of(facts),
+        | PeerMessage::Replicate(_, facts) => of(facts),
         PeerMessage::Like(_, _, content) => content.iter().copied().collect(),
         PeerMessage::Ring(_)
         | PeerMessage::Done(_)
-        | PeerMessage::Missed(..)
+        | PeerMessage::TaskFailed(..)
         | PeerMessage::Seek(_)
         | PeerMessage::Search(_)
         | PeerMessage::Remember(..)
@@ -94,7 +94,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         | PeerMessage::NotFollowed { .. }
         | PeerMessage::Plain(..)
         | PeerMessage::Strayed { .. }
-        | PeerMessage::Taken(_)
+        | PeerMessage::Acknowledge(_)
         | PeerMessage::Want(..) => Vec::new(),
     }
 }
@@ -105,7 +105,7 @@ pub fn acknowledges(envelope: &Envelope) -> bool {
         || matches!(
             envelope.message,
             PeerMessage::Done(_)
-                | PeerMessage::Taken(_)
+                | PeerMessage::Acknowledge(_)
                 | PeerMessage::Finish(_)
                 | PeerMessage::Marker(_)
         )

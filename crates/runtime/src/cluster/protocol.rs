@@ -400,7 +400,7 @@ mod tests {
             Fact::Stray { from, action, to: from },
             Fact::GivenUp { from, action: link, reason: JobFailure::Hung },
         ];
-        let envelope = Envelope::new(Some(from), PeerMessage::Copy(3, facts));
+        let envelope = Envelope::new(Some(from), PeerMessage::Replicate(3, facts));
         let blob = Blob { content: ContentId(9), bytes: vec![1; 40] };
         let report = TaskReport { content: Some(ContentId(9)), ..TaskReport::new(CrawlerId(5), 6) };
         vec![

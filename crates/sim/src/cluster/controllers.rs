@@ -11,8 +11,8 @@ use super::{Cluster, RingEvent, checks, live_nodes};
 /// Whether an input only maintains the ring. Such inputs are neither queued nor traced.
 pub(super) fn maintains_ring(input: &PeerInput) -> bool {
     match input {
-        PeerInput::Received(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
-        PeerInput::Woken(timer) => {
+        PeerInput::Message(_, envelope) => matches!(envelope.message, PeerMessage::Ring(_)),
+        PeerInput::Timer(timer) => {
             matches!(timer, PeerTimer::Stabilise | PeerTimer::Fingers | PeerTimer::Silent(_))
         }
         _ => false,
@@ -24,7 +24,7 @@ impl Cluster<'_> {
     /// Messages that maintain the ring overtake the others: the ring must not take a controller
     /// with a long queue for dead.
     pub(super) fn on_input_arrived(&mut self, node: usize, input: PeerInput) {
-        if let PeerInput::Received(from, _) = &input
+        if let PeerInput::Message(from, _) = &input
             && let Some(&sender) = self.node_of.get(from)
             && self.nodes[sender].side != self.nodes[node].side
         {
@@ -41,7 +41,8 @@ impl Cluster<'_> {
 
     /// Gives a controller an input and applies its effects.
     pub(super) fn on_input(&mut self, node: usize, input: PeerInput) {
-        if let PeerInput::Received(_, Envelope { message: PeerMessage::Taken(number), .. }) = &input
+        if let PeerInput::Message(_, Envelope { message: PeerMessage::Acknowledge(number), .. }) =
+            &input
             && let Some(sent) = self.replicas_sent.remove(&(node, *number))
         {
             self.env.counts.replication_time += self.env.now() - sent;
@@ -84,7 +85,7 @@ impl Cluster<'_> {
                 self.acknowledged.insert((step.from, step.action));
             }
             PeerEffect::Wake(timer, time) => {
-                let input = PeerInput::Woken(timer);
+                let input = PeerInput::Timer(timer);
                 self.env.events.schedule(time, RingEvent::InputHandled(node, input));
             }
             PeerEffect::Left => self.detach_crawlers(node),
@@ -97,12 +98,12 @@ impl Cluster<'_> {
 
     fn send(&mut self, node: usize, to: Key, envelope: Envelope) {
         self.env.counts.add_message(envelope.message.kind());
-        if let PeerMessage::Copy(number, _) = envelope.message {
+        if let PeerMessage::Replicate(number, _) = envelope.message {
             self.replicas_sent.entry((node, number)).or_insert(self.env.now());
         }
         if let Some(&receiver) = self.node_of.get(&to) {
             let latency = self.env.draw_latency() * self.nodes[receiver].slowness;
-            let input = PeerInput::Received(self.nodes[node].key, envelope);
+            let input = PeerInput::Message(self.nodes[node].key, envelope);
             self.env.events.schedule(latency, RingEvent::InputArrived(receiver, input));
         }
     }
@@ -115,7 +116,7 @@ impl Cluster<'_> {
             self.env.counts.add_message("learned");
             let hints = hints.to_vec();
             let envelope = Envelope { initial, hints, ..Envelope::new(None, PeerMessage::Learned) };
-            let input = PeerInput::Received(from, envelope);
+            let input = PeerInput::Message(from, envelope);
             self.env.events.schedule(0, RingEvent::InputHandled(receiver, input));
         }
     }

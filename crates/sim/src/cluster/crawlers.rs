@@ -72,7 +72,7 @@ impl Cluster<'_> {
         let envelope = Envelope::new(None, PeerMessage::Done(done));
         if let Some(&node) = self.node_of.get(&by) {
             let latency = self.env.draw_latency();
-            let input = PeerInput::Received(by, envelope);
+            let input = PeerInput::Message(by, envelope);
             self.env.events.schedule(latency, RingEvent::InputArrived(node, input));
         }
         true
@@ -115,7 +115,7 @@ impl Cluster<'_> {
         let number = receiver.report.number;
         if task.number != number || receiver.task.is_some() {
             if let Some(&node) = self.node_of.get(&task.id.by) {
-                let returned = PeerInput::Returned(task.id);
+                let returned = PeerInput::TaskReturn(task.id);
                 self.env.send("returned", RingEvent::InputArrived(node, returned));
             }
             return;

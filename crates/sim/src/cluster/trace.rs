@@ -18,7 +18,7 @@ impl Cluster<'_> {
     pub(super) fn describe(&self, event: &RingEvent) -> Option<String> {
         let line = match event {
             RingEvent::InputArrived(_, input) if maintains_ring(input) => return None,
-            RingEvent::InputArrived(node, PeerInput::Received(from, envelope)) => {
+            RingEvent::InputArrived(node, PeerInput::Message(from, envelope)) => {
                 let from = self.node_of.get(from).map(|from| format!("controller {from}"));
                 let from = from.unwrap_or_default();
                 format!("controller {node} receives from {from}: {:?}", envelope.message)
@@ -26,7 +26,7 @@ impl Cluster<'_> {
             RingEvent::InputArrived(node, input) => {
                 format!("controller {node} receives from a crawler: {input:?}")
             }
-            RingEvent::InputHandled(node, input @ PeerInput::Woken(timer))
+            RingEvent::InputHandled(node, input @ PeerInput::Timer(timer))
                 if !maintains_ring(input) =>
             {
                 format!("controller {node} handles timer {timer:?}")

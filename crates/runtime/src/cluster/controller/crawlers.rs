@@ -81,7 +81,7 @@ impl Dispatcher {
             self.crawlers.unanswered.remove(&crawler);
             self.on_crawler_lost(crawl, crawler);
             if let Some((crawl, task)) = self.crawlers.under_way.remove(&crawler) {
-                self.handle_peer(crawl, PeerInput::Lost(task));
+                self.handle_peer(crawl, PeerInput::CrawlerLoss(task));
             }
         }
         let tabs = process.tabs.len();
@@ -261,7 +261,7 @@ impl Dispatcher {
     fn on_returned(&mut self, crawl: CrawlId, task: LeaseRef) {
         self.crawlers.under_way.retain(|_, (_, under_way)| *under_way != task);
         if task.by == self.me {
-            self.handle_peer(crawl, PeerInput::Returned(task));
+            self.handle_peer(crawl, PeerInput::TaskReturn(task));
         } else {
             self.send_to(task.by, &Between::Returned(crawl, task));
         }

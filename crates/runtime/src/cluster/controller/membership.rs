@@ -409,7 +409,7 @@ impl Dispatcher {
             Between::Crawl(id, spec) => self.on_crawl(from, id, spec),
             Between::Peer(id, envelope, blobs) => {
                 self.keep_blobs_of(link, blobs);
-                self.handle_peer(id, PeerInput::Received(from, envelope));
+                self.handle_peer(id, PeerInput::Message(from, envelope));
             }
             Between::ForCrawler(id, crawler, message, blobs) => {
                 self.disk.keep_blobs(blobs);
@@ -419,7 +419,7 @@ impl Dispatcher {
                 self.disk.keep_blobs(blobs);
                 self.on_kept(from, id, facts, last);
             }
-            Between::Returned(id, task) => self.handle_peer(id, PeerInput::Returned(task)),
+            Between::Returned(id, task) => self.handle_peer(id, PeerInput::TaskReturn(task)),
             Between::Probe(number, order) => {
                 self.probe_for(order, Asker::Controller(from, number));
             }
@@ -434,12 +434,12 @@ impl Dispatcher {
             Between::Blobs(blobs) => self.keep_blobs_of(link, blobs),
             Between::NodeReport(id, report, blobs) => {
                 self.keep_blobs_of(link, blobs);
-                self.handle_coordinator(id, CoordinatorInput::Told(report));
+                self.handle_coordinator(id, CoordinatorInput::Report(report));
             }
             Between::News(id, crawler, news) => self.send_news(id, crawler, news),
             Between::Want(id, crawler, state) => self.describe(id, crawler, state),
             Between::Gone(id, crawler) => {
-                self.handle_coordinator(id, CoordinatorInput::Lost(crawler));
+                self.handle_coordinator(id, CoordinatorInput::NodeLoss(crawler));
             }
             Between::Leaving => {
                 if let Some(known) = self.membership.members.get_mut(&from) {

@@ -130,7 +130,7 @@ impl Dispatcher {
         let crawler = report.crawler;
         match self.coordinator_of(crawl) {
             Some(CoordinatorPlace::Here) => {
-                self.handle_coordinator(crawl, CoordinatorInput::Told(report));
+                self.handle_coordinator(crawl, CoordinatorInput::Report(report));
             }
             Some(CoordinatorPlace::Another(key)) => {
                 let wanted: Vec<ContentId> = report.contents().collect();
@@ -159,7 +159,7 @@ impl Dispatcher {
         }
         match self.coordinator_of(crawl) {
             Some(CoordinatorPlace::Here) => {
-                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler));
+                self.handle_coordinator(crawl, CoordinatorInput::NodeLoss(crawler));
             }
             Some(CoordinatorPlace::Another(key)) => {
                 _ = self.send_to(key, &Between::Gone(crawl, crawler));
@@ -179,7 +179,7 @@ impl Dispatcher {
             let gone =
                 coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
             for crawler in gone.collect::<Vec<_>>() {
-                self.handle_coordinator(crawl, CoordinatorInput::Lost(crawler));
+                self.handle_coordinator(crawl, CoordinatorInput::NodeLoss(crawler));
             }
         }
     }

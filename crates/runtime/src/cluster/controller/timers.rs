@@ -44,9 +44,9 @@ impl Dispatcher {
             && let Some(Reverse((_, _, crawl, timer))) = self.timers.queue.pop()
         {
             match timer {
-                CrawlTimer::Peer(timer) => self.handle_peer(crawl, PeerInput::Woken(timer)),
+                CrawlTimer::Peer(timer) => self.handle_peer(crawl, PeerInput::Timer(timer)),
                 CrawlTimer::Coordinator(timer) => {
-                    self.handle_coordinator(crawl, CoordinatorInput::Woken(timer));
+                    self.handle_coordinator(crawl, CoordinatorInput::Timer(timer));
                 }
             }
         }

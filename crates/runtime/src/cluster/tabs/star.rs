@@ -93,7 +93,7 @@ impl<'a> StarJobs<'a> {
         let mut effects = Vec::new();
         for news in self.news.drain(..) {
             (self.awaits_answer, self.attempts) = (false, 0);
-            self.node.handle(NodeInput::Received(news), &mut effects);
+            self.node.handle(NodeInput::Message(news), &mut effects);
         }
         if let Some(result) = self.result.take() {
             self.node.handle(result, &mut effects);
