@@ -88,7 +88,7 @@ impl<'a> Fleet<'a> {
                 ControllerEffect::Keep(fact) => self.facts.push(fact),
                 ControllerEffect::Rest { .. } => {}
                 ControllerEffect::Finished { complete, stopped_by } => {
-                    self.finished = Some((complete, stopped_by))
+                    self.finished = Some((complete, stopped_by));
                 }
             }
         }

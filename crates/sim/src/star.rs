@@ -156,7 +156,7 @@ impl<'a> Star<'a> {
         for effect in effects {
             match effect {
                 CoordinatorEffect::Answer(crawler, message) => {
-                    self.send("news", crawler, StarEvent::NodeMessage(crawler, message));
+                    self.send("news", crawler, &StarEvent::NodeMessage(crawler, message));
                 }
                 CoordinatorEffect::Wake(timer, time) => {
                     self.env.events.schedule(time, StarEvent::CoordinatorTimer(timer));
@@ -185,7 +185,7 @@ impl<'a> Star<'a> {
                 NodeEffect::Load => self.begin(crawler, None),
                 NodeEffect::Perform(job) => self.begin(crawler, Some(job)),
                 NodeEffect::Send(report) => {
-                    self.send("told", crawler, StarEvent::ReportArrived(report));
+                    self.send("told", crawler, &StarEvent::ReportArrived(report));
                 }
                 NodeEffect::Finished => {}
             }
@@ -193,7 +193,7 @@ impl<'a> Star<'a> {
     }
 
     /// Sends a message between the coordinator and a crawler. It may be lost or duplicated.
-    fn send(&mut self, kind: &'static str, crawler: CrawlerId, delivery: StarEvent) {
+    fn send(&mut self, kind: &'static str, crawler: CrawlerId, delivery: &StarEvent) {
         self.env.counts.add_message(kind);
         let latency = self.env.draw_latency();
         if let Some(crawler) = self.crawlers.get_mut(&crawler) {
@@ -333,7 +333,7 @@ impl<'a> Star<'a> {
             let target = self.coordinator.target(key, signature_of(action))?;
             Some((action, world.state(target)))
         };
-        let found = self.coordinator.states().into_iter().map(|found| {
+        let found = self.coordinator.states().iter().map(|found| {
             let state = world.state(found.key);
             let actions = world.from(state).iter().map(|&(action, _)| action);
             (state, actions.filter_map(|action| executed(found.key, action)).collect())

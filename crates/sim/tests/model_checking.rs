@@ -309,7 +309,7 @@ impl Checked {
                 self.tell(snapshot, at, PeerInput::Received(from, envelope));
             }
             (Party::Controller(at), Message::Report(report)) => {
-                self.tell(snapshot, at, PeerInput::Report(report))
+                self.tell(snapshot, at, PeerInput::Report(report));
             }
             (Party::Controller(at), Message::Returned(answer)) => {
                 self.tell(snapshot, at, PeerInput::Returned(answer));
