@@ -32,8 +32,10 @@ use crate::probe::{self, NoLook, NoPage};
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, FoundPage, Store, StoreError, StoreWriter, WriterEvent};
+use details::{LocalDetails, pages_of};
 use jobs::{AssignedJobs, LocalJobs};
 
+mod details;
 mod jobs;
 
 pub use crate::summary::{CrawlProgress, CrawlSummary};
@@ -114,6 +116,7 @@ impl Lane {
 struct Driver {
     controller: Controller,
     writer: StoreWriter,
+    details: Arc<LocalDetails>,
     lanes: BTreeMap<CrawlerId, Lane>,
     pages: SharedPageIndex,
     pace: Pace,
@@ -124,8 +127,8 @@ struct Driver {
 }
 
 /// The driver as the threads share it. The thread that reports also carries out what follows, so
-/// that no other thread has to wake. Lock order: driver, then page index; no lock is held while
-/// anything is awaited.
+/// that no other thread has to wake. Lock order: driver, then page index, then details; no lock is
+/// held while anything is awaited.
 struct SharedDriver {
     driver: Mutex<Driver>,
     /// Notified when the crawl is over.
@@ -266,10 +269,12 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
         // The driver may have ended already.
         let _ = written.send(progress);
     })?;
+    let details = Arc::new(LocalDetails::new(store));
     let driver = Driver {
         before: controller.known().spent(),
         controller,
         writer,
+        details: details.clone(),
         lanes: BTreeMap::new(),
         pages: pages.clone(),
         pace: Pace::new(learned.reset_cost),
@@ -282,7 +287,7 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
         url: settings.url.as_str().into(),
         agent,
         pages,
-        details: Arc::new(store),
+        details,
         screenshots: settings.screenshots,
     };
     Ok(Prepared { driver, context, browsers, tabs: settings.tabs, writes })
@@ -448,7 +453,11 @@ impl Driver {
             }
         }
         if batch != Batch::default() {
+            let pages = pages_of(&batch.states);
             let ticket = self.append(batch);
+            if let Some(ticket) = ticket {
+                self.details.keep(ticket, pages);
+            }
             if let (Some(lane), Some(ticket)) =
                 (crawler.and_then(|id| self.lanes.get_mut(&id)), ticket)
             {
@@ -492,6 +501,7 @@ impl Driver {
         match event {
             WriterEvent::Failed(error) => self.trouble = Some(error.into()),
             WriterEvent::Durable(ticket) => {
+                self.details.on_durable(ticket);
                 for lane in self.lanes.values_mut() {
                     lane.unwritten.retain(|&other| other > ticket);
                     lane.send_waiting();
