@@ -358,7 +358,7 @@ impl Peer {
                 }
             }
             Then::Confirm(member, number) => {
-                self.send(member, PeerMessage::Acknowledge(number), out)
+                self.send(member, PeerMessage::Acknowledge(number), out);
             }
             Then::Leave => self.depart(out),
         }
