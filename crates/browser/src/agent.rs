@@ -9,12 +9,12 @@ pub mod script;
 /// The settings of the agent, the same for every document of a tab.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentSettings {
-    /// The property of the window that holds the agent; drawn for every browser, so that no page
-    /// knows it.
+    /// The property of the window that holds the agent. It is random for each browser, so that no
+    /// page can guess it.
     pub secret: String,
     /// The origin whose pages belong to the application.
     pub origin: String,
-    /// The host for whose answers a page is waited for; its subdomains count too.
+    /// A page settles only when its requests to this host, or to a subdomain, are answered.
     pub site: String,
     /// The seed of `Math.random`.
     pub seed: u32,
@@ -28,11 +28,11 @@ pub struct AgentSettings {
     pub ignore: String,
     /// Regions that change from load to load.
     pub masks: Vec<Blank>,
-    /// Addresses whose requests do not end: a page is not waited for because of them.
+    /// Addresses whose requests never end: settling does not wait for them.
     pub endless: Vec<String>,
-    /// Whether argiope watches where navigations lead; until then the agent holds them.
+    /// Whether argiope intercepts navigations. Until it does, the agent holds them back.
     pub guarded: bool,
-    /// Whether the tab makes frames. A page that waits for one needs a tab that does.
+    /// Whether the tab renders animation frames. A page that waits for one needs such a tab.
     pub frames: bool,
 }
 
@@ -127,18 +127,25 @@ pub(crate) struct StepRequest<'a> {
 /// How a call of the agent ended.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct RunAnswer {
+    /// The number of steps that were performed.
     pub done: usize,
+    /// The element of the next step is not on the page.
     pub missing: bool,
     pub raw: Raw,
     pub settled: bool,
+    /// Each note is its kind and its texts.
     pub notes: Vec<Vec<String>>,
+    /// The notes of each step marked `first`, except the last one.
     pub passed: Vec<Vec<Vec<String>>>,
+    /// The address of the link that the last step followed, if no script handled the click.
     pub link: Option<String>,
+    /// The page is about to navigate.
     pub leaving: bool,
-    /// The agent holds a navigation until argiope watches.
+    /// The agent holds a navigation until argiope intercepts it.
     pub held: bool,
-    /// The page waits for a frame, and the tab makes none.
+    /// The page waits for an animation frame, and the tab renders none.
     pub unframed: bool,
+    /// Addresses of requests that do not end.
     pub endless: Vec<String>,
 }
 

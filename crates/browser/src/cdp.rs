@@ -291,7 +291,7 @@ pub struct Evaluate<'a> {
     /// Answers with the value as JSON instead of a reference to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub return_by_value: bool,
-    /// An exception is answered, but not reported to the page.
+    /// An exception is answered, but neither reported as an event nor a reason to pause.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
 }

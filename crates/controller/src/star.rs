@@ -11,9 +11,9 @@
 //!
 //! The coordinator is a single point of failure; the ring ([`peer`](crate::peer)) has none.
 //!
-//! Messages may be lost or repeated. A node repeats an unanswered report under a new number, with
-//! how much it has heard and which shares it holds; the answer begins there. Reported facts only
-//! grow.
+//! Messages may be lost or repeated. A node repeats an unanswered report under a new number. Each
+//! report says how much the node has learned and which shares it holds, so an answer carries
+//! exactly what is missing. Reported facts only grow. Names in italics are the paper's.
 
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
@@ -77,11 +77,11 @@ pub struct HeardUpTo {
 pub struct NodeReport {
     /// The crawler of the node.
     pub crawler: CrawlerId,
-    /// Counts its reports, from one.
+    /// Counts its reports; set when it is sent, from one.
     pub number: u64,
     /// How much it has learned.
     pub heard: HeardUpTo,
-    /// The shares that it believes to hold.
+    /// The shares that it holds, as far as it knows.
     pub shares: Vec<usize>,
     /// States that it found (*SendNewStateToCoordinator*).
     pub found: Vec<FoundState>,
@@ -97,7 +97,7 @@ pub struct NodeReport {
 }
 
 impl NodeReport {
-    /// The first report of a node (*GetCredentialsFromCoordinator*).
+    /// An empty report; as the first one it announces the node (*GetCredentialsFromCoordinator*).
     pub fn hello(crawler: CrawlerId) -> Self {
         Self {
             crawler,

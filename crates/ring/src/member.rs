@@ -28,7 +28,8 @@ pub struct RingMember {
     successors: Vec<Key>,
     predecessor: Option<Key>,
     fingers: Fingers,
-    /// Members that did not answer, the longest silent first. They may be partitioned, not dead.
+    /// Members outside the successor list to contact again: those that did not answer, and those
+    /// that the driver asked to meet. They may be partitioned, not dead. The oldest comes first.
     lost: VecDeque<Key>,
     pending: BTreeMap<RequestId, PendingRequest>,
     next_request: RequestId,
@@ -236,8 +237,8 @@ impl RingMember {
         if predecessor.is_some_and(|before| before != self.me && self.me.is_between(before, head)) {
             effects.push(RingEffect::SkippedBySuccessor);
         }
-        // A member that did not answer just now is not asked again, so that the successor hears of
-        // its failure at once.
+        // A predecessor that this member counts as lost is not asked again: notifying at once tells
+        // the successor to check it.
         match predecessor.filter(|nearer| !self.lost.contains(nearer)) {
             Some(nearer) if nearer.is_between(self.me, head) => {
                 self.request_neighbours(nearer, PendingRequest::Candidate(nearer), effects);
@@ -392,8 +393,9 @@ impl RingMember {
         })
     }
 
-    /// Asks one lost member whether it is back. After a partition, the other side has a ring of its
-    /// own; members that answer become successors again, which merges the rings.
+    /// Asks one lost member whether it is back. After a partition the other side has a ring of its
+    /// own. A member that answers and is nearer than the present successor replaces it: that merges
+    /// the rings.
     fn retry_lost(&mut self, effects: &mut Vec<RingEffect>) {
         if let Some(member) = self.lost.pop_front()
             && !self.successors.contains(&member)
@@ -423,7 +425,7 @@ impl RingMember {
         }
     }
 
-    /// Reports a member that does not answer and is not in the successor list.
+    /// Reports a member that does not answer, without touching the successor list.
     fn report_gone(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
         self.fingers.forget(member);
         effects.push(RingEffect::MemberGone(member));

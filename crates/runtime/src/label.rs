@@ -1,8 +1,8 @@
-//! Labels of actions for people: the kind and the element. Nothing depends on them.
+//! Labels of actions for people: the kind and the element. They are for display only.
 
 use argiope_explore::page::{Kind, Offer, Page};
 
-/// The longest label, in characters.
+/// The longest description of one element in a label.
 const LONGEST: usize = 80;
 
 /// The label of an action, for example `click button "Save"`.

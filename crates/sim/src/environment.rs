@@ -78,8 +78,8 @@ impl<'a, E> Environment<'a, E> {
         self.scenario.latency.draw(&mut self.chance)
     }
 
-    /// Puts a message into a machine's queue, which is empty at `busy_until` (in nanoseconds).
-    /// Returns how long the message waits, in microseconds.
+    /// Queues a message at a process that is busy until `busy_until` (in nanoseconds), and moves
+    /// that time by the processing of this message. Returns its wait, in microseconds.
     pub fn queue_message(&self, busy_until: &mut u64, slowness: u64) -> u64 {
         let now = self.now() * 1000;
         *busy_until = now.max(*busy_until) + self.scenario.processing_time * slowness;

@@ -1,9 +1,9 @@
 //! Moves opaque frames of bytes between the authenticated processes of a cluster.
 //!
-//! A [`Transport`] dials and listens, over TCP (with mutual TLS) or within one process. Every
-//! [`Connection`] begins with a [`Hello`] from both sides, and then carries frames in both
-//! directions. The module [`authority`] issues the certificates. Knows nothing of the content of
-//! frames: not of controllers, crawls or states.
+//! A [`Transport`] dials and listens, over TCP or within one process. TCP uses mutual TLS; without
+//! certificates it serves loopback addresses only. Every [`Connection`] begins with a [`Hello`]
+//! from both sides, and then carries frames in both directions. The module [`authority`] issues the
+//! certificates. This crate does not know the content of frames: no controllers, crawls or states.
 
 pub mod authority;
 pub mod connection;

@@ -1,7 +1,7 @@
 //! Dials and listens over any transport.
 //!
-//! Accepting never waits for a dialer: the handshake is a future of its own, which the caller runs
-//! concurrently. Knows nothing of what follows the handshake.
+//! Accepting never waits for a handshake: that is a future of its own, which the caller runs
+//! concurrently. This module does not know what follows the handshake.
 
 use std::io;
 use std::time::Duration;

@@ -32,7 +32,7 @@ pub(crate) async fn run(
     let mut output = Output { writer, gathered: Vec::new(), stall };
     let written = tokio::select! {
         biased;
-        // The receiver ended the connection, so the rest is dropped.
+        // The receiving half of this connection ended it, so the rest is dropped.
         _ = progress.wait_for(|progress| *progress == ConnectionPhase::Cut) => None,
         written = drain(&mut output, &mut queued, &shared) => Some(written),
     };
@@ -58,7 +58,7 @@ pub(crate) async fn run(
 
 enum Failure {
     Stalled,
-    /// The receiver finds the same error, after the frames that still arrive.
+    /// The receiving half finds the same error, after the frames that still arrive.
     Network,
 }
 

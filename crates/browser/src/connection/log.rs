@@ -66,7 +66,8 @@ pub(super) fn on_event(method: &str, message: &ProtocolMessage<'_>) {
     );
 }
 
-/// The beginning of a text, fit to print: control characters and what is not UTF-8 are escaped.
+/// The beginning of a text, safe to print: control characters are escaped, and bytes that are not
+/// UTF-8 are replaced.
 struct Excerpt<'a>(&'a [u8]);
 
 impl fmt::Display for Excerpt<'_> {

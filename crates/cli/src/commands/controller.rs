@@ -21,9 +21,9 @@ Examples (two controllers on one machine, each in its own terminal):
 
 The first line on standard output is the address that it listens on. Events of the cluster are \
 logged to standard error. On SIGTERM or Ctrl-C it hands its states over to the other controllers \
-and ends. After a crash it restarts from its directory; the others have taken over meanwhile.
+and ends. After a crash, start it again with the same directory; the others have taken over meanwhile.
 
-Without certificates it serves only loopback addresses. `docs/operating.md` shows a cluster of \
+Without certificates it serves only loopback addresses. `docs/guide/cluster.md` shows a cluster of \
 three machines.
 
 Exit codes: 0 left in order, 1 failed, 2 bad input.";
@@ -49,7 +49,7 @@ pub struct ControllerArgs {
     metrics: Option<SocketAddr>,
     #[command(flatten)]
     security: Security,
-    /// Write when tasks are assigned and executed to FILE
+    /// Write the times of assignments and executions to FILE
     #[arg(long, value_name = "FILE", hide = true)]
     trace: Option<PathBuf>,
     /// Leave when standard input ends
@@ -73,7 +73,7 @@ fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
 
 /// Serves until it is told to leave.
 pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
-    // Listens first: a controller also leaves in order while it starts.
+    // Install the signal handler first: a controller also leaves in order while it starts.
     let leave = interrupt::listen();
     let me = choose_key(args)?;
     let switch = args.security.switch(Role::Controller, me.0, args.advertise.as_deref())?;

@@ -1,5 +1,11 @@
 //! What one controller of a ring knows: the graph, and which of its states are its own. Everything
 //! that changes the graph goes through here, so that the counts of own candidates stay right.
+//!
+//! Words: a state is *own* if this controller owns its key. It is *full* if its actions are known
+//! here, and *awaited* if it is own and not full. A state that is not full has one candidate,
+//! *ask*: a crawler sent there reports to its owner. A plain link of an own state is *aside* while
+//! another state may follow it; the flag says whether one did. *Hints* are piggybacked on messages
+//! and may be old; *reports* are final.
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -23,8 +29,8 @@ pub struct PeerKnowledge {
     pub(super) ownership: Ownership,
 }
 
-/// What is known, whatever the order in which it came to be. For model checkers: two that are equal
-/// in this may still prefer different ones of equally good ways.
+/// For model checkers. The hash covers what is known and ignores the order in which it was learned,
+/// so two controllers with equal hashes may choose differently among equally short paths.
 impl std::hash::Hash for PeerKnowledge {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         if self.graph.initial().is_none() {
@@ -50,7 +56,8 @@ impl std::hash::Hash for PeerKnowledge {
 }
 
 impl PeerKnowledge {
-    /// Nothing is known. `asks_others`: it is worth asking about states of other controllers.
+    /// Knows nothing. `asks_others`: states of other controllers are candidates too, by asking
+    /// their owners.
     pub fn new(
         strategy: &'static NamedStrategy,
         exploring: StrategySettings,
@@ -87,8 +94,8 @@ impl PeerKnowledge {
         result
     }
 
-    /// Holds a state's candidates back if they are not to be assigned: other controllers assign
-    /// those of their states, and of unreconciled ones some may have been executed.
+    /// Holds back candidates that this controller must not assign: those of other owners, and those
+    /// of unreconciled states, which another controller may have executed.
     fn refresh_hold(&mut self, state: StateIndex) {
         let held = if self.ownership.is_own(state) {
             self.ownership.is_unreconciled(self.graph.key(state))
@@ -98,7 +105,8 @@ impl PeerKnowledge {
         self.graph.explorer().hold(state, held);
     }
 
-    /// Assigns nothing after one place up to another before it is reconciled; or everything again.
+    /// Blocks assignments in a range of keys (after the first, up to the second) until it is
+    /// reconciled. `None` lifts the block.
     pub fn set_unreconciled(&mut self, places: Option<(Key, Key)>) {
         self.ownership.set_unreconciled(places);
         let own: Vec<StateIndex> = self.ownership.own().map(|(_, state)| state).collect();
@@ -192,8 +200,8 @@ impl PeerKnowledge {
         true
     }
 
-    /// Takes in where an action leads, executed here or heard of. `new`: it found that state. Says
-    /// whether it was not known.
+    /// Records the destination of an action. `new`: the action found that state. Returns whether
+    /// the transition was unknown.
     pub fn learn_step(&mut self, step: Transition, new: bool) -> bool {
         let from = self.graph.find_or_add(step.from);
         let slot = self.graph.slot(step.from, step.action);
@@ -208,15 +216,15 @@ impl PeerKnowledge {
         true
     }
 
-    /// Takes in a transition that is only heard of. Of a state that is kept here, as owner or as
-    /// replica, only what was reported counts: a report comes after its destination is kept.
+    /// Records a transition that a message mentions, unless its source state is stored here. For
+    /// stored states only reports count: a report is sent after its destination is durable.
     pub fn hear(&mut self, step: Transition) {
         if !self.graph.is_full(step.from) {
             self.learn_step(step, false);
         }
     }
 
-    /// Takes in what another controller tells beside its messages.
+    /// Records a hint that another controller piggybacked.
     pub fn learn_hint(&mut self, hint: &RouteHint) {
         match hint {
             RouteHint::Leads(step) => self.hear(*step),
@@ -256,7 +264,7 @@ impl PeerKnowledge {
         if self.ownership.is_own(state) || known.full { None } else { known.ask }
     }
 
-    /// What the strategy would have a crawler do that stands there.
+    /// The job that the strategy chooses for a crawler in a state.
     pub fn choose(&mut self, at: StateKey) -> Option<PlannedJob> {
         let at = self.graph.find_or_add(at);
         self.graph.explorer().choose(at)
@@ -277,8 +285,7 @@ impl PeerKnowledge {
         self.ownership.nearest_by_route().and_then(|key| self.graph.find(key))
     }
 
-    /// Own states that ran out of free candidates, or got some again, since this was last asked
-    /// for.
+    /// Own states that became exhausted, or got candidates again, since the last call.
     pub fn take_turned(&mut self) -> std::collections::BTreeSet<StateIndex> {
         self.ownership.take_turned()
     }
@@ -317,7 +324,7 @@ impl PeerKnowledge {
         own.flat_map(|(key, state)| self.graph.leads(state).map(move |(action, _)| (key, action)))
     }
 
-    /// Candidates of own states that are assigned, or should be.
+    /// Claimed candidates of own states; each should have a lease.
     pub fn claimed_own(&self) -> impl Iterator<Item = Slot> + '_ {
         let own = |slot: &Slot| self.ownership.is_own(slot.state);
         let claimed = self.graph.claimed().filter(own);

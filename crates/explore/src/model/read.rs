@@ -12,8 +12,8 @@ use super::{FORMAT, Model};
 use crate::quoted::{Escaped, Quoted};
 use crate::strategy::RESET_COSTS;
 
-/// The maximum number of action names. A name takes three bytes in a file but many times that in
-/// memory, so names are counted while options. Real applications have thousands of actions.
+/// The maximum number of action names. A name takes at least three bytes in a file but many times
+/// that in memory, so the reader counts names as it reads. Real applications have thousands.
 const MAX_ACTIONS: usize = 1_000_000;
 
 /// Options for reading a model file.
@@ -232,8 +232,8 @@ struct File {
     states: Option<TransitionTable>,
 }
 
-/// The format, checked while options. Otherwise a file of another format would be refused for a
-/// field that this format does not know.
+/// The format, checked as soon as it is read. Otherwise a file of another format would be refused
+/// for a field that this format does not know.
 struct Format;
 
 impl<'de> Deserialize<'de> for Format {

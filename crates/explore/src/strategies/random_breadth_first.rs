@@ -68,7 +68,7 @@ impl Strategy for RandomBreadthFirst {
             if let Some(job) = self.transfer.plan(graph, at, state) {
                 break Some(job);
             }
-            // Only a state that no candidate led to can be out of reach.
+            // No known path leads there: the crawl found it by a stray, or another controller did.
             out_of_reach.push(state);
             self.current = None;
         };

@@ -112,8 +112,8 @@ pub fn depths(application: &str) -> Option<&'static Depths> {
     DEPTHS.iter().find(|depths| depths.application == application)
 }
 
-/// What the paper on Dist-RIA prints of a file tree: averages over 1 to 15 crawlers in percent of
-/// the time, and the actions of one crawler (table I).
+/// The figures of the paper on Dist-RIA for a file tree: shares of the crawlers' time in percent,
+/// averaged over 1 to 15 crawlers, and the number of actions of one crawler (its table I).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// Our name of the test-bed.

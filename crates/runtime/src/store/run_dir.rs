@@ -1,5 +1,6 @@
-//! The run directory: where a run may begin, and where one is. Never deletes, and overwrites only
-//! what a run left that was killed while it began.
+//! Claims a directory for a new run, and finds the database of an existing one. Nothing here
+//! deletes a file. The only file that it overwrites is a database whose creation was cut short by a
+//! kill.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::FILE;
 use super::error::StoreError;
 
-/// The file for a new run's database, locked, in a directory that is made if need be.
+/// Creates and locks the database file of a new run, and its directory if that is missing.
 pub(super) fn claim(directory: &Path, path: &Path) -> Result<File, StoreError> {
     match fs::metadata(directory) {
         Ok(found) if !found.is_dir() => {
@@ -57,14 +58,15 @@ pub(super) fn find(directory: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Whether the run was killed while its database was created: its first bytes are written last.
+/// Whether a kill cut the creation of the database short. The database library writes the first
+/// bytes of the file last, so they are zero until then.
 fn cut_short(path: &Path, mut file: &File) -> Result<bool, StoreError> {
     let mut first = Vec::with_capacity(16);
     file.by_ref().take(8).read_to_end(&mut first).map_err(|error| StoreError::io(path, error))?;
     Ok(first.iter().all(|byte| *byte == 0))
 }
 
-/// Makes the names of the file and of its directory as durable as the file's content.
+/// Syncs the directory and its parent, so that the names are as durable as the file's content.
 pub(super) fn persist(directory: &Path) -> Result<(), StoreError> {
     let sync = |path: &Path| -> Result<(), StoreError> {
         File::open(path)

@@ -1,4 +1,5 @@
-//! Addresses without an application. A crawl must refuse each with a clear error.
+//! Addresses without an application: a crawl must refuse each with a clear error. `/` is the
+//! exception, and `/moved` redirects there: a crawl must follow it.
 
 use crate::reply::{SiteReply, SiteRequest};
 

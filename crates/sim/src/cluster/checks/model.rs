@@ -12,8 +12,8 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
         // Replicas count too, and states that a peer owned until just now: an export asks all
         // peers.
         for (key, state) in peer.known().graph().all() {
-            // A peer may wait for a state whose owner it has just taken for dead: the owner's copy
-            // counts.
+            // An incomplete entry: this peer suspected the owner wrongly and waits for the state.
+            // The owner is among the finishers too, and its entry counts.
             if !peer.known().graph().is_full(key) {
                 continue;
             }
