@@ -76,7 +76,7 @@ fn selection(text: &str) -> Result<Targets, CommandFailure> {
     // A misspelt level would otherwise be taken for a target and select nothing.
     for word in text.split(',').map(str::trim) {
         let is_target = word.starts_with("argiope") || word.contains('=');
-        if !is_target && word.parse::<LevelFilter>().is_err() {
+        if word.is_empty() || !is_target && word.parse::<LevelFilter>().is_err() {
             return Err(unreadable(&format!("{word:?} is no level")));
         }
     }

@@ -244,11 +244,7 @@ pub(super) fn scenario(
     if let Some(given) = &options.failures {
         (scenario.scheduled_faults, scenario.failures_per_hour) =
             spec::parse_faults(given).map_err(wrong)?;
-        let of_ring =
-            |happening| !matches!(happening, FaultEvent::LoseCrawler | FaultEvent::AddCrawler);
-        let befalls_ring =
-            scenario.scheduled_faults.iter().any(|&(_, happening)| of_ring(happening));
-        if scenario.division.is_some() && (befalls_ring || scenario.failures_per_hour > 0.0) {
+        if scenario.division.is_some() && hits_ring(&scenario) {
             return Err(CommandFailure::Input(
                 "--scheme static has no ring: only crawlers can fail, join or leave".to_owned(),
             ));
@@ -276,6 +272,13 @@ pub(super) fn scenario(
         scenario.sync_interval = time(given)?.max(1);
     }
     Ok(scenario)
+}
+
+/// Whether a fault of the scenario hits controllers of a ring.
+fn hits_ring(scenario: &Scenario) -> bool {
+    let hits = |fault| !matches!(fault, FaultEvent::LoseCrawler | FaultEvent::AddCrawler);
+    scenario.failures_per_hour > 0.0
+        || scenario.scheduled_faults.iter().any(|&(_, fault)| hits(fault))
 }
 
 fn unknown(kind: &str, given: &str, known: &[&str]) -> CommandFailure {
