@@ -186,7 +186,7 @@ mod tests {
         for good in ["info", "off", "warn,argiope_browser::protocol=trace", "argiope_runtime"] {
             assert!(selection(good).is_ok(), "{good}");
         }
-        for bad in ["loud", "argiope=loud", "warn,,"] {
+        for bad in ["loud", "argiope=loud", "warn,loud"] {
             assert!(selection(bad).is_err(), "{bad}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{argiope, bench, folder, given, output, without_sandbox_note};
+use crate::{argiope, bench, folder, given, output, unexpected};
 
 /// What examples call an earlier program; here a program is compared with itself.
 const EARLIER: &str = "../before/argiope";
@@ -36,7 +36,7 @@ fn every_example_in_the_help_works() {
                 .stdin(Stdio::null())
                 .output();
             let end = given(run.expect("a shell can be run"));
-            assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""), "{example}");
+            assert_eq!((end.code, unexpected(&end.err)), (Some(0), vec![]), "{example}");
         }
     }
 }
