@@ -222,12 +222,12 @@ fn a_trace_is_stepped_through_and_a_change_in_it_is_noticed() {
     let replay = format!("simulate --testbed bank-like --replay {}", trace.display());
     let happened = written.split_once('\n').expect("there is a header").1;
     assert_eq!(output(&replay), happened);
-    assert!(happened.contains("comes back with what its disk has kept"));
+    assert!(happened.contains("restarts with what its disk holds"));
     fs::write(
         &trace,
         written
-            .replacen("crawler 1 reports", "crawler 1 sleeps", 1)
-            .replacen("is told", "is shown", 1),
+            .replacen("crawler 1 ends", "crawler 1 sleeps", 1)
+            .replacen("receives", "is shown", 1),
     )
     .expect("there is room");
     let given = argiope(&replay);

@@ -14,7 +14,7 @@ use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::source::CheckedModel;
 
-const FORMAT: &str = "argiope-trace/1";
+const FORMAT: &str = "argiope-trace/2";
 
 /// The first line of a trace: everything that determines the crawl.
 #[derive(Serialize, Deserialize)]
