@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_queued_is_still_read_after_the_end() {
+    async fn queued_events_are_read_after_the_end() {
         let queue = Queue::default();
         queue.push(event("1".to_owned()));
         queue.close();

@@ -1,5 +1,4 @@
-//! Short stories of a controller of a ring: what its crawlers and the others say, and what it makes
-//! of it.
+//! Short stories of a controller of a ring: the messages that it receives, and its effects.
 
 use argiope_controller::job::{CrawlerId, JobId, Transition};
 use argiope_controller::journal::Fact;
@@ -38,7 +37,7 @@ fn with_backups(backups: usize, others: &[Key]) -> Peer {
     Peer::founder(settings, ME, &[&[ME], others].concat())
 }
 
-/// Tells it something, no time after what it was told before.
+/// Gives it an input at the same time as the one before.
 fn tell(peer: &mut Peer, input: PeerInput) -> Vec<PeerEffect> {
     tell_at(1, peer, input)
 }
@@ -56,8 +55,7 @@ fn task_of(crawler: CrawlerId, effects: &[PeerEffect]) -> Option<&Task> {
     })
 }
 
-/// A crawler loads the URL and finds a state there that offers these actions; what the controller
-/// asks for then.
+/// A crawler loads the URL and finds a state that offers these actions. Returns the effects.
 fn load(peer: &mut Peer, actions: &[u64]) -> Vec<PeerEffect> {
     let effects = tell(peer, PeerInput::Report(TaskReport::new(ONE, 1)));
     let load = task_of(ONE, &effects).expect("nothing is known").id;
@@ -87,7 +85,7 @@ fn hear(peer: &mut Peer, from: Key, message: PeerMessage) -> Vec<PeerEffect> {
     tell(peer, PeerInput::Message(from, Envelope::new(None, message)))
 }
 
-/// Who was asked who is around it says so.
+/// A member answers the question for its neighbours.
 fn answer(
     peer: &mut Peer,
     from: Key,
@@ -104,7 +102,7 @@ fn answer(
     hear(peer, from, PeerMessage::Ring(around))
 }
 
-/// What is to be copied to a controller, and under which number.
+/// The facts that are replicated to a controller, with the numbers of the messages.
 fn copies(effects: &[PeerEffect], to: Key) -> Vec<(u64, Fact)> {
     let copies = sent(effects, to).filter_map(|message| match message {
         PeerMessage::Replicate(number, facts) => Some((*number, facts)),
@@ -158,7 +156,7 @@ fn markers(effects: &[PeerEffect]) -> Vec<&Marker> {
 }
 
 #[test]
-fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
+fn the_task_of_a_lost_crawler_is_reassigned_at_once() {
     let mut peer = founder(&[]);
     tell(&mut peer, PeerInput::Start);
     let effects = load(&mut peer, &[5]);
@@ -176,7 +174,7 @@ fn what_a_crawler_was_doing_that_is_gone_is_given_to_the_next_at_once() {
 }
 
 #[test]
-fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
+fn the_home_of_a_lost_crawler_tells_the_controller_that_gave_the_task() {
     let mut peer = founder(&[OTHER]);
     let task = LeaseRef { by: OTHER, job: JobId(3) };
     let effects = tell(&mut peer, PeerInput::CrawlerLoss(task));
@@ -188,7 +186,7 @@ fn whoever_gave_a_task_hears_from_the_crawlers_home_that_it_is_gone() {
 }
 
 #[test]
-fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_looked_at() {
+fn a_marker_that_met_a_gap_is_sent_again_after_a_stabilisation() {
     let mut peer = founder(&[OTHER]);
     tell(&mut peer, PeerInput::Start);
     let effects = load(&mut peer, &[]);
@@ -208,7 +206,7 @@ fn a_marker_that_somebody_could_not_pass_on_is_sent_again_when_the_ring_was_look
 }
 
 #[test]
-fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
+fn a_fact_that_waits_for_its_replicas_waits_for_a_new_holder_too() {
     const NEW: Key = Key(20);
     let mut peer = with_backups(2, &[OTHER]);
     tell(&mut peer, PeerInput::Start);
@@ -242,7 +240,7 @@ fn what_waits_for_its_copies_waits_for_a_new_one_as_well() {
 }
 
 #[test]
-fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
+fn a_range_that_was_taken_over_is_assigned_only_after_all_members_answered() {
     const LOST: Key = Key(5);
     let mut peer = founder(&[OTHER, LOST]);
     tell(&mut peer, PeerInput::Start);
@@ -274,7 +272,7 @@ fn what_was_taken_over_is_given_out_when_everybody_was_asked() {
 }
 
 #[test]
-fn whoever_leaves_passes_on_the_copies_that_it_has() {
+fn a_leaving_controller_passes_on_its_replicas() {
     let mut peer = with_backups(1, &[OTHER]);
     tell(&mut peer, PeerInput::Start);
     load(&mut peer, &[5]);
@@ -296,7 +294,7 @@ fn whoever_leaves_passes_on_the_copies_that_it_has() {
 }
 
 #[test]
-fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
+fn a_leaving_controller_accepts_replicas_only_from_its_successor() {
     const HEIR: Key = Key(20);
     let mut peer = with_backups(1, &[OTHER, HEIR]);
     tell(&mut peer, PeerInput::Start);
@@ -307,7 +305,7 @@ fn whoever_leaves_takes_no_more_copies_but_its_heirs() {
 }
 
 #[test]
-fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
+fn a_bequest_is_acknowledged_once_it_is_replicated() {
     const LEAVES: Key = Key(5);
     let mut peer = with_backups(1, &[OTHER, LEAVES]);
     tell(&mut peer, PeerInput::Start);
@@ -324,7 +322,7 @@ fn an_heir_lets_go_when_there_are_copies_of_what_it_was_left() {
 }
 
 #[test]
-fn who_stood_still_gives_the_others_time_to_answer() {
+fn a_controller_that_paused_gives_the_others_time_to_answer() {
     let mut peer = founder(&[OTHER]);
     let times = PeerTimeouts::default();
     tell(&mut peer, PeerInput::Start);
@@ -345,7 +343,7 @@ fn who_stood_still_gives_the_others_time_to_answer() {
 }
 
 #[test]
-fn who_was_passed_over_gives_out_nothing_before_it_has_asked() {
+fn a_controller_that_was_passed_over_reconciles_before_it_assigns() {
     const BEFORE: Key = Key(5);
     let mut peer = founder(&[BEFORE, OTHER]);
     tell(&mut peer, PeerInput::Start);

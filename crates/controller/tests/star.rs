@@ -114,7 +114,7 @@ fn a_coordinator_begins_after_a_while_with_those_who_are_there() {
 }
 
 #[test]
-fn what_was_said_before_something_was_answered_does_not_end_a_crawl() {
+fn an_outdated_report_does_not_end_a_crawl() {
     let mut middle = Middle::new(2);
     middle.told(1, 1, hello());
     middle.told(2, 1, hello());
@@ -209,7 +209,7 @@ fn one_does_not_get_there() -> (Middle, NodeReport) {
 }
 
 #[test]
-fn what_one_crawler_did_not_get_to_is_tried_by_another() {
+fn an_action_that_one_crawler_could_not_reach_is_tried_by_another() {
     let unreached = vec![(StateKey(7), ActionSignature(2))];
     let (mut middle, second) = one_does_not_get_there();
     assert_eq!(middle.told(2, 2, second.clone()).expect("it is asked").unreached, unreached);
@@ -221,7 +221,7 @@ fn what_one_crawler_did_not_get_to_is_tried_by_another() {
 }
 
 #[test]
-fn what_two_crawlers_did_not_get_to_is_given_up() {
+fn an_action_that_two_crawlers_could_not_reach_is_given_up() {
     let (mut middle, second) = one_does_not_get_there();
     middle.told(2, 2, second.clone());
     let closed = vec![(StateKey(7), ActionSignature(2), JobFailure::Unreachable)];
@@ -231,7 +231,7 @@ fn what_two_crawlers_did_not_get_to_is_given_up() {
 }
 
 #[test]
-fn what_was_to_be_tried_by_one_that_is_gone_is_tried_by_the_next() {
+fn a_retry_of_a_lost_crawler_goes_to_the_next_one() {
     let (mut middle, second) = one_does_not_get_there();
     middle.told(2, 2, second);
     middle.hear(coordinator::CoordinatorInput::NodeLoss(CrawlerId(2)));
@@ -315,7 +315,7 @@ fn done(at: Sighting) -> Outcome {
 }
 
 #[test]
-fn what_was_not_answered_is_said_again_with_what_there_is_by_then() {
+fn an_unanswered_report_is_repeated_with_the_newest_results() {
     let mut outside = Outside::new();
     assert_eq!(outside.said().map(|tell| tell.number), Some(1));
     outside.hear(node::NodeInput::Remind);
@@ -390,7 +390,7 @@ fn a_link_that_was_followed_stays_so_when_its_share_changes_hands() {
 }
 
 #[test]
-fn what_turned_out_to_be_a_plain_link_is_left_alone_by_all_who_hear_of_it() {
+fn crawlers_leave_an_action_alone_once_it_is_known_to_be_a_plain_link() {
     let mut outside = Outside::new();
     let states = vec![found(7, &[1, 9], None)];
     outside.news(1, News { states, plain: vec![ActionSignature(9)], ..news(&[0]) });
@@ -401,7 +401,7 @@ fn what_turned_out_to_be_a_plain_link_is_left_alone_by_all_who_hear_of_it() {
 }
 
 #[test]
-fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
+fn a_crawler_retries_an_action_of_any_share() {
     let mut outside = Outside::new();
     let states = vec![found(7, &[1, 2], None)];
     outside.news(1, News { states, plan: plan(2), ..news(&[0]) });
@@ -436,7 +436,7 @@ fn what_another_one_did_not_get_to_is_tried_whosever_it_is() {
 }
 
 #[test]
-fn a_state_offers_what_everybody_was_told_whatever_one_has_seen() {
+fn all_crawlers_use_the_offers_that_the_coordinator_announced() {
     let mut outside = Outside::new();
     outside.news(1, news(&[0]));
     outside.loaded(sight(7, &[(2, false), (3, false)]));

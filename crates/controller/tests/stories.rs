@@ -143,7 +143,7 @@ fn the_state_is_kept_before_the_transition_that_leads_to_it() {
 }
 
 #[test]
-fn whoever_finds_nothing_to_do_rests_until_there_is_something() {
+fn a_crawler_without_work_waits_until_there_is_some() {
     let mut story = Story::new(CrawlLimits::default());
     story.ready(TWO, None);
     assert_eq!(story.resting, [TWO], "nothing is known yet");
@@ -288,7 +288,7 @@ fn links_belong_to_the_first_state_that_shows_them() {
 }
 
 #[test]
-fn what_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
+fn an_action_that_turns_out_to_be_a_plain_link_is_withdrawn_everywhere() {
     let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
     story.done(ONE, state(2, &[50, 51]));
@@ -403,7 +403,7 @@ fn a_menu() -> (Story, Ahead) {
 }
 
 #[test]
-fn where_a_job_is_foreseen_to_lead_the_crawler_is_told_what_to_do_then() {
+fn a_job_with_a_predicted_outcome_is_followed_by_a_job_ahead() {
     let (mut story, Ahead { after, job: next }) = a_menu();
     let kept = story.records.len();
     let first = story.done(ONE, page(after.0));
@@ -417,7 +417,7 @@ fn where_a_job_is_foreseen_to_lead_the_crawler_is_told_what_to_do_then() {
 }
 
 #[test]
-fn what_was_to_be_done_after_a_job_that_ended_otherwise_is_given_again() {
+fn a_job_ahead_is_assigned_again_if_the_prediction_was_wrong() {
     let (mut story, Ahead { job: dropped, .. }) = a_menu();
     story.done(ONE, page(9));
     assert_eq!(story.jobs.len(), 1);

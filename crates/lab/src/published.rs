@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_compare_is_not_compared() {
+    fn figures_of_different_kinds_are_not_compared() {
         assert_eq!(published("filetree:cassandra", "greedy"), None);
         assert_eq!(published("filetree:httpd", "greedy"), None);
         assert_eq!(published("random:100:5", "greedy"), None);

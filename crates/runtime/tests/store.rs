@@ -77,7 +77,7 @@ fn read_back(store: &Store) -> Vec<Fact> {
 }
 
 #[test]
-fn what_is_written_is_read_back_after_reopening() {
+fn facts_are_read_back_after_reopening() {
     let scratch = Scratch::new();
     let directory = scratch.path("deep/run");
     let settings = json!({ "url": "http://localhost/", "tabs": 2 });

@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_restored_chooses_as_what_was_told_fact_by_fact(
+    fn a_restored_controller_chooses_as_one_that_learned_fact_by_fact(
         app in any_application(24), seed in any::<u64>(), strategy in 0..ALL.len(),
         cut in any::<prop::sample::Index>()
     ) {

@@ -1,4 +1,4 @@
-//! A ring of processes, with handles to do it harm.
+//! A ring of processes, with handles to inject faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,10 +15,10 @@ use argiope_sites::Server;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// So long anything may take that a test waits for.
+/// The longest time that a test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// States and transitions by their names, which must be equal in every crawl.
+/// States and transitions by their keys, which are equal in every crawl.
 pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey, Vec<Note>)>)>;
 
 /// What a run directory holds.
@@ -103,7 +103,7 @@ impl Process {
     }
 }
 
-/// Whatever is left of a test ends with it.
+/// Processes that are left end with their test.
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -232,7 +232,7 @@ impl Ring {
         self.crawlers.push(Process { child, address: String::new(), number: self.next });
     }
 
-    /// How the ring stands, as the first controller that answers knows.
+    /// The status of the ring, from the first controller that answers.
     pub fn status(&self) -> Option<Value> {
         self.controllers.iter().find_map(|one| {
             let out = argiope(&["status", "--json", "--cluster", &one.address]).output().ok()?;
@@ -281,12 +281,12 @@ impl Ring {
         Crawl { child, out }
     }
 
-    /// How often something was noted so far.
+    /// The number of trace lines of one kind so far.
     pub fn count(&self, noted: &str) -> usize {
         self.events().iter().filter(|(_, what, _)| what == noted).count()
     }
 
-    /// What the controllers noted: when, what, and of which action.
+    /// The lines of all traces: the time, the kind, and the action.
     fn events(&self) -> Vec<(u128, String, String)> {
         let mut events = Vec::new();
         for path in &self.traces {

@@ -79,7 +79,7 @@ fn the_difference_of_two_states_is_told() {
 }
 
 #[test]
-fn what_changes_by_itself_is_shown() {
+fn explain_shows_what_changes_by_itself() {
     let run = folder("looking-volatile").join("run");
     let site = Server::start("volatile").expect("a fixture can be served");
     let line =

@@ -165,7 +165,7 @@ fn a_ring_gives_the_whole_model_and_the_same_bytes_every_time() {
 }
 
 #[test]
-fn what_only_a_ring_has_is_refused_without_one_and_misspelt_plans_always() {
+fn options_of_rings_are_refused_without_one_and_misspelt_plans_always() {
     for (line, part) in [
         ("simulate --testbed site-like --scheme gossip", "--scheme requires --controllers"),
         (

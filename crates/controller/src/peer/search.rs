@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_does_not_change_when_a_search_goes_on() {
+    fn a_remembered_search_does_not_change_when_the_search_continues() {
         let mut first = search();
         first.pass(leads(&[2]), true, INITIAL, 10.0);
         let remembered = first.stopped();

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_computed_stands_beside_what_is_measured() {
+    fn the_computed_cost_stands_beside_the_measured_cost() {
         let point = |series, at| Overhead {
             series,
             at,

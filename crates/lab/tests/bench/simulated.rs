@@ -107,7 +107,7 @@ fn more_controllers_are_faster() {
 }
 
 #[test]
-fn what_recovery_costs_stands_beside_what_was_computed() {
+fn the_measured_cost_of_recovery_stands_beside_the_computed_cost() {
     let out = folder("bench-recovery");
     let table = output(&format!("recovery --quick --out {}", out.display()));
     for figure in ["As figure 6.2", "As figure 6.4", "As figure 6.5"] {

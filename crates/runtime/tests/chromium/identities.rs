@@ -39,7 +39,7 @@ fn strict_tells_the_same_apart_where_everything_shows() {
 }
 
 #[test]
-fn what_is_to_be_ignored_is_neither_looked_at_nor_learned() {
+fn ignored_elements_are_neither_compared_nor_learned() {
     let server = Server::start("volatile").unwrap();
     let place = Place::new();
     let ignore = vec!["footer".to_owned(), "#clock".to_owned()];
