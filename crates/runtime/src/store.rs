@@ -12,7 +12,6 @@ mod detail;
 mod error;
 mod iterate;
 mod meta;
-mod migrate;
 mod overlay;
 pub(crate) mod packed;
 mod run_dir;
@@ -92,32 +91,23 @@ impl Store {
         Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
-    /// Opens the run in a directory for writing. A store of format 1 is migrated.
+    /// Opens the run in a directory for writing. A run that cannot be read is not touched, so it
+    /// is read first: the database changes some bytes as soon as it opens a file for writing.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        let path = run_dir::find(directory)?;
-        let database = verified(|builder| builder.open(&path))
+        let Self { path, meta, .. } = Self::read(directory)?;
+        let database = guarded(|| builder().open(&path))
             .map_err(|error| StoreError::database(&path, error))?;
-        Self::of(database, path, true)
+        Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
     /// Opens the run in a directory for reading, and changes no byte of it. Several readers share
-    /// it, but not with a writer.
+    /// it, but not with a writer. A store of another format is refused.
     pub fn read(directory: &Path) -> Result<Self, StoreError> {
         let path = run_dir::find(directory)?;
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
-        let database =
-            verified(|builder| builder.create_with_backend(overlay::Overlay::new(file)?))
-                .map_err(|error| StoreError::database(&path, error))?;
-        Self::of(database, path, false)
-    }
-
-    fn of(database: Database, path: PathBuf, writable: bool) -> Result<Self, StoreError> {
-        let (meta, format) = meta::check(&database, &path)?;
-        if format == migrate::FROM {
-            guarded(|| migrate::migrate(&database))
-                .map_err(|error| StoreError::database(&path, error))?;
-        }
-        Ok(Self { path, database: Arc::new(database), meta, writable })
+        let database = verified(file).map_err(|error| StoreError::database(&path, error))?;
+        let meta = meta::check(&database, &path)?;
+        Ok(Self { path, database: Arc::new(database), meta, writable: false })
     }
 
     /// What was written when the run began.
@@ -262,17 +252,15 @@ fn builder() -> Builder {
     builder
 }
 
-/// Opens a database and checks every page of it. The database checks itself only after a crash. It
-/// trusts a file that was closed in order, and panics later if a byte of it has changed.
-fn verified(
-    open: impl FnOnce(&Builder) -> Result<Database, redb::DatabaseError>,
-) -> Result<Database, redb::Error> {
+/// Opens a database for reading and checks every page of it. The database checks itself only after
+/// a crash. It trusts a file that was closed in order, and panics later if a byte has changed.
+fn verified(file: File) -> Result<Database, redb::Error> {
     let recovered = Rc::new(Cell::new(false));
     let mut builder = builder();
     let seen = recovered.clone();
     builder.set_repair_callback(move |_| seen.set(true));
     guarded(|| {
-        let mut database = open(&builder)?;
+        let mut database = builder.create_with_backend(overlay::Overlay::new(file)?)?;
         if !recovered.get() && !database.check_integrity()? {
             return Err(redb::DatabaseError::Storage(redb::StorageError::Corrupted(
                 "a checksum is wrong".to_owned(),
