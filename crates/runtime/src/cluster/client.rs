@@ -13,9 +13,7 @@ use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::connections::Switch;
 use super::contents;
-use super::protocol::{
-    CrawlId, CrawlSpec, FromClient, MemberStatus, Order, Status, ToClient, decode, encode,
-};
+use super::protocol::{CrawlId, CrawlSpec, FromClient, Order, Status, ToClient, decode, encode};
 use crate::learned;
 use crate::store::{Batch, Store, StoreError};
 
@@ -171,11 +169,9 @@ impl Fetched {
     /// No fact yet, except what was spent according to the last heartbeats: a controller that knows
     /// better may be gone.
     pub fn beside(status: &Status, crawl: CrawlId) -> Self {
-        let shares =
-            |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
         let mut fetched = Self::default();
         for member in &status.members {
-            if let Some((_, tally)) = shares(member) {
+            if let Some(tally) = member.shares.get(&crawl) {
                 fetched.spent.record(WriterId(member.member.key.0), tally.spent);
             }
         }
