@@ -235,8 +235,8 @@ impl Home<'_> {
         }
     }
 
-    /// Before the next work: pauses if that was wanted, and sends what was found to change by
-    /// itself in single states.
+    /// Concludes the last work: pauses if it calls for that, and sends what was found to change
+    /// by itself in single states.
     async fn conclude_work(&mut self) {
         if std::mem::take(&mut self.unreported.pauses) {
             tokio::time::sleep(PAUSE).await;
