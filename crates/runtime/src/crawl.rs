@@ -28,7 +28,7 @@ use crate::executor::{
 use crate::learned;
 use crate::pace::Pace;
 use crate::page_index::{PageIndex, SharedPageIndex};
-use crate::probe::{self, NoLook, NoPage};
+use crate::probe::{self, NoPage};
 use crate::selectors;
 use crate::settings::{CrawlSettings, Scope};
 use crate::store::{Batch, FoundPage, Store, StoreError, StoreWriter, WriterEvent};
@@ -165,18 +165,17 @@ impl SharedDriver {
         });
     }
 
-    fn on_no_tab(&self, error: NoTab) {
-        self.update(|driver| driver.trouble = Some(error.into()));
+    fn on_trouble(&self, trouble: CrawlError) {
+        self.update(|driver| driver.trouble = Some(trouble));
     }
 
     fn on_pool_event(&self, event: PoolEvent) {
-        let trouble = match event {
+        self.on_trouble(match event {
             PoolEvent::NotStarted(error) | PoolEvent::NotReplaced(error) => {
                 NoTab::from(error).into()
             }
             PoolEvent::Panicked => CrawlError::Panicked,
-        };
-        self.update(|driver| driver.trouble = Some(trouble));
+        });
     }
 }
 
@@ -186,7 +185,7 @@ pub async fn crawl(
     plan: CrawlPlan,
     mut watch: impl FnMut(&CrawlProgress),
 ) -> Result<CrawlSummary, CrawlError> {
-    let stops = Stops { interrupt: plan.interrupt.clone(), deadline: plan.deadline };
+    let (interrupt, deadline) = (plan.interrupt.clone(), plan.deadline);
     let Prepared { mut driver, mut context, browsers, tabs, mut writes } = prepare(plan).await?;
     let sandboxed = browsers.present().await?.is_sandboxed();
     let factory = browsers.factory().clone();
@@ -217,7 +216,7 @@ pub async fn crawl(
         move |event| shared.on_pool_event(event)
     });
     let running = pool.run(tasks, &events);
-    wait_until_over(&shared, &mut writes, &stops, &mut watch).await;
+    wait_until_over(&shared, &mut writes, &interrupt, deadline, &mut watch).await;
     let (progress, summary) = {
         let driver = shared.lock();
         (driver.progress(), driver.summary())
@@ -228,12 +227,6 @@ pub async fn crawl(
     let shared = Arc::into_inner(shared).expect("all tabs have ended");
     shared.driver.into_inner().expect(UNBROKEN).finish()?;
     Ok(CrawlSummary { progress, browsers_replaced: factory.replaced(), sandboxed, ..summary })
-}
-
-/// What can stop a crawl from outside.
-struct Stops {
-    interrupt: Arc<Notify>,
-    deadline: Option<Instant>,
 }
 
 /// A crawl that can begin: the store is read and the first browser runs.
@@ -304,22 +297,25 @@ fn tab_task(context: CrawlContext, mut first: Option<Crawler>, mut jobs: LocalJo
 async fn wait_until_over(
     shared: &SharedDriver,
     writes: &mut mpsc::UnboundedReceiver<WriterEvent>,
-    stops: &Stops,
+    interrupt: &Notify,
+    deadline: Option<Instant>,
     watch: &mut impl FnMut(&CrawlProgress),
 ) {
-    let deadline = stops.deadline.map_or_else(far, tokio::time::Instant::from_std);
+    let end = deadline.unwrap_or_else(Instant::now).into();
     let mut tick = tokio::time::interval(TICK);
     while !shared.lock().is_over() {
         tokio::select! {
             biased;
-            () = stops.interrupt.notified() => shared.lock().stop(StoppedBy::Interrupt),
+            () = interrupt.notified() => shared.lock().stop(StoppedBy::Interrupt),
             Some(event) = writes.recv() => shared.lock().on_write(event),
             () = shared.over.notified() => {}
             _ = tick.tick() => {
                 let progress = shared.lock().progress();
                 watch(&progress);
             }
-            () = tokio::time::sleep_until(deadline) => shared.lock().stop(StoppedBy::MaxTime),
+            () = tokio::time::sleep_until(end), if deadline.is_some() => {
+                shared.lock().stop(StoppedBy::MaxTime);
+            }
         }
     }
 }
@@ -346,19 +342,6 @@ pub fn restore(
         .map_err(|wrong| StoreError::Damaged(format!("fact {}: {}", wrong.at, wrong.what)).into())
 }
 
-fn far() -> tokio::time::Instant {
-    tokio::time::Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600)
-}
-
-impl From<NoLook> for CrawlError {
-    fn from(error: NoLook) -> Self {
-        match error {
-            NoLook::NoPage(error) => error.into(),
-            NoLook::NoTab(error) => error.into(),
-        }
-    }
-}
-
 impl Driver {
     /// Loads the first page twice to find out whether it can be crawled and what changes by itself.
     /// Returns a crawler that stands on it.
@@ -377,10 +360,10 @@ impl Driver {
         }
         let named = learned::first(&self.pages.lock(), &context.agent.origin);
         self.writer.append(Batch { named, ..Batch::default() })?;
-        let mut crawler = context.crawler(tab);
+        let mut crawler = Crawler::new(tab, context.clone());
         let mut loaded = crawler.load().await;
         if loaded.is_err() && browsers.discard(crawler.tab()) {
-            crawler = context.crawler(browsers.tab(context.agent.clone()).await?);
+            crawler = context.open(browsers).await?;
             loaded = crawler.load().await;
         }
         let (sighting, found) = loaded.map_err(NoTab::Tab)?;
@@ -399,24 +382,17 @@ impl Driver {
     }
 
     fn on_report(&mut self, crawler: CrawlerId, job: JobId, report: JobReport) {
-        let JobReport { outcome, spent, found, learned } = report;
-        if let Some(cost) = self.pace.measured(&spent) {
+        let JobReport { outcome, cost, found, learned } = report;
+        let reset_cost = self.pace.measured(&cost);
+        if let Some(cost) = reset_cost {
             self.handle(ControllerInput::ResetCost(cost), Vec::new());
         }
-        if learned || self.pace.has_changed() {
-            self.keep_learned();
+        if learned || reset_cost.is_some() {
+            let named = learned::learned(&self.pages.lock(), self.pace.reset_cost());
+            self.append(Batch { named, ..Batch::default() });
         }
-        let spent = Spent { actions: spent.actions, resets: spent.resets };
-        self.carry_out(
-            Some(crawler),
-            ControllerInput::Finished { crawler, job, outcome, spent },
-            found,
-        );
-    }
-
-    fn keep_learned(&mut self) {
-        let named = learned::learned(&self.pages.lock(), self.pace.reset_cost());
-        self.append(Batch { named, ..Batch::default() });
+        let finished = ControllerInput::Finished { crawler, job, outcome, spent: cost.spent };
+        self.carry_out(Some(crawler), finished, found);
     }
 
     fn handle(&mut self, input: ControllerInput, found: Vec<(StateKey, FoundPage)>) {
@@ -454,20 +430,21 @@ impl Driver {
         }
         if batch != Batch::default() {
             let pages = pages_of(&batch.states);
-            let ticket = self.append(batch);
-            if let Some(ticket) = ticket {
+            if let Some(ticket) = self.append(batch) {
                 self.details.keep(ticket, pages);
-            }
-            if let (Some(lane), Some(ticket)) =
-                (crawler.and_then(|id| self.lanes.get_mut(&id)), ticket)
-            {
-                lane.unwritten.push(ticket);
+                if let Some(lane) = crawler.and_then(|id| self.lanes.get_mut(&id)) {
+                    lane.unwritten.push(ticket);
+                }
             }
         }
         for effect in rest {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
-                    self.assign(crawler, (job, ahead));
+                    // As soon as enough of what the crawler did before is on disk.
+                    if let Some(lane) = self.lanes.get_mut(&crawler) {
+                        lane.waiting = Some((job, ahead));
+                        lane.send_waiting();
+                    }
                 }
                 ControllerEffect::Finished { complete, stopped_by } => {
                     self.over = Some((complete, stopped_by));
@@ -488,13 +465,6 @@ impl Driver {
                 None
             }
         }
-    }
-
-    /// Assigns jobs as soon as enough of what their crawler did before is on disk.
-    fn assign(&mut self, crawler: CrawlerId, jobs: AssignedJobs) {
-        let Some(lane) = self.lanes.get_mut(&crawler) else { return };
-        lane.waiting = Some(jobs);
-        lane.send_waiting();
     }
 
     fn on_write(&mut self, event: WriterEvent) {

@@ -10,20 +10,20 @@ use argiope_browser::note::Noted;
 use argiope_browser::tab::{Tab, TabError, TabPosition};
 use argiope_controller::job::{Job, Transition};
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
+use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::learn_value_masks;
 use argiope_explore::page::{Kind, Page};
 
-use crate::page_index::{KnownPage, NewPage, PageActions, SharedPageIndex};
-use crate::store::{FoundPage, StateDetail, Store};
+use crate::executor::CrawlContext;
+use crate::page_index::{KnownPage, PageActions};
+use crate::store::{FoundPage, OfferDetail};
 
 /// What a job has cost.
 #[derive(Debug, Default)]
 pub struct JobCost {
-    /// Actions executed.
-    pub actions: u64,
-    /// Loads of the URL.
-    pub resets: u64,
+    /// Actions executed, and loads of the URL.
+    pub spent: Spent,
     /// The time of those loads, from which the cost of a reset is computed.
     pub loading: Duration,
     /// The time of those actions.
@@ -36,7 +36,7 @@ pub struct JobReport {
     /// For the controller.
     pub outcome: Outcome,
     /// What it cost.
-    pub spent: JobCost,
+    pub cost: JobCost,
     /// States that this crawler has looked at for the first time.
     pub found: Vec<(StateKey, FoundPage)>,
     /// Whether something to keep was learned: which actions need trusted input, what is volatile.
@@ -48,7 +48,7 @@ impl JobReport {
     pub fn lost() -> Self {
         Self {
             outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
-            spent: JobCost::default(),
+            cost: JobCost::default(),
             found: Vec::new(),
             learned: false,
         }
@@ -57,26 +57,12 @@ impl JobReport {
 
 /// What is known of states, from any crawler.
 pub trait Details {
-    /// What is known of a state.
-    fn detail(&self, key: StateKey) -> Option<StateDetail>;
+    /// The first page of a state: its raw hash, and what can be done there.
+    fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)>;
     /// Its page, as the first crawler saw it.
     fn page(&self, key: StateKey) -> Option<Page>;
-    /// The state of a page that another crawler has looked at; its detail is then known. It may
-    /// ask the cluster.
-    fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>>;
-}
-
-impl Details for Store {
-    fn detail(&self, key: StateKey) -> Option<StateDetail> {
-        Store::detail(self, key).ok()?
-    }
-
-    fn page(&self, key: StateKey) -> Option<Page> {
-        let detail = Store::detail(self, key).ok()??;
-        Store::page(self, detail.page).ok()?
-    }
-
-    /// On one machine all crawlers share one page index.
+    /// The state of a page that a crawler of another process has looked at; its offers are then
+    /// known. It may ask the cluster. On one machine all crawlers share one page index.
     fn which(&self, _: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
         Box::pin(std::future::ready(None))
     }
@@ -87,13 +73,10 @@ mod batch;
 /// One tab with what it has to report.
 pub struct Crawler {
     tab: Tab,
-    url: Arc<str>,
-    pages: SharedPageIndex,
-    details: Arc<dyn Details + Send + Sync>,
-    screenshots: bool,
+    context: CrawlContext,
     /// Where the tab stands.
     at: Option<KnownPage>,
-    spent: JobCost,
+    cost: JobCost,
     found: Vec<(StateKey, FoundPage)>,
     learned: bool,
 }
@@ -135,24 +118,9 @@ impl From<TabError> for Stop {
 
 impl Crawler {
     /// Takes over a tab in which nothing is loaded.
-    pub fn new(
-        tab: Tab,
-        url: Arc<str>,
-        pages: SharedPageIndex,
-        details: Arc<dyn Details + Send + Sync>,
-        screenshots: bool,
-    ) -> Self {
-        Self {
-            tab,
-            url,
-            pages,
-            details,
-            screenshots,
-            at: None,
-            spent: JobCost::default(),
-            found: Vec::new(),
-            learned: false,
-        }
+    pub fn new(tab: Tab, context: CrawlContext) -> Self {
+        let cost = JobCost::default();
+        Self { tab, context, at: None, cost, found: Vec::new(), learned: false }
     }
 
     /// The actions that the tab's present state offers.
@@ -162,7 +130,8 @@ impl Crawler {
 
     /// Whether the actions of a state can be found on its page without a look.
     pub fn knows(&self, key: StateKey) -> bool {
-        self.pages.lock().actions_of(key).is_some() || self.details.detail(key).is_some()
+        self.context.pages.lock().actions_of(key).is_some()
+            || self.context.details.offers(key).is_some()
     }
 
     /// The tab.
@@ -172,7 +141,7 @@ impl Crawler {
 
     /// Loads the URL, for a crawl that begins.
     pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, FoundPage)>), TabError> {
-        let arrival = self.tab.load(&self.url).await?;
+        let arrival = self.tab.load(&self.context.url).await?;
         let sighting = self.sighting(&arrival).await?;
         Ok((sighting, std::mem::take(&mut self.found)))
     }
@@ -185,14 +154,14 @@ impl Crawler {
                 self.at = None;
                 if reason == JobFailure::Exchanged {
                     // Another tab performs the job again, and counts then.
-                    self.spent.actions = 0;
+                    self.cost.spent.actions = 0;
                 }
                 Outcome::Failed { went_right, reason }
             }
         };
         JobReport {
             outcome,
-            spent: std::mem::take(&mut self.spent),
+            cost: std::mem::take(&mut self.cost),
             found: std::mem::take(&mut self.found),
             learned: std::mem::take(&mut self.learned),
         }
@@ -257,7 +226,7 @@ impl Crawler {
     ) -> Result<PerformedSteps, Stop> {
         let before = self.at.clone().ok_or(Stop::Failed(JobFailure::Lost))?;
         let mut steps = self.steps(&before, job, done)?;
-        if self.pages.lock().risky.contains(&(job.state, job.action)) {
+        if self.context.pages.lock().risky.contains(&(job.state, job.action)) {
             steps.truncate(1);
         }
         let with_candidate = done + steps.len() > job.walk.len();
@@ -266,7 +235,7 @@ impl Crawler {
                 // Which step failed is unknown. The walk went right before, so the candidate is
                 // blamed; the next attempt performs each step by itself.
                 *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
-                self.pages.lock().risky.insert((job.state, job.action));
+                self.context.pages.lock().risky.insert((job.state, job.action));
                 Err(stop)
             }
             arrival => Ok(PerformedSteps { before, steps, arrival: arrival? }),
@@ -298,7 +267,7 @@ impl Crawler {
             kind: handle.kind,
             place: handle.place.clone().into(),
             argument: handle.argument.clone().into(),
-            trusted: self.pages.lock().trusted.get(&action).copied().unwrap_or(false),
+            trusted: self.context.pages.lock().trusted.get(&action).copied().unwrap_or(false),
             expect: next.map(|actions| actions.raw),
             first: false,
         })
@@ -306,33 +275,34 @@ impl Crawler {
 
     /// The actions of a state, from memory or from the store.
     fn actions_of(&self, key: StateKey) -> Option<Arc<PageActions>> {
-        if let Some(actions) = self.pages.lock().actions_of(key) {
+        if let Some(actions) = self.context.pages.lock().actions_of(key) {
             return Some(actions.clone());
         }
-        let detail = self.details.detail(key)?;
-        Some(self.pages.lock().recall(key, &detail))
+        let (raw, offers) = self.context.details.offers(key)?;
+        Some(self.context.pages.lock().recall(key, raw, &offers))
     }
 
     async fn reset(&mut self) -> Result<TabPosition, Stop> {
         self.at = None;
         let began = Instant::now();
-        self.spent.resets += 1;
-        let arrival = self.tab.load(&self.url).await?;
-        self.spent.loading += began.elapsed();
+        self.cost.spent.resets += 1;
+        let arrival = self.tab.load(&self.context.url).await?;
+        self.cost.loading += began.elapsed();
         Ok(arrival)
     }
 
     async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, Stop> {
         let arrival = self.timed(steps).await;
         // How many of the failed steps were begun is unknown: all count.
-        self.spent.actions += arrival.as_ref().map_or(steps.len(), |arrival| arrival.done) as u64;
+        self.cost.spent.actions +=
+            arrival.as_ref().map_or(steps.len(), |arrival| arrival.done) as u64;
         Ok(arrival?)
     }
 
     async fn timed(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let began = Instant::now();
         let arrival = self.tab.run(steps).await;
-        self.spent.acting += began.elapsed();
+        self.cost.acting += began.elapsed();
         arrival
     }
 
@@ -367,7 +337,7 @@ impl Crawler {
         let nothing =
             raw_before == Some(arrival.raw) && arrival.notes.is_empty() && arrival.settled;
         if !nothing {
-            self.pages.lock().trusted.insert(action, false);
+            self.context.pages.lock().trusted.insert(action, false);
             return Ok(arrival);
         }
         if !can_be_trusted(step.kind) {
@@ -377,18 +347,18 @@ impl Crawler {
         // The same action in another way: it counts once, as the controller expects.
         let real = self.timed(std::slice::from_ref(&again)).await?;
         let differs = !real.missing && (Some(real.raw) != raw_before || !real.notes.is_empty());
-        self.pages.lock().trusted.insert(action, differs);
+        self.context.pages.lock().trusted.insert(action, differs);
         self.learned |= differs;
         Ok(real)
     }
 
     fn is_undecided(&self, action: ActionSignature) -> bool {
-        !self.pages.lock().trusted.contains_key(&action)
+        !self.context.pages.lock().trusted.contains_key(&action)
     }
 
     /// The state that the tab stands in. Looks at the page if it is unknown.
     async fn sighting(&mut self, arrival: &TabPosition) -> Result<Sighting, TabError> {
-        let met = self.pages.lock().page(arrival.raw).cloned();
+        let met = self.context.pages.lock().page(arrival.raw).cloned();
         let known = match met {
             Some(known) => Some(known),
             None => self.known_elsewhere(arrival.raw).await,
@@ -398,34 +368,31 @@ impl Crawler {
             self.at = Some(known);
             return Ok(Sighting { key, offers: None });
         }
-        let new = self.look().await?;
-        Ok(self.add_new(new))
+        self.look_anew().await
     }
 
     /// A page that a crawler of another process has looked at.
     async fn known_elsewhere(&self, raw: Raw) -> Option<KnownPage> {
-        let key = self.details.which(raw).await?;
+        let key = self.context.details.which(raw).await?;
         let actions = self.actions_of(key).filter(|actions| actions.raw == raw)?;
         Some(KnownPage { key, actions })
     }
 
-    fn add_new(&mut self, new: NewPage) -> Sighting {
-        let key = new.known.key;
-        self.at = Some(new.known);
-        self.found.push((key, new.found));
-        Sighting { key, offers: Some(new.offers) }
-    }
-
-    async fn look(&mut self) -> Result<NewPage, TabError> {
+    /// Looks at the page, and adds it to what is found.
+    async fn look_anew(&mut self) -> Result<Sighting, TabError> {
         let mut look = self.tab.look().await?;
         look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
-        let details = self.details.clone();
-        let known = |key| details.detail(key).is_some();
-        let mut new = self.pages.lock().recognise(look, known);
-        if self.screenshots {
-            new.found.screenshot = self.tab.screenshot().await.ok();
+        let details = &self.context.details;
+        let (known, mut found) =
+            self.context.pages.lock().recognise(look, |key| details.offers(key).is_some());
+        if self.context.screenshots {
+            found.screenshot = self.tab.screenshot().await.ok();
         }
-        Ok(new)
+        let offers = Some(found.offers.iter().map(OfferDetail::offered).collect());
+        let key = known.key;
+        self.at = Some(known);
+        self.found.push((key, found));
+        Ok(Sighting { key, offers })
     }
 
     /// Checks that the tab stands in the expected state.
@@ -433,7 +400,7 @@ impl Crawler {
         let sighting = self.sighting(arrival).await?;
         if sighting.key == expected {
             // The state came back: the page that differed from it is another state.
-            let mut pages = self.pages.lock();
+            let mut pages = self.context.pages.lock();
             if pages.suspects.remove(&expected).is_some() {
                 pages.cleared.insert(expected);
             }
@@ -444,8 +411,7 @@ impl Crawler {
             // This failure only makes the controller try the path again.
             Suspicion::First => Err(Stop::Failed(JobFailure::Missing)),
             Suspicion::Confirmed => {
-                let new = self.look().await?;
-                let sighting = self.add_new(new);
+                let sighting = self.look_anew().await?;
                 if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
             }
         }
@@ -458,8 +424,8 @@ impl Crawler {
         let Some((_, now)) = self.found.last().filter(|(key, _)| *key == sighting.key) else {
             return Suspicion::None;
         };
-        let Some(before) = self.details.page(expected) else { return Suspicion::None };
-        let mut pages = self.pages.lock();
+        let Some(before) = self.context.details.page(expected) else { return Suspicion::None };
+        let mut pages = self.context.pages.lock();
         if pages.cleared.contains(&expected) {
             return Suspicion::None;
         }

@@ -11,7 +11,7 @@ use argiope_explore::identity::{Masks, NamedIdentity, Recognised, StateMasks};
 use argiope_explore::page::{Kind, Page};
 
 use crate::label;
-use crate::store::{FoundPage, OfferDetail, StateDetail};
+use crate::store::{FoundPage, OfferDetail};
 
 /// How many actions are kept in memory; those of further states are read from the store.
 const PLACES: usize = 400_000;
@@ -76,16 +76,6 @@ pub struct KnownPage {
     pub key: StateKey,
     /// Its actions.
     pub actions: Arc<PageActions>,
-}
-
-/// A page that a crawler has looked at.
-pub struct NewPage {
-    /// Its state and its actions.
-    pub known: KnownPage,
-    /// The actions that it offers.
-    pub offers: Vec<Offered>,
-    /// What the store keeps of it, if the state is new.
-    pub found: FoundPage,
 }
 
 /// The page index, as the threads of a process share it. Lock order: it comes before the archive
@@ -169,16 +159,21 @@ impl PageIndex {
         self.first.get(&key)
     }
 
-    /// Adds what the store knows of a state.
-    pub fn recall(&mut self, key: StateKey, detail: &StateDetail) -> Arc<PageActions> {
-        let actions = Arc::new(PageActions::new(Raw(detail.raw), &detail.offers));
+    /// Adds what the store knows of a state's first page.
+    pub fn recall(&mut self, key: StateKey, raw: Raw, offers: &[OfferDetail]) -> Arc<PageActions> {
+        let actions = Arc::new(PageActions::new(raw, offers));
         self.remember(KnownPage { key, actions: actions.clone() });
         actions
     }
 
     /// Finds the state of a page that was looked at. A state that is new to memory and store may be
-    /// a known state with other volatile values.
-    pub fn recognise(&mut self, look: Look, stored: impl Fn(StateKey) -> bool) -> NewPage {
+    /// a known state with other volatile values. Returns also what the store keeps of the page, if
+    /// the state is new.
+    pub fn recognise(
+        &mut self,
+        look: Look,
+        stored: impl Fn(StateKey) -> bool,
+    ) -> (KnownPage, FoundPage) {
         let Look { raw, page, source, .. } = look;
         let mut recognised = self.identity.recognise(&page, &self.masks);
         if !self.state_masks.is_empty()
@@ -195,24 +190,17 @@ impl PageIndex {
             self.unreported.insert(known.key);
         }
         self.remember(known.clone());
-        let offered = |offer: &OfferDetail| Offered {
-            action: offer.signature,
-            once: offer.kind == Kind::Link,
+        let found = FoundPage {
+            url: page.url.clone(),
+            title: page.title.clone(),
+            found_at: 0,
+            raw: raw.0,
+            source: source.into_bytes(),
+            page,
+            screenshot: None,
+            offers,
         };
-        NewPage {
-            known,
-            offers: offers.iter().map(offered).collect(),
-            found: FoundPage {
-                url: page.url.clone(),
-                title: page.title.clone(),
-                found_at: 0,
-                raw: raw.0,
-                source: source.into_bytes(),
-                page,
-                screenshot: None,
-                offers,
-            },
-        }
+        (known, found)
     }
 
     /// Forgets a page: the next crawler that meets it looks again.
@@ -266,12 +254,12 @@ mod tests {
     #[test]
     fn a_page_is_known_when_its_state_is_reported() {
         let mut pages = PageIndex::new(argiope_explore::identity::find("content").unwrap());
-        let state = pages.recognise(look(1), |_| false).known.key;
+        let state = pages.recognise(look(1), |_| false).0.key;
         assert!(pages.page(Raw(1)).is_none(), "a crawler that meets it has to look");
         pages.mark_reported(state);
         assert_eq!(pages.page(Raw(1)).unwrap().key, state);
         // Another page of the same state.
-        assert_eq!(pages.recognise(look(2), |_| false).known.key, state);
+        assert_eq!(pages.recognise(look(2), |_| false).0.key, state);
         assert!(pages.page(Raw(2)).is_some());
     }
 }

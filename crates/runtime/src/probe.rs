@@ -6,67 +6,33 @@ use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn_masks};
 use argiope_explore::quoted::Escaped;
 
-use crate::browsers::{Browsers, NoTab};
+use crate::browsers::Browsers;
+use crate::crawl::CrawlError;
 use crate::settings::Scope;
 
-/// Why an address cannot be crawled.
+/// Why an address cannot be crawled: the address, and what is wrong with it.
 #[derive(Debug, thiserror::Error)]
-pub enum NoPage {
-    /// The browser could not load it.
-    #[error("{url} cannot be loaded: {why}")]
-    NotLoaded {
-        /// The address.
-        url: String,
-        /// The reason in words.
-        why: String,
-    },
-    /// The server answered with an error.
-    #[error("{url} answered with status {status}")]
-    Status {
-        /// The address.
-        url: String,
-        /// The status.
-        status: u16,
-    },
-    /// It is not a page.
-    #[error("{url} is not a web page but {kind}")]
-    NotAPage {
-        /// The address.
-        url: String,
-        /// What it is instead.
-        kind: String,
-    },
-    /// The page is empty.
-    #[error("{url} is an empty page: there is nothing to crawl")]
-    Empty {
-        /// The address.
-        url: String,
-    },
-}
-
-/// Why the probe failed.
-#[derive(Debug, thiserror::Error)]
-pub enum NoLook {
-    /// The address cannot be crawled.
-    #[error(transparent)]
-    NoPage(#[from] NoPage),
-    /// There is no tab.
-    #[error(transparent)]
-    NoTab(#[from] NoTab),
+#[error("{url} {wrong}")]
+pub struct NoPage {
+    url: String,
+    wrong: String,
 }
 
 impl NoPage {
+    fn new(url: &str, wrong: String) -> Self {
+        Self { url: Escaped(url, 200).to_string(), wrong }
+    }
+
     fn of(url: &str, error: &TabError) -> Self {
         let why = match error {
             TabError::NotLoaded(reason) => in_words(reason),
             TabError::Disturbed => "there is no network".to_owned(),
             other => other.to_string(),
         };
-        let url = Escaped(url, 200).to_string();
         if why == "ERR_ABORTED" {
-            return Self::NotAPage { url, kind: "a file to download".to_owned() };
+            return Self::new(url, "is not a web page but a file to download".to_owned());
         }
-        Self::NotLoaded { url, why }
+        Self::new(url, format!("cannot be loaded: {why}"))
     }
 }
 
@@ -84,7 +50,6 @@ fn in_words(reason: &str) -> String {
         "ERR_CERT_COMMON_NAME_INVALID" => "its certificate is for another host",
         "ERR_SSL_PROTOCOL_ERROR" => "it does not speak https",
         "ERR_UNSAFE_PORT" => "browsers refuse this port",
-        "ERR_ABORTED" => return code.to_owned(),
         _ if code.starts_with("ERR_CERT") => {
             return format!("its certificate is not valid ({code})");
         }
@@ -98,20 +63,18 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     let no_page = |error: TabError| NoPage::of(url, &error);
     tab.load(url).await.map_err(no_page)?;
     let look = tab.look().await.map_err(no_page)?;
-    let shown = || Escaped(url, 200).to_string();
     if look.status >= 400 {
-        return Err(NoPage::Status { url: shown(), status: look.status });
+        return Err(NoPage::new(url, format!("answered with status {}", look.status)));
     }
     if !look.content_type.contains("html") {
-        return Err(NoPage::NotAPage {
-            url: shown(),
-            kind: Escaped(&look.content_type, 80).to_string(),
-        });
+        let kind = Escaped(&look.content_type, 80);
+        return Err(NoPage::new(url, format!("is not a web page but {kind}")));
     }
     let bare = |tag: &str| ["html", "body", "head", "#text"].contains(&tag);
     let nothing = look.page.nodes.iter().all(|node| bare(&node.tag) && node.text.trim().is_empty());
     if nothing && look.page.offers.is_empty() {
-        return Err(NoPage::Empty { url: shown() });
+        let empty = "is an empty page: there is nothing to crawl".to_owned();
+        return Err(NoPage::new(url, empty));
     }
     Ok(look)
 }
@@ -121,7 +84,7 @@ pub async fn looks(
     browsers: &Browsers,
     agent: &mut AgentSettings,
     url: &str,
-) -> Result<(Look, Look, Tab), NoLook> {
+) -> Result<(Look, Look, Tab), CrawlError> {
     let mut tab = browsers.tab(agent.clone()).await?;
     let mut first = look_at(browsers, agent, &mut tab, url).await?;
     // A redirect of the first load names the origin of the application.
@@ -142,7 +105,7 @@ async fn look_at(
     agent: &AgentSettings,
     tab: &mut Tab,
     url: &str,
-) -> Result<Look, NoLook> {
+) -> Result<Look, CrawlError> {
     let looked = first_look(tab, url).await;
     if looked.is_err() && browsers.discard(tab) {
         *tab = browsers.tab(agent.clone()).await?;

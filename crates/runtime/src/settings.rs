@@ -1,8 +1,6 @@
 //! The settings of a crawl, checked. The store keeps them, so that a resumed crawl continues as it
 //! began.
 
-use std::time::Duration;
-
 use argiope_controller::settings::CrawlLimits;
 use argiope_explore::identity;
 use argiope_explore::strategies;
@@ -69,11 +67,6 @@ impl CrawlSettings {
             max_actions: self.max_actions,
             max_depth: self.max_depth,
         }
-    }
-
-    /// How long a page may take to settle.
-    pub fn settle(&self) -> Duration {
-        Duration::from_millis(self.settle_ms.into())
     }
 }
 

@@ -10,9 +10,7 @@ mod crash;
 mod damage;
 mod detail;
 mod error;
-mod iterate;
 mod meta;
-mod migrate;
 mod overlay;
 pub(crate) mod packed;
 mod run_dir;
@@ -27,15 +25,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use argiope_controller::journal::Fact;
-use argiope_controller::journal::encoding::EncodedFact;
+use argiope_controller::journal::encoding::{EncodedFact, FactError};
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
-use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{
+    Builder, Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
+    TableDefinition,
+};
 
 pub use batch::Batch;
 pub use detail::{ContentHash, FoundPage, OfferDetail, StateDetail};
 pub use error::StoreError;
-pub use iterate::{StoredFacts, StoredStates};
 pub use meta::Meta;
 pub use writer::{StoreWriter, WriterEvent};
 
@@ -92,32 +92,23 @@ impl Store {
         Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
-    /// Opens the run in a directory for writing. A store of format 1 is migrated.
+    /// Opens the run in a directory for writing. A run that cannot be read is not touched, so it
+    /// is read first: the database changes some bytes as soon as it opens a file for writing.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        let path = run_dir::find(directory)?;
-        let database = verified(|builder| builder.open(&path))
+        let Self { path, meta, .. } = Self::read(directory)?;
+        let database = guarded(|| builder().open(&path))
             .map_err(|error| StoreError::database(&path, error))?;
-        Self::of(database, path, true)
+        Ok(Self { path, database: Arc::new(database), meta, writable: true })
     }
 
     /// Opens the run in a directory for reading, and changes no byte of it. Several readers share
-    /// it, but not with a writer.
+    /// it, but not with a writer. A store of another format is refused.
     pub fn read(directory: &Path) -> Result<Self, StoreError> {
         let path = run_dir::find(directory)?;
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
-        let database =
-            verified(|builder| builder.create_with_backend(overlay::Overlay::new(file)?))
-                .map_err(|error| StoreError::database(&path, error))?;
-        Self::of(database, path, false)
-    }
-
-    fn of(database: Database, path: PathBuf, writable: bool) -> Result<Self, StoreError> {
-        let (meta, format) = meta::check(&database, &path)?;
-        if format == migrate::FROM {
-            guarded(|| migrate::migrate(&database))
-                .map_err(|error| StoreError::database(&path, error))?;
-        }
-        Ok(Self { path, database: Arc::new(database), meta, writable })
+        let database = verified(file).map_err(|error| StoreError::database(&path, error))?;
+        let meta = meta::check(&database, &path)?;
+        Ok(Self { path, database: Arc::new(database), meta, writable: false })
     }
 
     /// What was written when the run began.
@@ -126,46 +117,47 @@ impl Store {
     }
 
     /// The facts in their order, read one by one.
-    pub fn facts(&self) -> Result<StoredFacts, StoreError> {
-        let journal = self.begin()?.open_table(FACTS).map_err(|error| self.error(error))?;
-        Ok(StoredFacts::new(
-            journal.range_owned::<u64>(..).map_err(|error| self.error(error))?,
-            self.path.clone(),
-        ))
+    pub fn facts(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Fact, StoreError>> + use<>, StoreError> {
+        let mut next = 0;
+        self.entries(FACTS, move |sequence, bytes| {
+            if sequence != next {
+                return Err(StoreError::Damaged(format!("fact {next} is missing")));
+            }
+            next += 1;
+            let what = format_args!("fact {sequence}");
+            decode_fact(packed::decode(bytes, &what)?, &what)
+        })
     }
 
     /// How many facts there are.
     pub fn length(&self) -> Result<u64, StoreError> {
-        let journal = self.begin()?.open_table(FACTS).map_err(|error| self.error(error))?;
+        let journal = self.table(FACTS)?;
         let last = journal.last().map_err(|error| self.error(error))?;
         Ok(last.map_or(0, |(sequence, _)| sequence.value() + 1))
     }
 
     /// What is known of each state, in the order of their keys.
-    pub fn states(&self) -> Result<StoredStates, StoreError> {
-        let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
-        Ok(StoredStates::new(
-            states.range_owned::<u128>(..).map_err(|error| self.error(error))?,
-            self.path.clone(),
-        ))
+    pub fn states(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(StateKey, StateDetail), StoreError>> + use<>, StoreError>
+    {
+        self.entries(STATES, |key, bytes| {
+            let key = StateKey(key);
+            Ok((key, decode_detail(key, bytes)?))
+        })
     }
 
     /// What is known of a state.
     pub fn detail(&self, key: StateKey) -> Result<Option<StateDetail>, StoreError> {
-        let states = self.begin()?.open_table(STATES).map_err(|error| self.error(error))?;
-        let Some(packed) = states.get(key.0).map_err(|error| self.error(error))? else {
-            return Ok(None);
-        };
-        iterate::detail(key, packed.value()).map(Some)
+        self.get(STATES, key.0)?.map(|packed| decode_detail(key, &packed)).transpose()
     }
 
     /// The bytes of that name.
     pub fn blob(&self, hash: ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        let blobs = self.begin()?.open_table(BLOBS).map_err(|error| self.error(error))?;
-        let Some(packed) = blobs.get(hash.0).map_err(|error| self.error(error))? else {
-            return Ok(None);
-        };
-        let bytes = packed::unpack(packed.value(), &format!("blob {hash:?}"))?;
+        let Some(packed) = self.get(BLOBS, hash.0)? else { return Ok(None) };
+        let bytes = packed::unpack(&packed, &format!("blob {hash:?}"))?;
         if ContentHash::of(&bytes) != hash {
             return Err(StoreError::Damaged(format!(
                 "blob {hash:?} has other bytes than its name says"
@@ -191,20 +183,20 @@ impl Store {
             let (sequence, bytes) = entry.map_err(|error| self.error(error))?;
             let what = format!("kept fact {}", sequence.value());
             let (crawl, encoded): (u64, EncodedFact<'_>) = packed::decode(bytes.value(), &what)?;
-            each(crawl, iterate::fact(encoded, &what)?);
+            each(crawl, decode_fact(encoded, &what)?);
         }
         Ok(())
     }
 
     /// Whether there are bytes of that name.
     pub fn has_blob(&self, hash: ContentHash) -> Result<bool, StoreError> {
-        let blobs = self.begin()?.open_table(BLOBS).map_err(|error| self.error(error))?;
+        let blobs = self.table(BLOBS)?;
         Ok(blobs.get(hash.0).map_err(|error| self.error(error))?.is_some())
     }
 
     /// All values whose names begin with this, in the order of the names.
     pub fn named_from(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
+        let named = self.table(NAMED)?;
         let mut found = Vec::new();
         for entry in named.range(prefix.as_bytes()..).map_err(|error| self.error(error))? {
             let (name, bytes) = entry.map_err(|error| self.error(error))?;
@@ -216,9 +208,7 @@ impl Store {
 
     /// The value of a name.
     pub fn named(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let named = self.begin()?.open_table(NAMED).map_err(|error| self.error(error))?;
-        let value = named.get(name.as_bytes()).map_err(|error| self.error(error))?;
-        Ok(value.map(|bytes| bytes.value().to_vec()))
+        self.get(NAMED, name.as_bytes())
     }
 
     /// Sets the value of a name.
@@ -251,9 +241,67 @@ impl Store {
         self.database.begin_read().map_err(|error| self.error(error))
     }
 
+    fn table<K: redb::Key + 'static>(
+        &self,
+        table: TableDefinition<'_, K, &'static [u8]>,
+    ) -> Result<ReadOnlyTable<K, &'static [u8]>, StoreError> {
+        self.begin()?.open_table(table).map_err(|error| self.error(error))
+    }
+
+    /// The value of a key.
+    fn get<K: redb::Key + 'static>(
+        &self,
+        table: TableDefinition<'_, K, &'static [u8]>,
+        key: K::SelfType<'_>,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let value = self.table(table)?.get(key).map_err(|error| self.error(error))?;
+        Ok(value.map(|bytes| bytes.value().to_vec()))
+    }
+
+    /// A whole table, one entry at a time: half a million facts do not fit into the memory that
+    /// argiope allows itself. Ends after the first error.
+    fn entries<K, T, F>(
+        &self,
+        table: TableDefinition<'static, K, &'static [u8]>,
+        mut read: F,
+    ) -> Result<impl Iterator<Item = Result<T, StoreError>> + use<K, T, F>, StoreError>
+    where
+        K: for<'a> redb::Key<SelfType<'a> = K> + 'static,
+        F: FnMut(K, &[u8]) -> Result<T, StoreError>,
+    {
+        let range = self.table(table)?.range_owned::<K>(..).map_err(|error| self.error(error))?;
+        let path = self.path.clone();
+        let mut has_failed = false;
+        Ok(range.map_while(move |entry| {
+            if has_failed {
+                return None;
+            }
+            let entry = entry.map_err(|error| StoreError::database(&path, error));
+            let read = entry.and_then(|(key, value)| read(key.value(), value.value()));
+            has_failed = read.is_err();
+            Some(read)
+        }))
+    }
+
     fn error(&self, error: impl Into<redb::Error>) -> StoreError {
         StoreError::database(&self.path, error)
     }
+}
+
+/// A fact out of its stored form.
+fn decode_fact(encoded: EncodedFact<'_>, what: &dyn fmt::Display) -> Result<Fact, StoreError> {
+    encoded.decode().map_err(|error| match error {
+        FactError::Damaged(_) => StoreError::Damaged(format!("{what}: {error}")),
+        FactError::UnknownKind(_) | FactError::UnknownVersion { .. } => {
+            StoreError::NewerFact(format!("{what}: {error}"))
+        }
+    })
+}
+
+/// A state's detail out of its stored bytes.
+fn decode_detail(key: StateKey, packed: &[u8]) -> Result<StateDetail, StoreError> {
+    let what = format!("state {key:?}");
+    packed::decode(&packed::unpack(packed, &what)?, &what)
 }
 
 fn builder() -> Builder {
@@ -262,17 +310,15 @@ fn builder() -> Builder {
     builder
 }
 
-/// Opens a database and checks every page of it. The database checks itself only after a crash. It
-/// trusts a file that was closed in order, and panics later if a byte of it has changed.
-fn verified(
-    open: impl FnOnce(&Builder) -> Result<Database, redb::DatabaseError>,
-) -> Result<Database, redb::Error> {
+/// Opens a database for reading and checks every page of it. The database checks itself only after
+/// a crash. It trusts a file that was closed in order, and panics later if a byte has changed.
+fn verified(file: File) -> Result<Database, redb::Error> {
     let recovered = Rc::new(Cell::new(false));
     let mut builder = builder();
     let seen = recovered.clone();
     builder.set_repair_callback(move |_| seen.set(true));
     guarded(|| {
-        let mut database = open(&builder)?;
+        let mut database = builder.create_with_backend(overlay::Overlay::new(file)?)?;
         if !recovered.get() && !database.check_integrity()? {
             return Err(redb::DatabaseError::Storage(redb::StorageError::Corrupted(
                 "a checksum is wrong".to_owned(),

@@ -76,7 +76,7 @@ fn text(status: &Status) -> String {
             count(total.crawlers.into(), "tab"),
         );
         for MemberStatus { member, shares, .. } in &status.members {
-            for (_, tally) in shares.iter().filter(|(id, _)| *id == crawl.id) {
+            if let Some(tally) = shares.get(&crawl.id) {
                 _ = writeln!(text, "  {:08x}  {}", member.key.0 >> 96, share(tally));
             }
         }

@@ -17,7 +17,7 @@ use super::contents;
 use super::outbox::Outbox;
 use super::protocol::{Blob, CrawlId, FromCrawler, SeenPage};
 use crate::crawler::Details;
-use crate::store::{FoundPage, StateDetail};
+use crate::store::{FoundPage, OfferDetail};
 
 /// How long a tab waits to hear which state a page is, before it looks itself.
 const PAGE_ANSWER: Duration = Duration::from_millis(200);
@@ -131,8 +131,8 @@ impl Archive {
 }
 
 impl Details for Archive {
-    fn detail(&self, key: StateKey) -> Option<StateDetail> {
-        self.found(key).map(|found| contents::detail(&found))
+    fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)> {
+        self.found(key).map(|found| (Raw(found.raw), found.offers))
     }
 
     fn page(&self, key: StateKey) -> Option<Page> {

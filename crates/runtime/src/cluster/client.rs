@@ -13,9 +13,7 @@ use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::connections::Switch;
 use super::contents;
-use super::protocol::{
-    CrawlId, CrawlSpec, FromClient, MemberStatus, Order, Status, ToClient, decode, encode,
-};
+use super::protocol::{CrawlId, CrawlSpec, FromClient, Order, Status, ToClient, decode, encode};
 use crate::learned;
 use crate::store::{Batch, Store, StoreError};
 
@@ -171,20 +169,13 @@ impl Fetched {
     /// No fact yet, except what was spent according to the last heartbeats: a controller that knows
     /// better may be gone.
     pub fn beside(status: &Status, crawl: CrawlId) -> Self {
-        let shares =
-            |member: &MemberStatus| member.shares.iter().find(|(id, _)| *id == crawl).cloned();
         let mut fetched = Self::default();
         for member in &status.members {
-            if let Some((_, tally)) = shares(member) {
+            if let Some(tally) = member.shares.get(&crawl) {
                 fetched.spent.record(WriterId(member.member.key.0), tally.spent);
             }
         }
         fetched
-    }
-
-    /// What was to be crawled, if a controller knew.
-    pub fn spec(&self) -> Option<&CrawlSpec> {
-        self.spec.as_ref()
     }
 
     fn take(&mut self, fact: Fact) {
@@ -218,16 +209,9 @@ impl Fetched {
         self.outcomes.get(&state).into_iter().flatten()
     }
 
-    /// How many states there are, and how many transitions.
-    pub fn counts(&self) -> (usize, usize) {
-        let executed = |&state: &StateKey| {
-            let actions = self.outcomes(state).filter_map(|fact| match fact {
-                Fact::Transition { action, .. } => Some(*action),
-                _ => None,
-            });
-            actions.collect::<BTreeSet<_>>().len()
-        };
-        (self.states.len(), self.states.keys().map(executed).sum())
+    /// Whether no controller has sent a state.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
     }
 
     /// Why this is not the whole model, if it is not.
@@ -239,7 +223,7 @@ impl Fetched {
             .filter_map(Fact::destination);
         let missing = destinations.filter(|to| !self.states.contains_key(to)).count();
         let left: usize = self.states.values().map(|state| self.open_actions(state)).sum();
-        match (self.states.is_empty(), missing, left) {
+        match (self.is_empty(), missing, left) {
             (true, ..) => Some("no controller has a state of it".to_owned()),
             (_, 0, 0) => None,
             (_, 0, left) => Some(format!("{left} known actions were not tried")),

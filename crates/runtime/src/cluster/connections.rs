@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use argiope_controller::journal::ContentId;
-use argiope_wire::{Connection, Hello, Sender};
+use argiope_ring::Key;
+use argiope_wire::{Connection, Hello, Role, Sender};
 use serde::Serialize;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
 use super::protocol::encode;
 
@@ -27,20 +28,12 @@ pub struct Link {
     /// The process at the other end.
     pub hello: Hello,
     sender: Sender,
-    _reader: Reader,
+    /// Reads frames; dropping it ends the task.
+    _reader: JoinSet<()>,
     /// The contents that the other process has.
     pub has: BTreeSet<ContentId>,
     /// Frames that were not sent because the other process is too slow.
     pub dropped: u64,
-}
-
-/// The task that reads frames; dropping it ends the task.
-struct Reader(AbortHandle);
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Link {
@@ -53,7 +46,8 @@ impl Link {
     ) -> Self {
         let hello = connection.peer.clone();
         let (sender, mut receiver) = connection.split();
-        let reader = tokio::spawn(async move {
+        let mut reader = JoinSet::new();
+        reader.spawn(async move {
             let why = loop {
                 match receiver.recv().await {
                     Ok(Some(frame)) => {
@@ -68,8 +62,12 @@ impl Link {
             };
             let _ = arrivals.send(ConnectionEvent::Closed(id, why)).await;
         });
-        let reader = Reader(reader.abort_handle());
         Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0 }
+    }
+
+    /// Whether a controller is at the other end, and this one.
+    pub fn leads_to(&self, controller: Key) -> bool {
+        self.hello.role == Role::Controller && self.hello.name == controller.0
     }
 
     /// Sends a message unless the queue is full. Returns whether it is on its way; the sender of a
@@ -81,14 +79,8 @@ impl Link {
     }
 
     /// Sends messages that may not fit into the queue, in order, without waiting here.
-    pub fn send_all<T: Serialize + Send + 'static>(
-        &self,
-        messages: impl IntoIterator<Item = T> + Send + 'static,
-    ) where
-        <Vec<T> as IntoIterator>::IntoIter: Send,
-    {
+    pub fn send_all<T: Serialize + Send + 'static>(&self, messages: Vec<T>) {
         let sender = self.sender.clone();
-        let messages: Vec<T> = messages.into_iter().collect();
         tokio::spawn(async move {
             for message in messages {
                 if sender.send(encode(&message)).await.is_err() {

@@ -6,7 +6,7 @@ use argiope_controller::peer::message::{Envelope, PeerMessage};
 
 use super::protocol::Blob;
 use crate::store::packed::{decode, encode, pack, unpack};
-use crate::store::{ContentHash, FoundPage, OfferDetail, StateDetail};
+use crate::store::{ContentHash, FoundPage};
 
 /// The content of a page that was found.
 pub fn wrap(found: &FoundPage) -> Blob {
@@ -31,21 +31,6 @@ pub fn name(bytes: &[u8]) -> ContentId {
 /// Whether bytes have the name that they claim.
 pub fn is_true(blob: &Blob) -> bool {
     name(&blob.bytes) == blob.content
-}
-
-/// The detail of a state, as a store would have it.
-pub fn detail(found: &FoundPage) -> StateDetail {
-    let nothing = ContentHash(0);
-    StateDetail {
-        url: found.url.clone(),
-        title: found.title.clone(),
-        found_at: found.found_at,
-        raw: found.raw,
-        source: nothing,
-        page: nothing,
-        screenshot: None,
-        offers: found.offers.iter().map(OfferDetail::clone).collect(),
-    }
 }
 
 /// How many bytes of contents go into one frame; a single larger content has a frame of its own.

@@ -72,19 +72,18 @@ pub enum ControllerError {
 /// Runs a controller until it is told to leave. Calls `ready` with the address once it listens.
 /// Must run in a `LocalSet`.
 pub async fn run(
-    plan: ControllerPlan,
+    mut plan: ControllerPlan,
     listen: &str,
     ready: impl FnOnce(&str),
 ) -> Result<(), ControllerError> {
-    let ControllerPlan { data, me, mut switch, join, leave, metrics, trace } = plan;
     // Before the store is touched: a controller that cannot listen keeps nothing.
-    let listener = switch.transport.listen(listen).await?;
-    let store = open(&data).map_err(ControllerError::Open)?;
-    if switch.me.address.is_none() {
-        switch.me = Arc::new((*switch.me).clone().with_address(listener.address()));
+    let listener = plan.switch.transport.listen(listen).await?;
+    let store = open(&plan.data).map_err(ControllerError::Open)?;
+    let me = &mut plan.switch.me;
+    if me.address.is_none() {
+        *me = Arc::new((**me).clone().with_address(listener.address()));
     }
-    let mut dispatcher = Dispatcher::new(me, switch, store, join, leave)?;
-    (dispatcher.metrics, dispatcher.trace) = (metrics, trace);
+    let mut dispatcher = Dispatcher::new(plan, store)?;
     dispatcher.recall()?;
     dispatcher.resume_coordinating();
     let accepting = dispatcher.accept_from(listener);

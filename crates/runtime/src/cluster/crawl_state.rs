@@ -160,6 +160,14 @@ impl CrawlShare {
         }
     }
 
+    /// The coordinator of a star, if it is here.
+    pub fn coordinator(&self) -> Option<&Coordinator> {
+        match &self.duty {
+            Duty::Coordinator(coordinator) => Some(coordinator),
+            Duty::Peer(_) | Duty::PassOn => None,
+        }
+    }
+
     /// Whether the work of the crawl is divided in advance.
     pub fn is_star(&self) -> bool {
         self.peer().is_none()

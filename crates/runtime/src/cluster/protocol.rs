@@ -1,6 +1,8 @@
 //! The messages between processes of a cluster, each one frame. The role that a process names in
 //! the handshake decides which messages it may send. `docs/protocol.md` explains each of them.
 
+use std::collections::BTreeMap;
+
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::{Envelope, LeaseRef, TaskReport, ToCrawler};
@@ -185,7 +187,7 @@ pub enum Between {
         /// The number of tabs that are attached to it.
         tabs: u32,
         /// Its progress in each crawl.
-        shares: Vec<(CrawlId, CrawlTally)>,
+        shares: BTreeMap<CrawlId, CrawlTally>,
     },
     /// Introduces a crawl.
     Crawl(CrawlId, CrawlSpec),
@@ -329,7 +331,7 @@ pub struct MemberStatus {
     /// Tabs that are attached to it.
     pub tabs: u32,
     /// Its progress in each crawl.
-    pub shares: Vec<(CrawlId, CrawlTally)>,
+    pub shares: BTreeMap<CrawlId, CrawlTally>,
 }
 
 /// One crawl.
@@ -348,21 +350,18 @@ impl Status {
     /// taken over from them.
     pub fn total(&self, crawl: CrawlId) -> CrawlTally {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
-        let shares = heard.flat_map(|member| &member.shares);
-        let tallies = shares.filter(|(id, _)| *id == crawl).map(|(_, tally)| tally);
-        tallies.fold(CrawlTally { finished: false, ..CrawlTally::default() }, |sum, tally| {
-            CrawlTally {
-                states: sum.states + tally.states,
-                transitions: sum.transitions + tally.transitions,
-                left: sum.left + tally.left,
-                leases: sum.leases + tally.leases,
-                copies: sum.copies + tally.copies,
-                crawlers: sum.crawlers + tally.crawlers,
-                spent: sum.spent.plus(tally.spent),
-                times: sum.times.plus(tally.times),
-                inside: sum.inside || tally.inside,
-                finished: sum.finished || tally.finished,
-            }
+        let tallies = heard.filter_map(|member| member.shares.get(&crawl));
+        tallies.fold(CrawlTally::default(), |sum, tally| CrawlTally {
+            states: sum.states + tally.states,
+            transitions: sum.transitions + tally.transitions,
+            left: sum.left + tally.left,
+            leases: sum.leases + tally.leases,
+            copies: sum.copies + tally.copies,
+            crawlers: sum.crawlers + tally.crawlers,
+            spent: sum.spent.plus(tally.spent),
+            times: sum.times.plus(tally.times),
+            inside: sum.inside || tally.inside,
+            finished: sum.finished || tally.finished,
         })
     }
 }

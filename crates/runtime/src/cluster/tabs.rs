@@ -22,7 +22,7 @@ use super::archive::Archive;
 use super::outbox::Outbox;
 use super::protocol::{CrawlId, CrawlSpec, FromCrawler, SeenPage, TabTimes};
 use crate::browsers::Browsers;
-use crate::crawler::{Crawler, JobCost};
+use crate::crawler::{Crawler, JobReport};
 use crate::executor::{CrawlContext, NotBegun, drive_tab};
 use crate::store::FoundPage;
 
@@ -102,26 +102,29 @@ pub struct ClusterTab {
 struct Session {
     id: CrawlId,
     crawler: Option<Crawler>,
-    costs: Costs,
+    unreported: Unreported,
     ring: RingSession,
     star: StarSession,
 }
 
-/// What a tab has spent since its last report.
+/// What a tab has spent and learned since its last report.
 #[derive(Default)]
-struct Costs {
+struct Unreported {
     spent: Spent,
     times: TabTimes,
+    /// Masks of single states were learned.
+    has_learned: bool,
+    /// The browser gave no tab, or the page could not be loaded: the next work waits a little.
+    pauses: bool,
 }
 
-impl Costs {
-    fn add(&mut self, cost: &JobCost) -> Spent {
-        let spent = Spent { actions: cost.actions, resets: cost.resets };
-        self.spent = self.spent.plus(spent);
-        spent
+impl Unreported {
+    fn add(&mut self, report: &JobReport) {
+        self.spent = self.spent.plus(report.cost.spent);
+        self.has_learned |= report.learned;
     }
 
-    fn take(&mut self) -> (Spent, TabTimes) {
+    fn take_costs(&mut self) -> (Spent, TabTimes) {
         (std::mem::take(&mut self.spent), std::mem::take(&mut self.times))
     }
 }
@@ -147,19 +150,19 @@ impl ClusterTab {
                 None => Session {
                     id: attached.id,
                     crawler: None,
-                    costs: Costs::default(),
+                    unreported: Unreported::default(),
                     ring: RingSession::new(attached.crawler),
                     star: StarSession::default(),
                 },
             };
-            let Session { crawler, costs, ring, star, .. } = &mut present;
+            let Session { crawler, unreported, ring, star, .. } = &mut present;
             let home = Home {
                 number,
                 outbox: &outbox,
                 attached: &attached,
                 messages: &mut messages,
                 deferred: VecDeque::new(),
-                costs,
+                unreported,
             };
             tokio::select! {
                 () = serve(&browsers, crawler, home, ring, star) => {}
@@ -198,7 +201,7 @@ struct Home<'a> {
     messages: &'a mut mpsc::Receiver<TabMessage>,
     /// Messages that arrived while the tab waited for another one.
     deferred: VecDeque<TabMessage>,
-    costs: &'a mut Costs,
+    unreported: &'a mut Unreported,
 }
 
 impl Home<'_> {
@@ -232,11 +235,18 @@ impl Home<'_> {
         }
     }
 
-    /// Sends what was found to change by itself in single states.
-    async fn send_volatile(&self) {
-        let masks = self.attached.crawl.context.pages.lock().state_masks.clone();
-        if !masks.is_empty() {
-            self.send(FromCrawler::Volatile(self.attached.id, masks)).await;
+    /// Concludes the last work: pauses if it calls for that, and sends what was found to change
+    /// by itself in single states.
+    async fn conclude_work(&mut self) {
+        if std::mem::take(&mut self.unreported.pauses) {
+            tokio::time::sleep(PAUSE).await;
+        }
+        if self.unreported.has_learned {
+            let masks = self.attached.crawl.context.pages.lock().state_masks.clone();
+            if !masks.is_empty() {
+                self.send(FromCrawler::Volatile(self.attached.id, masks)).await;
+            }
+            self.unreported.has_learned = false;
         }
     }
 

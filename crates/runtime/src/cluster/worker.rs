@@ -84,14 +84,6 @@ struct Worker {
     outbox: Outbox,
 }
 
-/// Why the process is no longer attached to a controller.
-enum Detached {
-    /// The process was told to leave.
-    Leaving,
-    /// The controller leaves or is lost.
-    ControllerGone,
-}
-
 /// Executes tasks until it is told to leave. Must run in a `LocalSet`.
 pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let CrawlerPlan { switch, controllers, tabs, browser, browser_mb, secret, leave } = plan;
@@ -114,12 +106,13 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
         worker.outbox.forget_sent();
         while outgo.try_recv().is_ok() {}
         let _ = sender.send(encode(&FromCrawler::Tabs(tabs))).await;
-        let detached = loop {
+        // Until the process is told to leave, or the controller leaves or is lost.
+        let leaves = loop {
             tokio::select! {
                 frame = receiver.recv() => {
                     let message = frame.ok().flatten().and_then(|frame| decode(&frame));
                     match message {
-                        Some(ToTabs::Leaving) | None => break Detached::ControllerGone,
+                        Some(ToTabs::Leaving) | None => break false,
                         Some(ToTabs::Members(members)) => {
                             known.extend(members.into_iter().map(|member| member.address));
                         }
@@ -128,27 +121,23 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
                 }
                 Some(message) = outgo.recv() => {
                     if sender.send(encode(&message)).await.is_err() {
-                        break Detached::ControllerGone;
+                        break false;
                     }
                 }
                 Some(event) = pool_events.recv() => on_pool_event(event)?,
-                () = leave.notified() => break Detached::Leaving,
+                () = leave.notified() => break true,
             }
         };
         worker.detach_tabs();
-        match detached {
-            Detached::Leaving => {
-                running.stop_tabs().await;
-                worker.leave(&sender, &mut outgo).await;
-                let _ = tokio::time::timeout(GOODBYE, sender.finish()).await;
-                drop(worker);
-                running.close().await;
-                return Ok(());
-            }
-            Detached::ControllerGone => {
-                tracing::warn!(controller = %Escaped(&home, 100), "the controller is gone");
-            }
+        if leaves {
+            running.stop_tabs().await;
+            worker.leave(&sender, &mut outgo).await;
+            let _ = tokio::time::timeout(GOODBYE, sender.finish()).await;
+            drop(worker);
+            running.close().await;
+            return Ok(());
         }
+        tracing::warn!(controller = %Escaped(&home, 100), "the controller is gone");
         connection = tokio::select! {
             found = find_home(&switch, &controllers, &known, Some(&home)) => found?,
             () = leave.notified() => return Ok(()),

@@ -3,7 +3,6 @@
 //! volatile values for another state.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use argiope_browser::agent::Raw;
@@ -11,7 +10,7 @@ use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 
 use crate::crawler::Details;
-use crate::store::{FoundPage, StateDetail, Store};
+use crate::store::{FoundPage, OfferDetail, Store};
 
 /// The details of a crawl on one machine.
 pub struct LocalDetails {
@@ -47,17 +46,14 @@ pub fn pages_of(states: &[(StateKey, FoundPage)]) -> Vec<(StateKey, Page)> {
 }
 
 impl Details for LocalDetails {
-    fn detail(&self, key: StateKey) -> Option<StateDetail> {
-        Details::detail(&self.store, key)
+    fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)> {
+        let detail = self.store.detail(key).ok()??;
+        Some((Raw(detail.raw), detail.offers))
     }
 
     fn page(&self, key: StateKey) -> Option<Page> {
         let unwritten = self.lock().get(&key).map(|(_, page)| page.clone());
-        unwritten.or_else(|| Details::page(&self.store, key))
-    }
-
-    fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
-        self.store.which(raw)
+        unwritten.or_else(|| self.store.page(self.store.detail(key).ok()??.page).ok()?)
     }
 }
 

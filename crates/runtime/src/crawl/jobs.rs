@@ -52,7 +52,9 @@ impl JobSource for LocalJobs {
         let reports = match result {
             WorkResult::Opened => return self.driver.on_ready(self.id),
             WorkResult::Performed(reports) => reports,
-            WorkResult::NotBegun(NotBegun::NoTab(error)) => return self.driver.on_no_tab(error),
+            WorkResult::NotBegun(NotBegun::NoTab(error)) => {
+                return self.driver.on_trouble(error.into());
+            }
             WorkResult::NotBegun(_) => vec![JobReport::lost()],
             WorkResult::Loaded(..) | WorkResult::NotLoaded { .. } => {
                 unreachable!("the driver itself loads the first page")

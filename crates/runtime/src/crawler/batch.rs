@@ -71,7 +71,7 @@ impl Crawler {
     }
 
     fn planned<'a>(&self, job: &'a Job, before: KnownPage) -> Option<Planned<'a>> {
-        let risky = self.pages.lock().risky.contains(&(job.state, job.action));
+        let risky = self.context.pages.lock().risky.contains(&(job.state, job.action));
         let steps = self.steps(&before, job, 0).ok().filter(|_| !risky)?;
         steps.iter().all(|step| !step.trusted).then_some(Planned { job, before, steps })
     }
@@ -86,10 +86,10 @@ impl Crawler {
             } else {
                 // Which job failed is unknown: from now on each is performed by itself.
                 let risky = planned.iter().map(|planned| (planned.job.state, planned.job.action));
-                self.pages.lock().risky.extend(risky);
+                self.context.pages.lock().risky.extend(risky);
                 JobFailure::Lost
             };
-            self.spent.actions += steps.len() as u64;
+            self.cost.spent.actions += steps.len() as u64;
             reports.push(self.report(Err(Stop::Failed(reason)), 0));
             return;
         };
@@ -102,7 +102,7 @@ impl Crawler {
                 // A later job was begun, or the next one is missing from the page.
                 Some(next) if done > its || (done == its && arrival.missing) => {
                     done -= its;
-                    self.spent.actions += its as u64;
+                    self.cost.spent.actions += its as u64;
                     self.at = Some(next.before.clone());
                     let at = Sighting { key: next.before.key, offers: None };
                     let notes = passed.next().unwrap_or_else(|| std::mem::take(&mut arrival.notes));
@@ -110,7 +110,7 @@ impl Crawler {
                     reports.push(self.report(Ok(Outcome::Done { at, notes, once: false }), 0));
                 }
                 Some(_) | None => {
-                    self.spent.actions += done as u64;
+                    self.cost.spent.actions += done as u64;
                     self.at = Some(before.clone());
                     let performed =
                         PerformedSteps { before, steps, arrival: TabPosition { done, ..arrival } };

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use argiope_browser::agent::{AgentSettings, Blank};
-use argiope_browser::tab::Tab;
 
 use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Details};
@@ -31,13 +30,7 @@ impl CrawlContext {
         if self.screenshots {
             browsers.factory().make_frames();
         }
-        Ok(self.crawler(browsers.tab(self.agent.clone()).await?))
-    }
-
-    /// A crawler in a tab that is open already.
-    pub fn crawler(&self, tab: Tab) -> Crawler {
-        let (pages, details) = (self.pages.clone(), self.details.clone());
-        Crawler::new(tab, self.url.clone(), pages, details, self.screenshots)
+        Ok(Crawler::new(browsers.tab(self.agent.clone()).await?, self.clone()))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use argiope_controller::journal::Fact;
 use argiope_explore::id::StateKey;
-use redb::{Database, ReadableTable, Table, WriteTransaction};
+use redb::{Database, ReadableTable, Table, TableDefinition, WriteTransaction};
+use serde::Serialize;
 
 use super::detail::{ContentHash, FoundPage, StateDetail};
 use super::packed::{encode, pack};
@@ -36,13 +37,7 @@ impl Batch {
             Fact::State { offers, route, .. } => {
                 64 + offers.len() * 16 + route.as_ref().map_or(0, |route| route.len() * 48)
             }
-            Fact::Transition { .. }
-            | Fact::GivenUp { .. }
-            | Fact::Stray { .. }
-            | Fact::Appeared { .. }
-            | Fact::PlainLink { .. }
-            | Fact::LinkFollower { .. }
-            | Fact::Spent { .. } => 128,
+            _ => 128,
         };
         let found = |(_, found): &(StateKey, FoundPage)| {
             found.source.len()
@@ -67,20 +62,8 @@ pub(super) fn commit(database: &Database, batches: &[Batch]) -> Result<(), redb:
 
 /// Opens only the tables that it writes to: opening a table for writing costs time.
 fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::Error> {
-    if batches.iter().any(|batch| !batch.facts.is_empty()) {
-        let mut journal = transaction.open_table(FACTS)?;
-        let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
-        for (sequence, fact) in (next..).zip(batches.iter().flat_map(|batch| &batch.facts)) {
-            journal.insert(sequence, encode(fact).as_slice())?;
-        }
-    }
-    if batches.iter().any(|batch| !batch.kept.is_empty()) {
-        let mut kept = transaction.open_table(KEPT)?;
-        let next = kept.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
-        for (sequence, fact) in (next..).zip(batches.iter().flat_map(|batch| &batch.kept)) {
-            kept.insert(sequence, encode(fact).as_slice())?;
-        }
-    }
+    append(transaction, FACTS, batches.iter().flat_map(|batch| &batch.facts))?;
+    append(transaction, KEPT, batches.iter().flat_map(|batch| &batch.kept))?;
     if batches.iter().any(|batch| !batch.states.is_empty() || !batch.blobs.is_empty()) {
         let mut states = transaction.open_table(STATES)?;
         let mut blobs = transaction.open_table(BLOBS)?;
@@ -96,6 +79,23 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
         let mut named = transaction.open_table(NAMED)?;
         for (name, bytes) in batches.iter().flat_map(|batch| &batch.named) {
             named.insert(name.as_bytes(), bytes.as_slice())?;
+        }
+    }
+    Ok(())
+}
+
+/// Appends facts to one of the two journals.
+fn append<'a, T: Serialize + 'a>(
+    transaction: &WriteTransaction,
+    journal: TableDefinition<'_, u64, &'static [u8]>,
+    facts: impl Iterator<Item = &'a T>,
+) -> Result<(), redb::Error> {
+    let mut facts = facts.peekable();
+    if facts.peek().is_some() {
+        let mut journal = transaction.open_table(journal)?;
+        let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
+        for (sequence, fact) in (next..).zip(facts) {
+            journal.insert(sequence, encode(fact).as_slice())?;
         }
     }
     Ok(())

@@ -16,13 +16,13 @@ use super::*;
 
 /// What the disk says once it is cut off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cut {
+enum Cut {
     Power,
     Full,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Disk {
+struct Disk {
     /// What is read back while the disk works.
     live: Vec<u8>,
     /// What was there at the last sync.
@@ -97,30 +97,23 @@ impl Disk {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Backend(Arc<Mutex<Disk>>);
+struct Backend(Arc<Mutex<Disk>>);
 
 impl Backend {
-    pub(super) fn cut_at(operation: u64, cut: Cut) -> Self {
+    fn cut_at(operation: u64, cut: Cut) -> Self {
         Self(Arc::new(Mutex::new(Disk { cut: Some((operation, cut)), ..Disk::default() })))
     }
 
-    pub(super) fn holding(image: Vec<u8>) -> Self {
+    fn holding(image: Vec<u8>) -> Self {
         Self(Arc::new(Mutex::new(Disk { live: image.clone(), synced: image, ..Disk::default() })))
     }
 
-    /// The same, cut off after as many operations.
-    pub(super) fn holding_until(image: Vec<u8>, operations: u64, cut: Cut) -> Self {
-        let disk = Self::holding(image);
-        disk.0.lock().unwrap().cut = Some((operations, cut));
-        disk
-    }
-
     /// What the disk holds after the power came back.
-    pub(super) fn image(&self, survivor: u64) -> Vec<u8> {
+    fn image(&self, survivor: u64) -> Vec<u8> {
         self.0.lock().unwrap().image(survivor)
     }
 
-    pub(super) fn database(&self) -> Result<Database, StoreError> {
+    fn database(&self) -> Result<Database, StoreError> {
         builder()
             .create_with_backend(self.clone())
             .map_err(|error| StoreError::database(Path::new("disk"), error))
@@ -132,8 +125,10 @@ impl Backend {
         Ok(Store { path, database: Arc::new(database), meta, writable: true })
     }
 
-    pub(super) fn open(&self) -> Result<Store, StoreError> {
-        Store::of(self.database()?, PathBuf::from("disk"), true)
+    fn open(&self) -> Result<Store, StoreError> {
+        let (database, path) = (self.database()?, PathBuf::from("disk"));
+        let meta = meta::check(&database, &path)?;
+        Ok(Store { path, database: Arc::new(database), meta, writable: true })
     }
 }
 

@@ -21,8 +21,9 @@ fn found() -> FoundPage {
 }
 
 fn reopened(store: Store) -> Result<Store, StoreError> {
-    let Ok(database) = Arc::try_unwrap(store.database) else { panic!("still in use") };
-    Store::of(database, store.path, true)
+    let database = Arc::into_inner(store.database).expect("no transaction uses it");
+    let meta = meta::check(&database, &store.path)?;
+    Ok(Store { database: Arc::new(database), meta, ..store })
 }
 
 fn set_meta(store: &Store, name: &str, value: &str) {
@@ -43,15 +44,31 @@ fn set<K: redb::Key>(
 }
 
 #[test]
-fn another_format_is_refused_with_both_versions() {
-    let store = store();
-    set_meta(&store, "format", "3");
-    set_meta(&store, "argiope", "9.8.7");
-    let error = reopened(store).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "memory was written by argiope 9.8.7 in store format 3; this argiope reads format 2"
-    );
+fn another_format_is_refused_with_both_versions_and_left_as_it_is() {
+    let directory = std::env::temp_dir().join(format!("argiope-format-{}", std::process::id()));
+    let file = directory.join(FILE);
+    for format in ["1", "3", "two"] {
+        let store = Store::create(&directory, &json!({})).unwrap();
+        set_meta(&store, "format", format);
+        set_meta(&store, "argiope", "9.8.7");
+        drop(store);
+        let before = std::fs::read(&file).unwrap();
+        for opened in [Store::open(&directory), Store::read(&directory)] {
+            assert_eq!(
+                opened.unwrap_err().to_string(),
+                format!(
+                    "{} was written by argiope 9.8.7 in store format {format}, but this argiope \
+                     reads format 2: export it with the argiope that wrote it \
+                     ('argiope export DIR'), or crawl again",
+                    file.display()
+                )
+            );
+            assert!(std::fs::read(&file).unwrap() == before, "format {format} was changed");
+        }
+        let begun = Store::create(&directory, &json!({})).unwrap_err();
+        assert!(matches!(begun, StoreError::OtherVersion { .. }), "{begun}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use argiope_controller::outcome::Offered;
 use argiope_explore::id::ActionSignature;
 use argiope_explore::page::{Kind, Page};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,13 @@ pub struct OfferDetail {
     pub label: String,
     /// How the looker finds its node again on a page that is the same to the byte.
     pub place: String,
+}
+
+impl OfferDetail {
+    /// The action, as the controller knows it.
+    pub fn offered(&self) -> Offered {
+        Offered { action: self.signature, once: self.kind == Kind::Link }
+    }
 }
 
 /// A state as it was found, from which a [`StateDetail`] is made. The writing thread hashes,

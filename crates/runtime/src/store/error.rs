@@ -29,7 +29,8 @@ pub enum StoreError {
     NotAStore(PathBuf),
     /// Written by an argiope that writes another format.
     #[error(
-        "{} was written by argiope {argiope} in store format {format}; this argiope reads format {FORMAT}",
+        "{} was written by argiope {argiope} in store format {format}, but this argiope reads format \
+         {FORMAT}: export it with the argiope that wrote it ('argiope export DIR'), or crawl again",
         .path.display()
     )]
     OtherVersion {

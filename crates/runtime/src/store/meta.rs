@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use redb::{Database, ReadableDatabase};
 
 use super::error::StoreError;
-use super::migrate;
 use super::{BLOBS, FACTS, FORMAT, META, NAMED, STATES};
 
 /// What was written when the run began.
@@ -63,9 +62,8 @@ pub(super) fn begin(
     Err(StoreError::HoldsRun(path.parent().map_or_else(PathBuf::new, Path::to_owned)))
 }
 
-/// Reads what was written when the run began, and in which format. Refuses a format that this
-/// version can neither read nor migrate.
-pub(super) fn check(database: &Database, path: &Path) -> Result<(Meta, u32), StoreError> {
+/// Reads what was written when the run began. Refuses every format but the present one.
+pub(super) fn check(database: &Database, path: &Path) -> Result<Meta, StoreError> {
     let transaction = database.begin_read().map_err(|error| StoreError::database(path, error))?;
     let table = match transaction.open_table(META) {
         Ok(table) => table,
@@ -92,15 +90,14 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<(Meta, u32), Sto
             .map_err(|_| StoreError::Damaged(format!("its {name} is not text")))
     };
     let (format, argiope) = (text("format")?, text("argiope")?);
-    let readable = format.parse().ok().filter(|format| [FORMAT, migrate::FROM].contains(format));
-    let Some(readable) = readable else {
+    if format != FORMAT.to_string() {
         return Err(StoreError::OtherVersion { path: path.to_owned(), argiope, format });
-    };
+    }
     let run = u128::from_str_radix(&text("run")?, 16)
         .map_err(|_| StoreError::Damaged("the run's identity is not a number".to_owned()))?;
     let settings = serde_json::from_str(&text("settings")?)
         .map_err(|error| StoreError::Damaged(format!("the settings cannot be read: {error}")))?;
-    Ok((Meta { argiope, run, settings }, readable))
+    Ok(Meta { argiope, run, settings })
 }
 
 /// A random number: the standard library seeds its hashers randomly.

@@ -1,5 +1,5 @@
-//! A file that is read and never written: writes stay in memory. So the database can recover or
-//! migrate a store whose writer was killed for a reader, also from a full or write-protected disk.
+//! A file that is read and never written: writes stay in memory. So the database can recover a
+//! store whose writer was killed for a reader, also from a full or write-protected disk.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -6,18 +6,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use argiope_browser::LaunchSettings;
+use argiope_browser::agent::Raw;
 use argiope_controller::job::Job;
+use argiope_explore::id::StateKey;
 use argiope_explore::identity;
+use argiope_explore::page::Page;
 use argiope_runtime::browsers::{BrowserFactory, Browsers};
 use argiope_runtime::crawl::CrawlSummary;
-use argiope_runtime::crawler::Crawler;
+use argiope_runtime::crawler::{Crawler, Details};
 use argiope_runtime::executor::{
     CrawlContext, JobSource, NotBegun, PoolEvent, PoolEvents, TabTask, TabWork, WorkResult,
     WorkerPool, agent_settings, drive_tab,
 };
 use argiope_runtime::page_index::{PageIndex, SharedPageIndex};
 use argiope_runtime::settings::{CrawlSettings, Scope};
-use argiope_runtime::store::Store;
+use argiope_runtime::store::{OfferDetail, Store};
 use argiope_sites::Server;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
@@ -97,19 +100,30 @@ impl JobSource for PanickingJobs {
     }
 }
 
+/// No state is known.
+struct NoDetails;
+
+impl Details for NoDetails {
+    fn offers(&self, _: StateKey) -> Option<(Raw, Vec<OfferDetail>)> {
+        None
+    }
+
+    fn page(&self, _: StateKey) -> Option<Page> {
+        None
+    }
+}
+
 #[test]
 fn the_pool_reports_tabs_that_panic_on_every_thread() {
     let pages = Pages::start(Duration::ZERO);
     let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=2")) };
     let place = Place::new();
-    let store =
-        Store::create(&place.path("run"), &serde_json::to_value(&settings).unwrap()).unwrap();
     let scope = Scope::of(&settings.url).unwrap();
     let context = CrawlContext {
         url: settings.url.as_str().into(),
         agent: agent_settings(&settings, "secret".to_owned(), scope, Vec::new()),
         pages: SharedPageIndex::new(PageIndex::new(identity::find("content").unwrap())),
-        details: Arc::new(store),
+        details: Arc::new(NoDetails),
         screenshots: false,
     };
     let launch = LaunchSettings::new(executable(), place.profiles().to_owned());

@@ -473,14 +473,13 @@ impl CrawlFollower<'_> {
                     last = Some(error);
                 }
             }
-            if fetched.incomplete().is_none()
-                || (self.stopped_by.is_some() && fetched.counts().0 > 0)
+            if fetched.incomplete().is_none() || (self.stopped_by.is_some() && !fetched.is_empty())
             {
                 return Ok(fetched);
             }
         }
         match last {
-            Some(error) if fetched.counts().0 == 0 => Err(error),
+            Some(error) if fetched.is_empty() => Err(error),
             _ => Ok(fetched),
         }
     }

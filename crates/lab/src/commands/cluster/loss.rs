@@ -70,8 +70,8 @@ fn once(program: &Path) -> Result<Option<f64>, CommandFailure> {
     cluster.addresses.pop();
     let switch = client()?;
     let are_all_at_work = |status: &Status, id: CrawlId| {
-        let shares = status.members.iter().flat_map(|member| &member.shares);
-        shares.filter(|(crawl, tally)| *crawl == id && tally.states > AFTER).count() == CONTROLLERS
+        let shares = status.members.iter().filter_map(|member| member.shares.get(&id));
+        shares.filter(|tally| tally.states > AFTER).count() == CONTROLLERS
     };
     block_on(crawl_with(&switch, &cluster, CRAWLERS, world, &counted, |status, id| {
         if are_all_at_work(status, id)

@@ -15,62 +15,44 @@ use super::dispatcher::Dispatcher;
 /// How many facts go into one frame.
 const FACTS_AT_ONCE: usize = 256;
 
-/// Clients that are connected.
-#[derive(Default)]
-pub struct Clients {
-    /// Those that follow a crawl.
-    pub followers: Vec<(LinkId, CrawlId)>,
-}
-
 impl Dispatcher {
     pub(super) fn on_client_message(&mut self, link: LinkId, message: FromClient) {
         match message {
             FromClient::Start(id, order) => self.on_start(link, id, order),
             FromClient::Status => {
                 let status = self.status();
-                self.answer_client(link, &ToClient::Status(status));
+                self.send(link, &ToClient::Status(status));
             }
             FromClient::Follow(id) if self.shares.contains_key(&id) => {
-                self.clients.followers.push((link, id));
+                self.followers.push((link, id));
                 self.notify_followers();
             }
             FromClient::Fetch(id) if self.shares.contains_key(&id) => self.send_facts(link, id),
             FromClient::Stop(id) if self.shares.contains_key(&id) => self.on_stop(id, None),
             FromClient::Follow(id) | FromClient::Fetch(id) | FromClient::Stop(id) => {
-                self.answer_client(
-                    link,
-                    &ToClient::Refused(format!("there is no crawl {id} in this cluster")),
-                );
+                let why = format!("there is no crawl {id} in this cluster");
+                self.send(link, &ToClient::Refused(why));
             }
         }
     }
 
     fn on_start(&mut self, link: LinkId, id: CrawlId, order: Order) {
         if self.shares.contains_key(&id) {
-            self.answer_client(link, &ToClient::Started(id));
+            self.send(link, &ToClient::Started(id));
         } else if let Some(reason) = crawl_state::refusal(&order) {
-            self.answer_client(link, &ToClient::Refused(reason));
+            self.send(link, &ToClient::Refused(reason));
         } else {
             self.probe_for(order.clone(), Asker::Client(link, id, Box::new(order)));
         }
     }
 
-    fn answer_client(&mut self, link: LinkId, answer: &ToClient) {
-        if let Some(link) = self.connections.links.get_mut(&link) {
-            link.send(answer);
-        }
-    }
-
     /// The cluster, as this controller knows it.
     fn status(&self) -> Status {
-        let shares = |id: &CrawlId, share: &crawl_state::CrawlShare| {
-            (*id, share.tally(self.crawlers_of(*id)))
-        };
         let own = MemberStatus {
             member: self.me(),
             silent_ms: 0,
             tabs: self.tabs(),
-            shares: self.shares.iter().map(|(id, share)| shares(id, share)).collect(),
+            shares: self.tallies(),
         };
         let others = self.membership.members.iter().map(|(&key, known)| MemberStatus {
             member: KnownMember { key, address: known.address.clone() },
@@ -95,14 +77,14 @@ impl Dispatcher {
 
     /// Sends followers the progress of their crawl.
     pub(super) fn notify_followers(&mut self) {
-        if self.clients.followers.is_empty() {
+        if self.followers.is_empty() {
             return;
         }
         let status = self.status();
-        for (link, id) in self.clients.followers.clone() {
+        for (link, id) in self.followers.clone() {
             let mut crawl = status.clone();
             crawl.crawls.retain(|crawl| crawl.id == id);
-            self.answer_client(link, &ToClient::Progress(crawl));
+            self.send(link, &ToClient::Progress(crawl));
         }
     }
 
@@ -122,7 +104,7 @@ impl Dispatcher {
         answers.extend(blobs.into_iter().map(ToClient::Blobs));
         answers.extend(facts.chunks(FACTS_AT_ONCE).map(|some| ToClient::Facts(some.to_vec())));
         answers.push(ToClient::End);
-        if let Some(link) = self.connections.links.get(&link) {
+        if let Some(link) = self.links.get(&link) {
             link.send_all(answers);
         }
     }

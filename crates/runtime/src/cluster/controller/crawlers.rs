@@ -45,8 +45,8 @@ pub enum Asker {
 #[derive(Default)]
 pub struct Crawlers {
     pub processes: BTreeMap<LinkId, CrawlerProcess>,
-    /// The process and the tab of each crawler.
-    pub attached: BTreeMap<CrawlerId, (LinkId, u32)>,
+    /// The process of each crawler.
+    pub attached: BTreeMap<CrawlerId, LinkId>,
     next_crawler: u32,
     /// The task of each crawler that has not reported it yet.
     pub under_way: BTreeMap<CrawlerId, (CrawlId, LeaseRef)>,
@@ -67,9 +67,7 @@ impl Dispatcher {
         let members = members
             .map(|(&key, known)| KnownMember { key, address: known.address.clone() })
             .collect();
-        if let Some(link) = self.connections.links.get_mut(&link) {
-            link.send(&ToTabs::Members(members));
-        }
+        self.send(link, &ToTabs::Members(members));
     }
 
     /// A crawler is gone: the controllers that gave it tasks free them. A task that is not known
@@ -90,9 +88,6 @@ impl Dispatcher {
         } else {
             tracing::warn!(tabs, reason = %shown(why), "a crawler is gone");
         }
-        self.crawlers
-            .probes
-            .retain(|_, asker| !matches!(asker, Asker::Client(client, ..) if *client == link));
     }
 
     /// How many tabs are attached here.
@@ -113,12 +108,10 @@ impl Dispatcher {
         if self.leaving.is_some() {
             return;
         }
-        let open: Vec<CrawlId> =
-            self.shares.iter().filter(|(_, share)| share.is_open()).map(|(&id, _)| id).collect();
-        let mut counts: BTreeMap<CrawlId, usize> = open.iter().map(|&id| (id, 0)).collect();
-        let tabs = self.tabs() as usize;
+        let open = self.crawls_where(CrawlShare::is_open);
+        let mut counts: BTreeMap<CrawlId, usize> = open.into_iter().map(|id| (id, 0)).collect();
         // A crawl gets more than its share only after all have theirs.
-        let most = tabs.div_ceil(open.len().max(1));
+        let most = (self.tabs() as usize).div_ceil(counts.len().max(1));
         let mut moved = Vec::new();
         for (&link, process) in
             self.crawlers.processes.iter().filter(|(_, process)| !process.leaving)
@@ -148,14 +141,12 @@ impl Dispatcher {
         let Some(process) = self.crawlers.processes.get_mut(&link) else { return };
         process.tabs[tab] = Some((crawl, crawler));
         let is_new = process.introduced.insert(crawl);
-        self.crawlers.attached.insert(crawler, (link, tab as u32));
-        let spec =
-            self.shares.get(&crawl).map(|share| (share.spec.clone(), share.volatile.clone()));
-        let Some(link) = self.connections.links.get_mut(&link) else { return };
-        if let (true, Some((spec, volatile))) = (is_new, spec) {
-            link.send(&ToTabs::Crawl(crawl, Box::new(spec)));
-            if !volatile.is_empty() {
-                link.send(&ToTabs::Volatile(crawl, volatile));
+        self.crawlers.attached.insert(crawler, link);
+        let Some(link) = self.links.get_mut(&link) else { return };
+        if is_new && let Some(share) = self.shares.get(&crawl) {
+            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone())));
+            if !share.volatile.is_empty() {
+                link.send(&ToTabs::Volatile(crawl, share.volatile.clone()));
             }
         }
         link.send(&ToTabs::Attach(tab as u32, Some((crawl, crawler))));
@@ -163,9 +154,7 @@ impl Dispatcher {
 
     fn detach(&mut self, link: LinkId, tab: usize) {
         self.forget_tab(link, tab);
-        if let Some(link) = self.connections.links.get_mut(&link) {
-            link.send(&ToTabs::Attach(tab as u32, None));
-        }
+        self.send(link, &ToTabs::Attach(tab as u32, None));
     }
 
     fn forget_tab(&mut self, link: LinkId, tab: usize) {
@@ -196,11 +185,11 @@ impl Dispatcher {
         }
     }
 
-    /// This controller leaves: its crawlers go elsewhere.
-    pub(super) fn dismiss_crawlers(&mut self) {
+    /// Sends to every crawler that is attached here.
+    pub(super) fn send_to_crawlers(&mut self, message: &ToTabs) {
         for link in self.crawlers.processes.keys() {
-            if let Some(link) = self.connections.links.get_mut(link) {
-                link.send(&ToTabs::Leaving);
+            if let Some(link) = self.links.get_mut(link) {
+                link.send(message);
             }
         }
     }
@@ -271,10 +260,7 @@ impl Dispatcher {
     fn on_page(&mut self, crawl: CrawlId, page: SeenPage) {
         self.trace("looked", page.state, "");
         if self.shares.get_mut(&crawl).is_some_and(|share| share.pages.learn(&page)) {
-            let others: Vec<Key> = self.membership.members.keys().copied().collect();
-            for other in others {
-                self.send_to(other, &Between::Page(crawl, page));
-            }
+            self.send_to_others(None, &Between::Page(crawl, page));
         }
     }
 
@@ -283,9 +269,7 @@ impl Dispatcher {
     fn on_which(&mut self, link: LinkId, crawl: CrawlId, raw: u128) {
         let page = self.shares.get(&crawl).and_then(|share| share.pages.which(raw));
         let page = page.and_then(|(state, content)| Some((state, self.disk.blob(content)?)));
-        if let Some(link) = self.connections.links.get_mut(&link) {
-            link.send(&ToTabs::Page(crawl, raw, page));
-        }
+        self.send(link, &ToTabs::Page(crawl, raw, page));
     }
 
     /// A crawler leaves: its tabs get no more tasks.
@@ -305,14 +289,9 @@ impl Dispatcher {
         self.crawlers.next_probe += 1;
         let number = self.crawlers.next_probe;
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
-        let here = self
-            .crawlers
-            .processes
-            .iter()
-            .find(|(_, process)| at_work(process))
-            .map(|(&link, _)| link);
-        if let Some(link) = here.and_then(|link| self.connections.links.get_mut(&link)) {
-            link.send(&ToTabs::Probe(number, order));
+        let here = self.crawlers.processes.iter().find(|(_, process)| at_work(process));
+        if let Some((&link, _)) = here {
+            self.send(link, &ToTabs::Probe(number, order));
         } else if matches!(asker, Asker::Controller(..)) {
             self.answer(asker, Err("its crawlers are gone".to_owned()));
             return;
@@ -352,9 +331,7 @@ impl Dispatcher {
                 if let ToClient::Refused(why) = &answer {
                     tracing::warn!(crawl = %id, reason = %shown(why), "the crawl does not start");
                 }
-                if let Some(link) = self.connections.links.get_mut(&link) {
-                    link.send(&answer);
-                }
+                self.send(link, &answer);
             }
         }
     }

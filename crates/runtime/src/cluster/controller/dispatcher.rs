@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use argiope_ring::Key;
 use argiope_wire::{Connection, DialError, Listener, Role};
+use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior};
@@ -14,7 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{CrawlId, KnownMember, decode};
-use super::clients::Clients;
+use super::ControllerPlan;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
 use super::membership::Membership;
@@ -37,8 +38,6 @@ const FRAMES_AT_ONCE: usize = 256;
 pub enum ProcessEvent {
     /// A process has dialled and said who it is.
     Welcomed(Connection),
-    /// A process has dialled and was refused: its address, and why.
-    Refused(String, String),
     /// A controller was dialled.
     Dialled(String, Result<Connection, DialError>),
     /// The disk has written something, or failed.
@@ -64,53 +63,39 @@ struct EventSources {
     leave: Arc<Notify>,
 }
 
-/// Open connections.
-pub struct Connections {
-    pub links: BTreeMap<LinkId, Link>,
-    next_link: LinkId,
-    events: mpsc::Sender<ConnectionEvent>,
-}
-
-/// Numbers that only grow.
-#[derive(Default)]
-pub struct Counters {
-    /// Jobs that were assigned.
-    pub jobs: u64,
-    /// Frames that were not sent, on connections that have ended.
-    pub dropped: u64,
-}
-
 /// The state of a controller process, grouped by subject.
 pub struct Dispatcher {
     pub me: Key,
     pub began: Instant,
     pub switch: Switch,
     pub disk: ControllerDisk,
-    pub connections: Connections,
+    pub links: BTreeMap<LinkId, Link>,
+    next_link: LinkId,
     pub membership: Membership,
     pub shares: BTreeMap<CrawlId, CrawlShare>,
     pub timers: Timers,
     pub crawlers: Crawlers,
-    pub clients: Clients,
-    pub counters: Counters,
+    /// Clients that follow a crawl.
+    pub followers: Vec<(LinkId, CrawlId)>,
+    /// How many jobs were assigned.
+    pub jobs: u64,
+    /// How many frames were not sent, on connections that have ended.
+    pub dropped: u64,
     /// Until when other controllers may take over, once this controller leaves.
     pub leaving: Option<Instant>,
     pub metrics: Option<Arc<Metrics>>,
     pub trace: Option<std::fs::File>,
     /// For events that are begun here: few, so that they need no bound.
     pub events: mpsc::UnboundedSender<ProcessEvent>,
+    /// For frames of connections.
+    arrived: mpsc::Sender<ConnectionEvent>,
     sources: EventSources,
 }
 
 impl Dispatcher {
     /// A controller that knows nothing yet.
-    pub fn new(
-        me: Key,
-        switch: Switch,
-        store: Store,
-        join: Vec<String>,
-        leave: Arc<Notify>,
-    ) -> Result<Self, StoreError> {
+    pub fn new(plan: ControllerPlan, store: Store) -> Result<Self, StoreError> {
+        let ControllerPlan { me, switch, join, leave, metrics, trace, .. } = plan;
         let (arrived, arrivals) = mpsc::channel(QUEUE);
         let (events, received) = mpsc::unbounded_channel();
         let written = events.clone();
@@ -129,17 +114,20 @@ impl Dispatcher {
             began: Instant::now(),
             switch,
             disk,
-            connections: Connections { links: BTreeMap::new(), next_link: 0, events: arrived },
+            links: BTreeMap::new(),
+            next_link: 0,
             membership: Membership::new(join),
             shares: BTreeMap::new(),
             timers: Timers::default(),
             crawlers: Crawlers::default(),
-            clients: Clients::default(),
-            counters: Counters::default(),
+            followers: Vec::new(),
+            jobs: 0,
+            dropped: 0,
             leaving: None,
-            metrics: None,
-            trace: None,
+            metrics,
+            trace,
             events,
+            arrived,
             sources,
         })
     }
@@ -179,9 +167,6 @@ impl Dispatcher {
     fn handle_event(&mut self, event: ProcessEvent) -> Result<(), StoreError> {
         match event {
             ProcessEvent::Welcomed(connection) => self.on_connected(connection),
-            ProcessEvent::Refused(from, reason) => {
-                tracing::warn!(from = %shown(&from), %reason, "refused a connection");
-            }
             ProcessEvent::Dialled(address, Ok(connection)) => {
                 self.membership.on_reached(&address);
                 self.on_connected(connection);
@@ -192,7 +177,12 @@ impl Dispatcher {
             ProcessEvent::Written(WriterEvent::Durable(ticket)) => self.on_durable(ticket),
             ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error),
             ProcessEvent::Arrived(arrived) => {
-                arrived.into_iter().for_each(|event| self.on_connection_event(event));
+                for event in arrived {
+                    match event {
+                        ConnectionEvent::Frame(id, frame) => self.on_frame(id, &frame),
+                        ConnectionEvent::Closed(id, reason) => self.on_closed(id, &reason),
+                    }
+                }
             }
             // Due timers fire after every event.
             ProcessEvent::TimerDue => {}
@@ -217,21 +207,22 @@ impl Dispatcher {
                     let from = incoming.from().to_owned();
                     let welcomed =
                         incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await;
-                    let _ = events.send(match welcomed {
-                        Ok(connection) => ProcessEvent::Welcomed(connection),
-                        Err(error) => ProcessEvent::Refused(from, error.to_string()),
-                    });
+                    match welcomed {
+                        Ok(connection) => _ = events.send(ProcessEvent::Welcomed(connection)),
+                        Err(reason) => {
+                            tracing::warn!(from = %shown(&from), %reason, "refused a connection");
+                        }
+                    }
                 });
             }
         })
     }
 
     fn on_connected(&mut self, connection: Connection) {
-        let Connections { links, next_link, events } = &mut self.connections;
-        let id = *next_link;
-        *next_link += 1;
+        let id = self.next_link;
+        self.next_link += 1;
         let hello = connection.peer.clone();
-        links.insert(id, Link::open(id, connection, events.clone()));
+        self.links.insert(id, Link::open(id, connection, self.arrived.clone()));
         match hello.role {
             Role::Controller => self.on_controller_connected(id, Key(hello.name), hello.address),
             Role::Crawler => self.on_crawler_connected(id),
@@ -239,15 +230,8 @@ impl Dispatcher {
         }
     }
 
-    fn on_connection_event(&mut self, event: ConnectionEvent) {
-        match event {
-            ConnectionEvent::Frame(id, frame) => self.on_frame(id, &frame),
-            ConnectionEvent::Closed(id, reason) => self.on_closed(id, &reason),
-        }
-    }
-
     fn on_frame(&mut self, id: LinkId, frame: &[u8]) {
-        let Some(link) = self.connections.links.get(&id) else { return };
+        let Some(link) = self.links.get(&id) else { return };
         let understood = match link.hello.role {
             Role::Controller => {
                 let from = Key(link.hello.name);
@@ -263,13 +247,25 @@ impl Dispatcher {
 
     /// A connection has ended, or must end: dropping it closes it.
     pub fn on_closed(&mut self, id: LinkId, reason: &str) {
-        let Some(link) = self.connections.links.remove(&id) else { return };
-        self.counters.dropped += link.dropped;
+        let Some(link) = self.links.remove(&id) else { return };
+        self.dropped += link.dropped;
         match link.hello.role {
             Role::Controller => self.on_disconnected(Key(link.hello.name), reason),
             Role::Crawler => self.on_crawler_disconnected(id, reason),
-            Role::Client => self.clients.followers.retain(|&(follower, _)| follower != id),
+            Role::Client => self.followers.retain(|&(follower, _)| follower != id),
         }
+    }
+
+    /// Sends on a connection, if it is still there.
+    pub fn send(&mut self, link: LinkId, message: &impl Serialize) {
+        if let Some(link) = self.links.get_mut(&link) {
+            link.send(message);
+        }
+    }
+
+    /// The crawls whose share here fits.
+    pub fn crawls_where(&self, fits: impl Fn(&CrawlShare) -> bool) -> Vec<CrawlId> {
+        self.shares.iter().filter(|(_, share)| fits(share)).map(|(&id, _)| id).collect()
     }
 
     pub fn me(&self) -> KnownMember {

@@ -6,9 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::ContentId;
-use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
-    Envelope, PeerEffect, PeerInput, PeerMessage, Task, ToCrawler,
+    Envelope, PeerEffect, PeerInput, PeerMessage, RouteHint, Task, ToCrawler,
 };
 use argiope_controller::star::ToNode;
 use argiope_explore::id::StateKey;
@@ -16,8 +15,8 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty};
-use super::super::protocol::{Between, Blob, CrawlId, CrawlTally, ToTabs};
-use super::dispatcher::{Dispatcher, short};
+use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
+use super::dispatcher::Dispatcher;
 use super::timers::CrawlTimer;
 use crate::store::Batch;
 
@@ -77,7 +76,7 @@ impl Dispatcher {
             PeerEffect::Broadcast(hints) => self.broadcast(crawl, &hints),
             PeerEffect::Tell(crawler, told) => {
                 if let ToCrawler::Task(Task { job: Some(job), look, .. }) = &told {
-                    self.counters.jobs += 1;
+                    self.jobs += 1;
                     // A task that looks at a state repeats what was executed.
                     if !look {
                         self.trace("assigned", job.state, job.action);
@@ -99,17 +98,9 @@ impl Dispatcher {
         let share = self.shares.get(&crawl);
         let initial =
             share.and_then(CrawlShare::peer).and_then(|peer| peer.known().graph().initial());
-        let inside = |shares: &[(CrawlId, CrawlTally)]| {
-            shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
-        };
-        let others: Vec<Key> = self
-            .membership
-            .members
-            .iter()
-            .filter(|(_, known)| inside(&known.shares))
-            .map(|(&key, _)| key)
-            .collect();
-        for other in others {
+        let members = self.membership.members.iter();
+        let inside = members.filter(|(_, known)| known.is_inside(crawl)).map(|(&key, _)| key);
+        for other in inside.collect::<Vec<_>>() {
             let envelope = Envelope {
                 initial,
                 hints: hints.to_vec(),
@@ -172,11 +163,27 @@ impl Dispatcher {
 
     fn send_envelope(&mut self, crawl: CrawlId, to: Key, envelope: Envelope) {
         let wanted = contents::of(&envelope);
-        let blobs = self.blobs_for(to, &wanted);
-        let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
-        if self.send_to(to, &Between::Peer(crawl, envelope, blobs)) {
+        self.send_with(to, &wanted, |blobs| Between::Peer(crawl, envelope, blobs));
+    }
+
+    /// Sends a message with those of the wanted contents that the receiver lacks.
+    fn send_with(
+        &mut self,
+        to: Key,
+        wanted: &[ContentId],
+        message: impl FnOnce(Vec<Blob>) -> Between,
+    ) {
+        let blobs = self.blobs_for(to, wanted);
+        let sent = blobs.iter().map(|blob| blob.content).collect();
+        if self.send_to(to, &message(blobs)) {
             self.note_has(to, sent);
         }
+    }
+
+    /// The controller that a crawler is attached to, if it is known.
+    pub(super) fn home_of(&self, crawler: CrawlerId) -> Option<Key> {
+        let mut known = std::iter::once(&self.me).chain(self.membership.members.keys());
+        known.find(|&&key| home(crawler) == short_number(key)).copied()
     }
 
     /// Sends to a crawler, through the controller that it is attached to.
@@ -185,40 +192,30 @@ impl Dispatcher {
             ToCrawler::Like(_, content) => content.iter().copied().collect(),
             ToCrawler::Task(_) | ToCrawler::Finished => Vec::new(),
         };
-        if home(crawler) == short_number(self.me) {
-            let Some(&(link, _)) = self.crawlers.attached.get(&crawler) else { return };
-            if let ToCrawler::Task(task) = &told {
-                self.crawlers.unanswered.remove(&crawler);
-                self.crawlers.under_way.insert(crawler, (crawl, task.id));
-            }
-            let blobs = wanted.iter().filter_map(|&content| self.disk.blob(content)).collect();
-            if let Some(link) = self.connections.links.get_mut(&link) {
-                link.send(&ToTabs::ForTab(crawl, crawler, told, blobs));
-            }
+        let Some(to) = self.home_of(crawler) else { return };
+        if to != self.me {
+            self.send_with(to, &wanted, |blobs| Between::ForCrawler(crawl, crawler, told, blobs));
             return;
         }
-        let at =
-            self.membership.members.keys().copied().find(|&key| home(crawler) == short_number(key));
-        let Some(to) = at else { return };
-        let blobs = self.blobs_for(to, &wanted);
-        let sent: Vec<ContentId> = blobs.iter().map(|blob| blob.content).collect();
-        if self.send_to(to, &Between::ForCrawler(crawl, crawler, told, blobs)) {
-            self.note_has(to, sent);
+        let Some(&link) = self.crawlers.attached.get(&crawler) else { return };
+        if let ToCrawler::Task(task) = &told {
+            self.crawlers.unanswered.remove(&crawler);
+            self.crawlers.under_way.insert(crawler, (crawl, task.id));
         }
+        let blobs = wanted.iter().filter_map(|&content| self.disk.blob(content)).collect();
+        self.send(link, &ToTabs::ForTab(crawl, crawler, told, blobs));
     }
 
     /// Of some contents, those that another controller lacks.
     pub(super) fn blobs_for(&self, to: Key, wanted: &[ContentId]) -> Vec<Blob> {
-        let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get(&id)) else {
-            return Vec::new();
-        };
+        let Some(link) = self.link_to(to) else { return Vec::new() };
         let new = wanted.iter().filter(|content| !link.has.contains(content));
         new.filter_map(|&content| self.disk.blob(content)).collect()
     }
 
     /// Another controller has these contents now.
     pub(super) fn note_has(&mut self, to: Key, contents: Vec<ContentId>) {
-        if let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get_mut(&id)) {
+        if let Some(link) = self.link_to_mut(to) {
             link.has.extend(contents);
         }
     }
@@ -236,6 +233,5 @@ pub(super) fn short_number(key: Key) -> u32 {
 
 /// The name of a crawler that is attached to a controller.
 pub(super) fn crawler_of(me: Key, number: u32) -> CrawlerId {
-    debug_assert_eq!(short(me), format!("{:08x}", short_number(me)));
     CrawlerId(u64::from(short_number(me)) << 32 | u64::from(number))
 }

@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use argiope_controller::peer::message::PeerInput;
-use argiope_ring::Key;
 
-use super::super::crawl_state::{CrawlShare, Duty};
-use super::super::protocol::{Between, CrawlId};
+use super::super::crawl_state::CrawlShare;
+use super::super::protocol::{Between, ToTabs};
 use super::Dispatcher;
 
 /// How long a controller that leaves waits for others to take over.
@@ -17,16 +16,12 @@ impl Dispatcher {
     pub(super) fn leave(&mut self) {
         tracing::info!("leaving: handing over to other controllers");
         self.leaving = Some(Instant::now() + LONGEST_HANDOVER);
-        self.dismiss_crawlers();
-        let others: Vec<Key> = self.membership.members.keys().copied().collect();
-        for other in others {
-            self.send_to(other, &Between::Leaving);
-        }
-        let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
-        for crawl in crawls {
+        self.send_to_crawlers(&ToTabs::Leaving);
+        self.send_to_others(None, &Between::Leaving);
+        for crawl in self.crawls_where(|_| true) {
             let share = self.shares.get(&crawl).filter(|share| share.is_open());
             let peer = share.and_then(CrawlShare::peer);
-            if let Some(Duty::Coordinator(_)) = share.map(|share| &share.duty) {
+            if share.and_then(CrawlShare::coordinator).is_some() {
                 tracing::warn!(
                     %crawl,
                     "this controller coordinates the crawl, which waits until it is back"
@@ -56,7 +51,7 @@ impl Dispatcher {
     pub(super) async fn close(self) {
         // The writer has reported what it could not write.
         let _ = self.disk.writer.close();
-        for (_, link) in self.connections.links {
+        for link in self.links.into_values() {
             let _ = tokio::time::timeout(Duration::from_secs(1), link.finish()).await;
         }
     }

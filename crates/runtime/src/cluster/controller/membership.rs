@@ -6,20 +6,19 @@ use std::time::{Duration, Instant};
 use argiope_controller::journal::Fact;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::PeerInput;
-use argiope_controller::peer::settings::PeerSettings;
 use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use argiope_wire::DialError;
-use serde::Serialize;
 
-use super::super::connections::LinkId;
-use super::super::crawl_state::{self, CrawlShare, Duty};
+use super::super::connections::{Link, LinkId};
+use super::super::crawl_state::{self, CrawlShare, Duty, PendingCrawl};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
+use crate::store::Batch;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -43,13 +42,21 @@ pub struct OtherController {
     pub heard: Instant,
     /// Crawlers' tabs that are attached there.
     pub tabs: u32,
-    pub shares: Vec<(CrawlId, CrawlTally)>,
+    pub shares: BTreeMap<CrawlId, CrawlTally>,
     /// When to check next whether it is in another ring of a crawl.
     meeting: BTreeMap<CrawlId, Instant>,
     pub leaving: bool,
 }
 
+impl OtherController {
+    /// Whether it is in the ring of a crawl, or coordinates it.
+    pub fn is_inside(&self, crawl: CrawlId) -> bool {
+        self.shares.get(&crawl).is_some_and(|tally| tally.inside)
+    }
+}
+
 /// What is known of the cluster.
+#[derive(Default)]
 pub struct Membership {
     pub members: BTreeMap<Key, OtherController>,
     /// Addresses that are being dialled.
@@ -61,13 +68,14 @@ pub struct Membership {
 }
 
 impl Membership {
-    pub fn new(join: Vec<String>) -> Self {
-        Self {
-            members: BTreeMap::new(),
-            dialling: BTreeSet::new(),
-            unreached: BTreeMap::new(),
-            addresses: join.into_iter().collect(),
-        }
+    /// Knows addresses, and no controller yet.
+    pub fn new(addresses: Vec<String>) -> Self {
+        Self { addresses: addresses.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Whether a known controller has this address.
+    fn is_known(&self, address: &str) -> bool {
+        self.members.values().any(|known| known.address == address)
     }
 
     pub fn on_reached(&mut self, address: &str) {
@@ -78,7 +86,7 @@ impl Membership {
     pub fn on_not_reached(&mut self, address: String, error: &DialError) {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
-        let was_there = self.members.values().any(|member| member.address == address);
+        let was_there = self.is_known(&address);
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
             _ if before.is_some() => {}
@@ -104,47 +112,36 @@ impl Dispatcher {
             return;
         };
         // The controller that had this address before has ended.
-        let gone: Vec<Key> = self
-            .membership
-            .members
-            .iter()
-            .filter(|&(&other, known)| known.address == address && other != key)
-            .map(|(&other, _)| other)
-            .collect();
-        for other in gone {
-            self.membership.members.remove(&other);
-        }
+        let members = &mut self.membership.members;
+        members.retain(|&other, known| other == key || known.address != address);
         let member = OtherController {
             address: address.clone(),
             heard: Instant::now(),
             tabs: 0,
-            shares: Vec::new(),
+            shares: BTreeMap::new(),
             meeting: BTreeMap::new(),
             leaving: false,
         };
-        if self.membership.members.insert(key, member).is_none() {
+        if members.insert(key, member).is_none() {
             tracing::info!(controller = %short(key), address = %shown(&address), "a controller is there");
         }
         if self.membership.addresses.insert(address) {
-            let addresses: Vec<&String> = self.membership.addresses.iter().collect();
-            let bytes = encode(&addresses);
-            self.disk.name("members", bytes);
+            self.disk.name("members", encode(&self.membership.addresses));
         }
-        let crawls: Vec<(CrawlId, CrawlSpec, StateMasks, bool)> = self
-            .shares
-            .iter()
-            .map(|(&id, share)| (id, share.spec.clone(), share.volatile.clone(), share.stopped))
-            .collect();
-        for (id, spec, volatile, stopped) in crawls {
-            self.send_to(key, &Between::Crawl(id, spec));
-            if !volatile.is_empty() {
-                self.send_to(key, &Between::Volatile(id, volatile));
+        let mut messages = Vec::new();
+        for (&id, share) in &self.shares {
+            messages.push(Between::Crawl(id, share.spec.clone()));
+            if !share.volatile.is_empty() {
+                messages.push(Between::Volatile(id, share.volatile.clone()));
             }
-            if stopped {
-                self.send_to(key, &Between::Stop(id));
+            if share.stopped {
+                messages.push(Between::Stop(id));
             }
         }
-        self.send_pulse(key);
+        messages.push(self.pulse());
+        for message in messages {
+            self.send_to(key, &message);
+        }
     }
 
     /// A connection to another controller is gone.
@@ -165,22 +162,31 @@ impl Dispatcher {
         }
     }
 
-    pub(super) fn link_to(&self, key: Key) -> Option<LinkId> {
-        let is = |hello: &argiope_wire::Hello| {
-            hello.role == argiope_wire::Role::Controller && hello.name == key.0
-        };
-        self.connections.links.iter().rev().find(|(_, link)| is(&link.hello)).map(|(&id, _)| id)
+    pub(super) fn link_to(&self, key: Key) -> Option<&Link> {
+        self.links.values().rev().find(|link| link.leads_to(key))
+    }
+
+    pub(super) fn link_to_mut(&mut self, key: Key) -> Option<&mut Link> {
+        self.links.values_mut().rev().find(|link| link.leads_to(key))
     }
 
     /// Sends to a controller. Without a connection it dials; the sender retries.
-    pub(super) fn send_to(&mut self, to: Key, message: &impl Serialize) -> bool {
-        if let Some(link) = self.link_to(to).and_then(|id| self.connections.links.get_mut(&id)) {
+    pub(super) fn send_to(&mut self, to: Key, message: &Between) -> bool {
+        if let Some(link) = self.link_to_mut(to) {
             return link.send(message);
         }
         if let Some(address) = self.membership.members.get(&to).map(|known| known.address.clone()) {
             self.dial(address);
         }
         false
+    }
+
+    /// Sends to every other controller, except to the one that it comes from.
+    pub(super) fn send_to_others(&mut self, from: Option<Key>, message: &Between) {
+        let others: Vec<Key> = self.membership.members.keys().copied().collect();
+        for other in others.into_iter().filter(|&other| Some(other) != from) {
+            self.send_to(other, message);
+        }
     }
 
     fn dial(&mut self, address: String) {
@@ -197,7 +203,8 @@ impl Dispatcher {
         });
     }
 
-    fn tallies(&self) -> Vec<(CrawlId, CrawlTally)> {
+    /// The progress of this controller in each crawl.
+    pub(super) fn tallies(&self) -> BTreeMap<CrawlId, CrawlTally> {
         self.shares.iter().map(|(&id, share)| (id, share.tally(self.crawlers_of(id)))).collect()
     }
 
@@ -209,38 +216,15 @@ impl Dispatcher {
         Between::Pulse { members, tabs: self.tabs(), shares: self.tallies() }
     }
 
-    fn send_pulse(&mut self, key: Key) {
-        let pulse = self.pulse();
-        self.send_to(key, &pulse);
-    }
-
     /// Sends heartbeats, dials controllers without a connection, and forgets silent ones.
     pub(super) fn heartbeat(&mut self) {
         let pulse = self.pulse();
-        let others: Vec<Key> = self.membership.members.keys().copied().collect();
-        for &other in &others {
-            self.send_to(other, &pulse);
-        }
-        let linked = |node: &Self, key: Key| node.link_to(key).is_some();
-        for other in others {
-            let silent = self
-                .membership
-                .members
-                .get(&other)
-                .is_some_and(|known| known.heard.elapsed() > FORGOTTEN);
-            if silent && !linked(self, other) {
-                self.membership.members.remove(&other);
-            }
-        }
-        let here: Vec<&str> =
-            self.membership.members.values().map(|known| known.address.as_str()).collect();
-        let absent: Vec<String> = self
-            .membership
-            .addresses
-            .iter()
-            .filter(|address| !here.contains(&address.as_str()))
-            .cloned()
-            .collect();
+        self.send_to_others(None, &pulse);
+        self.membership.members.retain(|&key, known| {
+            known.heard.elapsed() <= FORGOTTEN || self.links.values().any(|link| link.leads_to(key))
+        });
+        let mut absent = self.membership.addresses.clone();
+        absent.retain(|address| !self.membership.is_known(address));
         for address in absent {
             self.dial(address);
         }
@@ -255,40 +239,28 @@ impl Dispatcher {
         if self.leaving.is_some() {
             return;
         }
-        let waiting: Vec<CrawlId> = self
-            .shares
-            .iter()
-            .filter(|(_, share)| share.pending.is_some())
-            .map(|(&id, _)| id)
-            .collect();
-        for id in waiting {
-            let has = |known: &OtherController, inside: bool| {
-                known
-                    .shares
-                    .iter()
-                    .any(|(crawl, tally)| *crawl == id && tally.inside == inside && !tally.finished)
-            };
-            let here =
+        for id in self.crawls_where(|share| share.pending.is_some()) {
+            let linked =
                 self.membership.members.iter().filter(|&(&key, _)| self.link_to(key).is_some());
-            let here: Vec<(Key, bool, bool)> =
-                here.map(|(&key, known)| (key, has(known, true), has(known, false))).collect();
-            if let Some(&(through, ..)) = here.iter().find(|(_, inside, _)| *inside) {
-                self.rejoin(id, through);
+            let open = linked.filter_map(|(&key, known)| {
+                known.shares.get(&id).filter(|tally| !tally.finished).map(|tally| (key, tally))
+            });
+            let (inside, waiting): (Vec<_>, Vec<_>) = open.partition(|(_, tally)| tally.inside);
+            if let Some(&(through, _)) = inside.first() {
+                self.resume(id, Some(through));
                 continue;
             }
-            let lowest = here.iter().filter(|(_, _, waits)| *waits).map(|&(key, ..)| key).min();
-            if let Some(lowest) = lowest.filter(|&lowest| lowest < self.me) {
+            // In the order of their keys.
+            let waiting: Vec<Key> = waiting.into_iter().map(|(key, _)| key).collect();
+            if let Some(&lowest) = waiting.first().filter(|&&lowest| lowest < self.me) {
                 self.send_kept(id, lowest);
                 continue;
             }
-            let Some(pending) = self.shares.get(&id).and_then(|share| share.pending.as_ref())
-            else {
-                continue;
-            };
-            let waits =
-                |(key, _, waits): &(Key, bool, bool)| *waits && !pending.have_sent.contains(key);
-            if self.began.elapsed() > DISCOVERY && !here.iter().any(waits) {
-                self.revive(id);
+            let pending = self.shares.get(&id).and_then(|share| share.pending.as_ref());
+            let all_have_sent = pending
+                .is_some_and(|pending| waiting.iter().all(|key| pending.have_sent.contains(key)));
+            if self.began.elapsed() > DISCOVERY && all_have_sent {
+                self.resume(id, None);
             }
         }
     }
@@ -306,7 +278,7 @@ impl Dispatcher {
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
         }
         messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
-        if let Some(link) = self.link_to(to).and_then(|link| self.connections.links.get(&link)) {
+        if let Some(link) = self.link_to(to) {
             link.send_all(messages);
         }
     }
@@ -322,47 +294,27 @@ impl Dispatcher {
         }
         pending.facts.extend(facts.iter().cloned());
         let kept = facts.into_iter().map(|fact| (id.0, fact)).collect();
-        self.disk.append(crate::store::Batch { kept, ..Default::default() });
+        self.disk.append(Batch { kept, ..Batch::default() });
     }
 
-    /// Resumes with what was kept, in the ring that others have formed meanwhile.
-    fn rejoin(&mut self, id: CrawlId, through: Key) {
-        let me = self.me;
-        let Some(facts) =
-            self.resume_with(id, |settings, facts| Peer::returning(settings, me, facts))
-        else {
-            return;
-        };
-        let through_key = short(through);
-        tracing::info!(crawl = %id, through = %through_key, facts, "joining the crawl's ring");
-        self.join(id, through);
-        self.assign_tabs();
-    }
-
-    fn revive(&mut self, id: CrawlId) {
-        let me = self.me;
-        let Some(facts) =
-            self.resume_with(id, |settings, facts| Peer::reviving(settings, me, facts))
-        else {
-            return;
-        };
-        tracing::info!(crawl = %id, facts, "resuming the crawl");
-        self.handle_peer(id, PeerInput::Start);
-        self.assign_tabs();
-    }
-
-    /// Makes a peer of what was kept. Returns how much that was.
-    fn resume_with(
-        &mut self,
-        id: CrawlId,
-        make: impl FnOnce(PeerSettings, &[Fact]) -> Peer,
-    ) -> Option<usize> {
-        let share = self.shares.get_mut(&id)?;
-        let pending = share.pending.take()?;
+    /// Resumes with what was kept: alone, or in the ring that others have formed meanwhile.
+    fn resume(&mut self, id: CrawlId, through: Option<Key>) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        let Some(PendingCrawl { facts, .. }) = share.pending.take() else { return };
         // The order was checked when the crawl was introduced.
-        share.duty =
-            Duty::Peer(make(crawl_state::settings(&share.spec.order).ok()?, &pending.facts));
-        Some(pending.facts.len())
+        let Ok(settings) = crawl_state::settings(&share.spec.order) else { return };
+        let count = facts.len();
+        if let Some(through) = through {
+            share.duty = Duty::Peer(Peer::returning(settings, self.me, &facts));
+            let through_key = short(through);
+            tracing::info!(crawl = %id, through = %through_key, facts = count, "joining the crawl's ring");
+            self.join(id, through);
+        } else {
+            share.duty = Duty::Peer(Peer::reviving(settings, self.me, &facts));
+            tracing::info!(crawl = %id, facts = count, "resuming the crawl");
+            self.handle_peer(id, PeerInput::Start);
+        }
+        self.assign_tabs();
     }
 
     fn join(&mut self, id: CrawlId, through: Key) {
@@ -384,10 +336,7 @@ impl Dispatcher {
         self.introduce(id, share);
         self.handle_peer(id, PeerInput::Start);
         self.handle_coordinator(id, CoordinatorInput::Start);
-        let others: Vec<Key> = self.membership.members.keys().copied().collect();
-        for other in others {
-            self.send_to(other, &Between::Crawl(id, spec.clone()));
-        }
+        self.send_to_others(None, &Between::Crawl(id, spec.clone()));
         self.assign_tabs();
         self.heartbeat();
         Ok(())
@@ -470,7 +419,7 @@ impl Dispatcher {
 
     /// Keeps contents that another controller has as well.
     fn keep_blobs_of(&mut self, link: LinkId, blobs: Vec<Blob>) {
-        if let Some(link) = self.connections.links.get_mut(&link) {
+        if let Some(link) = self.links.get_mut(&link) {
             link.has.extend(blobs.iter().map(|blob| blob.content));
         }
         self.disk.keep_blobs(blobs);
@@ -481,46 +430,35 @@ impl Dispatcher {
         from: Key,
         members: Vec<KnownMember>,
         tabs: u32,
-        shares: Vec<(CrawlId, CrawlTally)>,
+        shares: BTreeMap<CrawlId, CrawlTally>,
     ) {
         for KnownMember { key, address } in members {
             let known = key == self.me
                 || self.membership.members.contains_key(&key)
                 || self.membership.members.len() >= MOST_MEMBERS
-                || self.membership.members.values().any(|known| known.address == address);
+                || self.membership.is_known(&address);
             if !known {
                 self.dial(address);
             }
         }
-        for (id, tally) in &shares {
-            let id = *id;
+        for (&id, tally) in shares.iter().filter(|(_, tally)| tally.inside) {
             let Some(share) = self.shares.get(&id) else { continue };
-            if matches!(share.duty, Duty::PassOn)
-                && tally.finished
-                && tally.inside
-                && !share.stopped
-            {
-                self.on_finished(id);
-                continue;
-            }
-            if tally.finished || !tally.inside {
-                continue;
-            }
-            if share.pending.is_some() {
-                self.rejoin(id, from);
-                continue;
-            }
-            let Some(peer) = share.peer() else { continue };
-            if share.is_open() && !peer.member().is_inside() {
-                // The controller through which it joins may be gone.
-                if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
-                    self.join(id, from);
+            if tally.finished {
+                if matches!(share.duty, Duty::PassOn) && !share.stopped {
+                    self.on_finished(id);
                 }
-            } else if share.is_open() && peer.member().is_inside() {
+            } else if share.pending.is_some() {
+                self.resume(id, Some(from));
+            } else if let Some(peer) = share.peer().filter(|_| share.is_open()) {
                 let around = peer.member();
                 let apart =
                     !around.successors().contains(&from) && around.predecessor() != Some(from);
-                if apart && self.is_time_to_meet(id, from) {
+                if !around.is_inside() {
+                    // The controller through which it joins may be gone.
+                    if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
+                        self.join(id, from);
+                    }
+                } else if apart && self.is_time_to_meet(id, from) {
                     self.handle_peer(id, PeerInput::Meet(from));
                 }
             }
@@ -554,16 +492,8 @@ impl Dispatcher {
         }
         let masks = share.volatile.clone();
         self.disk.name(&format!("volatile/{id}"), encode(&masks));
-        let others: Vec<Key> =
-            self.membership.members.keys().copied().filter(|&key| Some(key) != from).collect();
-        for other in others {
-            self.send_to(other, &Between::Volatile(id, masks.clone()));
-        }
-        for link in self.crawlers.processes.keys() {
-            if let Some(link) = self.connections.links.get_mut(link) {
-                link.send(&ToTabs::Volatile(id, masks.clone()));
-            }
-        }
+        self.send_to_others(from, &Between::Volatile(id, masks.clone()));
+        self.send_to_crawlers(&ToTabs::Volatile(id, masks));
     }
 
     /// Stops a crawl.
@@ -574,11 +504,7 @@ impl Dispatcher {
         }
         self.disk.name(&format!("stopped/{id}"), Vec::new());
         tracing::info!(crawl = %id, "the crawl was stopped");
-        let others: Vec<Key> =
-            self.membership.members.keys().copied().filter(|&key| Some(key) != from).collect();
-        for other in others {
-            self.send_to(other, &Between::Stop(id));
-        }
+        self.send_to_others(from, &Between::Stop(id));
         self.assign_tabs();
     }
 }

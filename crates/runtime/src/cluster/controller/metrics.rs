@@ -61,20 +61,15 @@ impl Dispatcher {
             self.membership.members.keys().filter(|&&key| self.link_to(key).is_some()).count();
         add("argiope_controllers_connected", "gauge", linked as u64);
         add("argiope_tabs", "gauge", self.tabs().into());
-        add("argiope_jobs_total", "counter", self.counters.jobs);
+        add("argiope_jobs_total", "counter", self.jobs);
         add(
             "argiope_writes_waiting",
             "gauge",
             self.disk.appended.saturating_sub(self.disk.durable),
         );
-        let dropped = self.connections.links.values().map(|link| link.dropped).sum::<u64>()
-            + self.counters.dropped;
+        let dropped = self.links.values().map(|link| link.dropped).sum::<u64>() + self.dropped;
         add("argiope_frames_dropped_total", "counter", dropped);
-        let shares: Vec<_> = self
-            .shares
-            .iter()
-            .map(|(id, share)| (id, share.tally(self.crawlers_of(*id))))
-            .collect();
+        let shares = self.tallies();
         for (name, kind, of) in SHARE {
             _ = writeln!(text, "# TYPE {name} {kind}");
             for (id, tally) in &shares {

@@ -13,20 +13,12 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty, STAR_TIMES};
-use super::super::protocol::{
-    Between, Blob, CrawlId, CrawlTally, TabTimes, ToTabs, decode, encode,
-};
+use super::super::protocol::{Between, Blob, CrawlId, TabTimes, ToTabs, decode, encode};
 use super::ControllerError;
 use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
 use super::timers::CrawlTimer;
 use crate::store::Batch;
-
-/// The controller that coordinates a crawl.
-enum CoordinatorPlace {
-    Here,
-    Another(Key),
-}
 
 impl Dispatcher {
     /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
@@ -53,14 +45,10 @@ impl Dispatcher {
 
     /// Resumes the crawls that this controller coordinates.
     pub(super) fn resume_coordinating(&mut self) {
-        let open = self.shares.iter().filter(|(_, share)| share.is_open());
-        let open: Vec<CrawlId> = open.map(|(&id, _)| id).collect();
-        for id in open {
-            let kept = match self.shares.get(&id).map(|share| &share.duty) {
-                Some(Duty::Coordinator(coordinator)) => coordinator.states().len(),
-                _ => continue,
-            };
-            tracing::info!(crawl = %id, states = kept, "coordinating the crawl again");
+        for id in self.crawls_where(CrawlShare::is_open) {
+            let Some(coordinator) = self.coordinator(id) else { continue };
+            let states = coordinator.states().len();
+            tracing::info!(crawl = %id, states, "coordinating the crawl again");
             self.handle_coordinator(id, CoordinatorInput::Start);
         }
     }
@@ -100,18 +88,18 @@ impl Dispatcher {
         }
     }
 
-    fn coordinator_of(&self, crawl: CrawlId) -> Option<CoordinatorPlace> {
-        if let Duty::Coordinator(_) = self.shares.get(&crawl)?.duty {
-            return Some(CoordinatorPlace::Here);
+    /// The coordinator of a crawl, if it is here.
+    fn coordinator(&self, crawl: CrawlId) -> Option<&Coordinator> {
+        self.shares.get(&crawl).and_then(CrawlShare::coordinator)
+    }
+
+    /// The controller that coordinates a crawl, if it is this one or connected.
+    fn coordinator_of(&self, crawl: CrawlId) -> Option<Key> {
+        if self.coordinator(crawl).is_some() {
+            return Some(self.me);
         }
-        let coordinates = |shares: &[(CrawlId, CrawlTally)]| {
-            shares.iter().any(|(id, tally)| *id == crawl && tally.inside)
-        };
-        let mut members =
-            self.membership.members.iter().filter(|(_, known)| coordinates(&known.shares));
-        members
-            .find(|&(&key, _)| self.link_to(key).is_some())
-            .map(|(&key, _)| CoordinatorPlace::Another(key))
+        let mut inside = self.membership.members.iter().filter(|(_, known)| known.is_inside(crawl));
+        inside.find(|&(&key, _)| self.link_to(key).is_some()).map(|(&key, _)| key)
     }
 
     /// A tab that is attached here reports to the coordinator.
@@ -129,10 +117,10 @@ impl Dispatcher {
         share.times = share.times.plus(times);
         let crawler = report.crawler;
         match self.coordinator_of(crawl) {
-            Some(CoordinatorPlace::Here) => {
+            Some(key) if key == self.me => {
                 self.handle_coordinator(crawl, CoordinatorInput::Report(report));
             }
-            Some(CoordinatorPlace::Another(key)) => {
+            Some(key) => {
                 let wanted: Vec<ContentId> = report.contents().collect();
                 let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
@@ -158,24 +146,18 @@ impl Dispatcher {
             return;
         }
         match self.coordinator_of(crawl) {
-            Some(CoordinatorPlace::Here) => {
+            Some(key) if key == self.me => {
                 self.handle_coordinator(crawl, CoordinatorInput::NodeLoss(crawler));
             }
-            Some(CoordinatorPlace::Another(key)) => {
-                _ = self.send_to(key, &Between::Gone(crawl, crawler));
-            }
+            Some(key) => _ = self.send_to(key, &Between::Gone(crawl, crawler)),
             None => {}
         }
     }
 
     /// A controller is gone, and its crawlers with it.
     pub(super) fn on_crawlers_lost(&mut self, with: Key) {
-        let crawls: Vec<CrawlId> = self.shares.keys().copied().collect();
-        for crawl in crawls {
-            let share = self.shares.get(&crawl);
-            let Some(Duty::Coordinator(coordinator)) = share.map(|share| &share.duty) else {
-                continue;
-            };
+        for crawl in self.crawls_where(|_| true) {
+            let Some(coordinator) = self.coordinator(crawl) else { continue };
             let gone =
                 coordinator.crawlers().filter(|&crawler| home(crawler) == short_number(with));
             for crawler in gone.collect::<Vec<_>>() {
@@ -187,18 +169,15 @@ impl Dispatcher {
     /// A tab asks what a state of a star is like.
     pub(super) fn on_star_want(&mut self, crawl: CrawlId, crawler: CrawlerId, state: StateKey) {
         match self.coordinator_of(crawl) {
-            Some(CoordinatorPlace::Here) => self.describe(crawl, crawler, state),
-            Some(CoordinatorPlace::Another(key)) => {
-                _ = self.send_to(key, &Between::Want(crawl, crawler, state));
-            }
+            Some(key) if key == self.me => self.describe(crawl, crawler, state),
+            Some(key) => _ = self.send_to(key, &Between::Want(crawl, crawler, state)),
             None => {}
         }
     }
 
     /// Answers a crawler what a state is like.
     pub(super) fn describe(&mut self, crawl: CrawlId, crawler: CrawlerId, state: StateKey) {
-        let share = self.shares.get(&crawl);
-        if let Some(Duty::Coordinator(coordinator)) = share.map(|share| &share.duty) {
+        if let Some(coordinator) = self.coordinator(crawl) {
             let content = coordinator.content(state);
             self.send_to_crawler(crawl, crawler, ToCrawler::Like(state, content));
         }
@@ -206,17 +185,11 @@ impl Dispatcher {
 
     /// The coordinator answers a crawler, through the controller that it is attached to.
     pub(super) fn send_news(&mut self, crawl: CrawlId, crawler: CrawlerId, news: ToNode) {
-        if home(crawler) == short_number(self.me) {
-            let link = self.crawlers.attached.get(&crawler).map(|&(link, _)| link);
-            if let Some(link) = link.and_then(|link| self.connections.links.get_mut(&link)) {
-                link.send(&ToTabs::News(crawl, crawler, news));
-            }
-            return;
-        }
-        let at =
-            self.membership.members.keys().copied().find(|&key| home(crawler) == short_number(key));
-        if let Some(to) = at {
+        let Some(to) = self.home_of(crawler) else { return };
+        if to != self.me {
             self.send_to(to, &Between::News(crawl, crawler, news));
+        } else if let Some(&link) = self.crawlers.attached.get(&crawler) {
+            self.send(link, &ToTabs::News(crawl, crawler, news));
         }
     }
 }

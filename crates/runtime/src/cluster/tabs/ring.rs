@@ -3,14 +3,13 @@
 
 use std::time::Instant;
 
-use argiope_controller::job::Route;
-use argiope_controller::job::{CrawlerId, Job};
+use argiope_controller::job::{CrawlerId, Job, Route};
 use argiope_controller::outcome::{JobFailure, Sighting};
 use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
 use argiope_explore::id::StateKey;
 use tokio::time::timeout;
 
-use super::{Home, PAUSE, TabInstruction, TabMessage, asking_time, microseconds, retry_after};
+use super::{Home, TabInstruction, TabMessage, asking_time, microseconds, retry_after};
 use crate::cluster::protocol::{FromCrawler, SeenPage};
 use crate::crawler::{Crawler, JobReport};
 use crate::executor::{JobSource, NotBegun, TabWork, WorkResult};
@@ -22,21 +21,11 @@ pub struct RingSession {
     route: Option<Route>,
     /// The page where it stands, if this tab has looked at it first.
     seen: Option<SeenPage>,
-    /// Masks of single states were learned and not sent.
-    has_learned: bool,
-    /// The browser gave no tab: the next report waits a little.
-    pauses: bool,
 }
 
 impl RingSession {
     pub fn new(crawler: CrawlerId) -> Self {
-        Self {
-            report: TaskReport::new(crawler, 0),
-            route: None,
-            seen: None,
-            has_learned: false,
-            pauses: false,
-        }
+        Self { report: TaskReport::new(crawler, 0), route: None, seen: None }
     }
 
     /// The tab has a new name; its last report may be lost.
@@ -67,7 +56,7 @@ impl<'a> RingJobs<'a> {
         let page = report.at.as_ref().and_then(|at| archive.name_of(at.key));
         let blobs = page.and_then(|content| archive.blob(content)).into_iter().collect();
         let blobs = outbox.unsent(blobs);
-        let (spent, times) = self.home.costs.take();
+        let (spent, times) = self.home.unreported.take_costs();
         let report = FromCrawler::Report(attached.id, report.clone(), spent, times, blobs);
         outbox.send(report).await;
         if let Some(seen) = self.session.seen.take() {
@@ -109,7 +98,7 @@ impl<'a> RingJobs<'a> {
     }
 
     fn on_loaded(&mut self, task: &Task, at: Sighting) -> TaskReport {
-        self.home.costs.spent.resets += 1;
+        self.home.unreported.spent.resets += 1;
         TaskReport {
             task: Some(task.id),
             at: Some(at),
@@ -123,12 +112,11 @@ impl<'a> RingJobs<'a> {
         task: &Task,
         report: JobReport,
     ) -> (TaskReport, Vec<(StateKey, FoundPage)>) {
-        let JobReport { outcome, spent, found, learned } = report;
-        let spent = self.home.costs.add(&spent);
-        self.session.has_learned |= learned;
+        self.home.unreported.add(&report);
+        let JobReport { outcome, cost, found, .. } = report;
         let (crawler, number) = (self.home.attached.crawler, self.session.report.number);
         let route = self.session.route.as_ref();
-        let report = TaskReport::of(crawler, number, task, (outcome, spent), route);
+        let report = TaskReport::of(crawler, number, task, (outcome, cost.spent), route);
         (report, found)
     }
 
@@ -156,13 +144,7 @@ impl<'a> RingJobs<'a> {
 
 impl JobSource for RingJobs<'_> {
     async fn next_work(&mut self, _: bool) -> Option<TabWork> {
-        if std::mem::take(&mut self.session.pauses) {
-            tokio::time::sleep(PAUSE).await;
-        }
-        if self.session.has_learned {
-            self.home.send_volatile().await;
-            self.session.has_learned = false;
-        }
+        self.home.conclude_work().await;
         let mut attempts = 0;
         let (task, asked) = loop {
             let asked = Instant::now();
@@ -173,7 +155,7 @@ impl JobSource for RingJobs<'_> {
             }
             attempts += 1;
         };
-        self.home.costs.times.asking += asking_time(asked.elapsed());
+        self.home.unreported.times.asking += asking_time(asked.elapsed());
         self.home.outbox.begin(self.home.number, self.home.attached.id, task.id);
         let work = match &task.job {
             Some(job) => TabWork::Perform(job.clone(), Vec::new()),
@@ -203,12 +185,12 @@ impl JobSource for RingJobs<'_> {
                 }
             }
             WorkResult::NotBegun(reason) => {
-                self.session.pauses = matches!(reason, NotBegun::NoTab(_));
+                self.home.unreported.pauses = matches!(reason, NotBegun::NoTab(_));
                 self.fail(&task, JobFailure::Lost);
             }
             WorkResult::Opened => unreachable!("tabs of a ring are opened for a task"),
         }
-        self.home.costs.times.acting += microseconds(began.elapsed());
+        self.home.unreported.times.acting += microseconds(began.elapsed());
         self.home.outbox.end(self.home.number);
     }
 }

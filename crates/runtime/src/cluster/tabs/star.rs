@@ -13,7 +13,7 @@ use argiope_controller::star::node::{NodeEffect, NodeInput, Performed, StarNode}
 use argiope_controller::star::{NodeReport, ToNode};
 use tokio::time::timeout;
 
-use super::{Home, PAUSE, TabInstruction, TabMessage, asking_time, microseconds, retry_after};
+use super::{Home, TabInstruction, TabMessage, asking_time, microseconds, retry_after};
 use crate::cluster::contents;
 use crate::cluster::crawl_state;
 use crate::cluster::protocol::FromCrawler;
@@ -48,8 +48,6 @@ pub struct StarJobs<'a> {
     idle_since: Instant,
     began: Instant,
     is_loading: bool,
-    has_learned: bool,
-    pauses: bool,
 }
 
 impl<'a> StarJobs<'a> {
@@ -80,8 +78,6 @@ impl<'a> StarJobs<'a> {
             idle_since: now,
             began: now,
             is_loading: false,
-            has_learned: false,
-            pauses: false,
         })
     }
 
@@ -144,7 +140,7 @@ impl<'a> StarJobs<'a> {
         for blobs in frames {
             outbox.send(FromCrawler::Blobs(blobs)).await;
         }
-        let (spent, times) = self.home.costs.take();
+        let (spent, times) = self.home.unreported.take_costs();
         (self.reported, self.awaits_answer) = (Instant::now(), true);
         outbox.send(FromCrawler::NodeReport(attached.id, report, spent, times, last)).await;
     }
@@ -152,7 +148,7 @@ impl<'a> StarJobs<'a> {
     fn begin(&mut self, work: TabWork) -> Option<TabWork> {
         self.is_loading = matches!(work, TabWork::Load);
         self.began = Instant::now();
-        self.home.costs.times.asking += asking_time(self.began - self.idle_since);
+        self.home.unreported.times.asking += asking_time(self.began - self.idle_since);
         Some(work)
     }
 
@@ -163,19 +159,18 @@ impl<'a> StarJobs<'a> {
     }
 
     fn on_performed(&mut self, report: JobReport, crawler: Option<&Crawler>) -> NodeInput {
-        let JobReport { mut outcome, spent, found, learned } = report;
-        let spent = self.home.costs.add(&spent);
-        self.has_learned |= learned;
+        self.home.unreported.add(&report);
+        let JobReport { mut outcome, cost, found, .. } = report;
         self.home.attached.crawl.add_found(&found);
         let content = match &mut outcome {
             Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. } => self.describe(at, crawler),
             Outcome::Failed { .. } => None,
         };
-        NodeInput::Performed(Performed { outcome, spent, content })
+        NodeInput::Performed(Performed { outcome, spent: cost.spent, content })
     }
 
     fn on_not_begun(&mut self, reason: &NotBegun) -> NodeInput {
-        self.pauses = matches!(reason, NotBegun::NoTab(_));
+        self.home.unreported.pauses = matches!(reason, NotBegun::NoTab(_));
         match reason {
             _ if self.is_loading => NodeInput::NotLoaded,
             NotBegun::NoTab(_) | NotBegun::WalkUnanswered => NodeInput::NotBegun,
@@ -190,13 +185,7 @@ impl<'a> StarJobs<'a> {
 
 impl JobSource for StarJobs<'_> {
     async fn next_work(&mut self, _: bool) -> Option<TabWork> {
-        if std::mem::take(&mut self.pauses) {
-            tokio::time::sleep(PAUSE).await;
-        }
-        if self.has_learned {
-            self.home.send_volatile().await;
-            self.has_learned = false;
-        }
+        self.home.conclude_work().await;
         loop {
             if self.is_undecided {
                 self.decide();
@@ -221,13 +210,13 @@ impl JobSource for StarJobs<'_> {
     fn report(&mut self, result: WorkResult, crawler: Option<&Crawler>) {
         let input = match result {
             WorkResult::Loaded(mut at, found) => {
-                self.home.costs.spent.resets += 1;
+                self.home.unreported.spent.resets += 1;
                 self.home.attached.crawl.add_found(&found);
                 let content = self.describe(&mut at, crawler);
                 NodeInput::Loaded(at, content)
             }
             WorkResult::NotLoaded { exchanged } => {
-                self.pauses = !exchanged;
+                self.home.unreported.pauses = !exchanged;
                 NodeInput::NotLoaded
             }
             WorkResult::Performed(mut reports) => match reports.pop() {
@@ -237,7 +226,7 @@ impl JobSource for StarJobs<'_> {
             WorkResult::NotBegun(reason) => self.on_not_begun(&reason),
             WorkResult::Opened => unreachable!("tabs of a star are opened for a job"),
         };
-        self.home.costs.times.acting += microseconds(self.began.elapsed());
+        self.home.unreported.times.acting += microseconds(self.began.elapsed());
         self.idle_since = Instant::now();
         (self.result, self.is_undecided) = (Some(input), true);
     }
