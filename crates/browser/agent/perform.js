@@ -17,7 +17,7 @@ const LONG_PRESS = 1500;
 
 /**
  * Performs one step; false if the element is not there.
- * @param {StepRequest} step
+ * @param {PathStep} step
  */
 export async function perform({ kind, place, argument }) {
   const [first, second] = place.split(">");
