@@ -81,7 +81,7 @@ pub async fn run(
     let listener = switch.transport.listen(listen).await?;
     let store = open(&data).map_err(ControllerError::Open)?;
     if switch.me.address.is_none() {
-        switch.me = Arc::new((*switch.me).clone().with_address(listener.address()));
+        switch.me = Arc::new((*switch.me).clone().with_address(&listener.address));
     }
     let mut dispatcher = Dispatcher::new(me, switch, store, join, leave)?;
     (dispatcher.metrics, dispatcher.trace) = (metrics, trace);
