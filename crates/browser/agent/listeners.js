@@ -190,11 +190,11 @@ function hookHandler(owner, name) {
       },
     });
   }
-  for (const observer of [IntersectionObserver, ResizeObserver]) {
+  for (const observer of [native.Observer, ResizeObserver]) {
     beforeCalls(observer.prototype, "observe", () => {
       hooked.observes = true;
       needFrames();
-      if (observer === IntersectionObserver) hooked.intersects = true;
+      if (observer === native.Observer) hooked.intersects = true;
     });
   }
 })();
