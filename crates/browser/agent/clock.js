@@ -184,10 +184,7 @@ export async function passTime(milliseconds) {
       return new native.Date(present()).toString();
     },
   });
-  native.Date.now = function now() {
-    return present();
-  };
-  disguise(native.Date.now, native.now);
+  replace(native.Date, "now", () => () => present());
   const property = { value: VirtualDate, writable: true, configurable: true };
   defineProperty(native.Date.prototype, "constructor", property);
   defineProperty(window, "Date", property);

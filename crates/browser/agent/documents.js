@@ -2,7 +2,7 @@
 // The documents and shadow roots of the page, frames of the same origin included.
 import { agentOf } from "./context.js";
 import { hooked, shadowOf } from "./listeners.js";
-import { native } from "./natives.js";
+import { getOrInsert, native } from "./natives.js";
 
 /** @type {WeakMap<Document, number>} */
 const firstSeen = new WeakMap();
@@ -13,12 +13,7 @@ const firstSeen = new WeakMap();
  * @returns {Generator<{ document: Document, since: number }>}
  */
 export function* documents(page = document) {
-  let since = firstSeen.get(page);
-  if (since === undefined) {
-    since = native.clock();
-    firstSeen.set(page, since);
-  }
-  yield { document: page, since };
+  yield { document: page, since: getOrInsert(firstSeen, page, native.clock) };
   for (const frame of framesOf(page)) {
     const inner = innerDocument(frame);
     if (inner) yield* documents(inner);
@@ -51,6 +46,14 @@ export function innerDocument(frame) {
   } catch {
     return null;
   }
+}
+
+/**
+ * The element of the frame that shows a document; null for the main document.
+ * @param {Document} page
+ */
+export function frameAround(page) {
+  return page === document ? null : page.defaultView?.frameElement;
 }
 
 /**

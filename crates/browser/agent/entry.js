@@ -51,7 +51,7 @@ const agent = {
   /**
    * Performs steps; after each but the last the page must be the expected one. Notes of first-time
    * steps are reported, also of those that further steps follow.
-   * @param {StepRequest[]} steps
+   * @param {PathStep[]} steps
    */
   async run(steps) {
     const result = newResult({});

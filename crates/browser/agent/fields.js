@@ -6,21 +6,28 @@ export const TEXTUAL = new Set([
   ..."date time month week datetime-local".split(" "),
 ]);
 
+const CHOSEN = new Set(["textarea", "select", "option"]);
+// What is typed into fields that take one form of text.
+const VALUES = new Map([
+  ["email", "argiope@example.com"],
+  ["url", "https://example.com/"],
+  ["tel", "5550100"],
+  ["password", "Argiope-1"],
+  ["date", "2024-01-15"],
+  ["time", "10:30"],
+  ["month", "2024-01"],
+  ["week", "2024-W03"],
+  ["datetime-local", "2024-01-15T10:30"],
+  ["color", "#336699"],
+]);
+
 /**
  * Whether an element is typed into or chosen from, not clicked.
  * @param {Element} element
  */
 export function isField(element) {
-  switch (element.localName) {
-    case "textarea":
-    case "select":
-    case "option":
-      return true;
-    case "input":
-      return TEXTUAL.has(/** @type {HTMLInputElement} */ (element).type);
-    default:
-      return false;
-  }
+  const { localName, type } = /** @type {HTMLInputElement} */ (element);
+  return localName === "input" ? TEXTUAL.has(type) : CHOSEN.has(localName);
 }
 
 /**
@@ -37,34 +44,10 @@ export function currentValue(element) {
  * @returns {string}
  */
 export function valueFor(element) {
-  switch (element.localName === "input" ? element.type : "text") {
-    case "email":
-      return "argiope@example.com";
-    case "url":
-      return "https://example.com/";
-    case "tel":
-      return "5550100";
-    case "password":
-      return "Argiope-1";
-    case "date":
-      return "2024-01-15";
-    case "time":
-      return "10:30";
-    case "month":
-      return "2024-01";
-    case "week":
-      return "2024-W03";
-    case "datetime-local":
-      return "2024-01-15T10:30";
-    case "color":
-      return "#336699";
-    case "range":
-      return rangeFor(element);
-    case "number":
-      return numberFor(element);
-    default:
-      return textFor(element);
-  }
+  const type = element.localName === "input" ? element.type : "text";
+  if (type === "range") return rangeFor(element);
+  if (type === "number") return numberFor(element);
+  return VALUES.get(type) ?? textFor(element);
 }
 
 /**

@@ -4,7 +4,9 @@
 import { shared } from "./context.js";
 import {
   apply,
+  beforeCalls,
   defineProperty,
+  getOrInsert,
   getOwnPropertyDescriptor,
   native,
   ownNames,
@@ -55,16 +57,9 @@ shared.hooked = hooked;
  */
 function record(target, type, listener, capture, onRecorded) {
   if (!target || !listener) return;
-  let types = hooked.targets.get(target);
-  if (!types) {
-    types = new Map();
-    hooked.targets.set(target, types);
-  }
-  let all = types.get(type);
-  if (!all) {
-    all = [];
-    types.set(type, all);
-  }
+  const types = getOrInsert(hooked.targets, target, () => new Map());
+  /** @type {ListenerRecord[]} */
+  const all = getOrInsert(types, type, () => []);
   if (all.some((one) => one.listener === listener && one.capture === capture)) return;
   all.push({ listener, capture });
   hooked.types.add(type);
@@ -109,29 +104,23 @@ export function shadowOf(element) {
 (function hookListeners() {
   /** @param {any} options */
   const isCapture = (options) =>
-    typeof options === "object" && options !== null ? !!options.capture : !!options;
+    !!(typeof options === "object" && options !== null ? options.capture : options);
   replace(EventTarget.prototype, "addEventListener", (old) => {
     return function (type, listener, options) {
       const target = this ?? window;
       const capture = isCapture(options);
-      if (typeof options === "object" && options !== null && listener) {
-        if (options.signal?.aborted) return apply(old, target, [type, listener, options]);
+      const { once, signal } = Object(options);
+      if (!signal?.aborted) {
         record(target, String(type), listener, capture, (gone) => {
-          if (options.once) apply(native.add, target, [type, gone, { once: true, capture }]);
-          if (options.signal) apply(native.add, options.signal, ["abort", gone, { once: true }]);
+          if (once) apply(native.add, target, [type, gone, { once: true, capture }]);
+          if (signal) apply(native.add, signal, ["abort", gone, { once: true }]);
         });
-      } else {
-        record(target, String(type), listener, capture);
       }
       return apply(old, target, [type, listener, options]);
     };
   });
-  replace(EventTarget.prototype, "removeEventListener", (old) => {
-    return function (type, listener, options) {
-      const target = this ?? window;
-      forget(target, String(type), listener, isCapture(options));
-      return apply(old, target, [type, listener, options]);
-    };
+  beforeCalls(EventTarget.prototype, "removeEventListener", (self, [type, listener, options]) => {
+    forget(self ?? window, String(type), listener, isCapture(options));
   });
   const owners = [HTMLElement.prototype, SVGElement.prototype, Document.prototype, window];
   for (const owner of owners) {
@@ -178,11 +167,8 @@ function hookHandler(owner, name) {
       return root;
     };
   });
-  replace(Element.prototype, "animate", (old) => {
-    return function (...args) {
-      hooked.animates = true;
-      return apply(old, this, args);
-    };
+  beforeCalls(Element.prototype, "animate", () => {
+    hooked.animates = true;
   });
   /** @type {[Function, string][]} */
   const drawing = [
@@ -192,14 +178,7 @@ function hookHandler(owner, name) {
     [HTMLVideoElement, "requestVideoFrameCallback"],
     [PerformanceObserver, "observe"],
   ];
-  for (const [{ prototype }, name] of drawing) {
-    replace(prototype, name, (old) => {
-      return function (...args) {
-        needFrames();
-        return apply(old, this, args);
-      };
-    });
-  }
+  for (const [{ prototype }, name] of drawing) beforeCalls(prototype, name, needFrames);
   const fonts = getOwnPropertyDescriptor(Document.prototype, "fonts");
   const getter = fonts?.get;
   if (getter) {
@@ -211,22 +190,11 @@ function hookHandler(owner, name) {
       },
     });
   }
-  hookObserver(window.IntersectionObserver, true);
-  hookObserver(window.ResizeObserver, false);
-})();
-
-/**
- * @param {Function | undefined} observer
- * @param {boolean} intersects
- */
-function hookObserver(observer, intersects) {
-  if (!observer) return;
-  replace(observer.prototype, "observe", (old) => {
-    return function (...args) {
+  for (const observer of [native.Observer, ResizeObserver]) {
+    beforeCalls(observer.prototype, "observe", () => {
       hooked.observes = true;
       needFrames();
-      if (intersects) hooked.intersects = true;
-      return apply(old, this, args);
-    };
-  });
-}
+      if (observer === native.Observer) hooked.intersects = true;
+    });
+  }
+})();

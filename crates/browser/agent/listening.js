@@ -2,7 +2,7 @@
 // What each element listens for, however the page says so: hooked listeners, handler attributes,
 // React's properties, jQuery's lists, and delegation to a container.
 import { EVENTS, hooked } from "./listeners.js";
-import { ownNames } from "./natives.js";
+import { getOrInsert, ownNames } from "./natives.js";
 
 // The events that each kind of action sends.
 export const FAMILY = {
@@ -86,14 +86,8 @@ export class Listening {
    * @param {unknown} listener
    */
   add(element, type, listener) {
-    let types = this.types.get(element);
-    if (!types) {
-      types = new Map();
-      this.types.set(element, types);
-    }
-    const all = types.get(type);
-    if (all) all.push(listener);
-    else types.set(type, [listener]);
+    const types = getOrInsert(this.types, element, () => new Map());
+    getOrInsert(types, type, () => []).push(listener);
   }
 
   /** @param {EventTarget} root */

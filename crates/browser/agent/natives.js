@@ -78,6 +78,38 @@ export function replace(owner, name, make) {
   defineProperty(owner, name, descriptor ? { ...descriptor, value } : created);
 }
 
+/**
+ * Replaces a method so that the agent hears of each call before the page's own method runs.
+ * @param {any} owner
+ * @param {string} name
+ * @param {(self: any, args: any[]) => void} onCall
+ */
+export function beforeCalls(owner, name, onCall) {
+  replace(owner, name, (old) => {
+    return function (...args) {
+      onCall(this, args);
+      return apply(old, this, args);
+    };
+  });
+}
+
+/**
+ * The value of a key, which is made where the map has none.
+ * @template K, V
+ * @param {{ get(key: K): V | undefined, set(key: K, value: V): unknown }} map
+ * @param {K} key
+ * @param {() => V} make
+ * @returns {V}
+ */
+export function getOrInsert(map, key, make) {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
 const turns = new native.Channel();
 /** @type {(() => void) | null} */
 let resumeTurn = null;

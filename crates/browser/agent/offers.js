@@ -284,11 +284,8 @@ function keysIn(handlers) {
  * @returns {string}
  */
 function sourceOf(handler) {
-  if (typeof handler === "function") return apply(native.text, handler, []);
-  if (typeof handler?.handleEvent === "function") {
-    return apply(native.text, handler.handleEvent, []);
-  }
-  return String(handler);
+  const called = typeof handler === "function" ? handler : handler?.handleEvent;
+  return typeof called === "function" ? apply(native.text, called, []) : String(handler);
 }
 
 /**

@@ -1,28 +1,17 @@
 // @ts-check
 // Whether a user could operate an element: visible, enabled, and not under something else.
 import { isTop } from "./listening.js";
-import { frameAround } from "./tree.js";
+import { isPresent } from "./tree.js";
 
 /**
  * @param {Element} element
  * @param {() => Element | null} cover what covers the whole view
  */
 export function isOperable(element, cover) {
-  if (!isPresent(element) || isDisabled(element)) return false;
+  // What is only transparent can still be clicked.
+  if (!isPresent(element, false) || isDisabled(element)) return false;
   if (isTop(element) || element.localName === "form") return true;
   return isUncovered(element, cover);
-}
-
-/**
- * Like `isVisible`, but what is only transparent can still be clicked.
- * @param {Element} element
- * @returns {boolean}
- */
-function isPresent(element) {
-  const visibility = { visibilityProperty: true, contentVisibilityAuto: true };
-  if (!element.checkVisibility(visibility)) return false;
-  const frame = frameAround(element);
-  return !frame || isPresent(frame);
 }
 
 /**

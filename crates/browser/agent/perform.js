@@ -14,64 +14,38 @@ import { note } from "./world.js";
 
 // How long a long press lasts, in virtual milliseconds.
 const LONG_PRESS = 1500;
+// The details of most events that the browser sends.
+const CANCELABLE = { bubbles: true, cancelable: true, composed: true };
 
 /**
  * Performs one step; false if the element is not there.
- * @param {StepRequest} step
+ * @param {PathStep} step
  */
 export async function perform({ kind, place, argument }) {
-  const [first, second] = place.split(">");
-  const element = elementAt(first);
-  const onto = second === undefined ? null : elementAt(second);
-  if (!element || (second !== undefined && !onto)) return false;
-  switch (kind) {
-    case "click":
-    case "check":
-      click(element, 1);
-      break;
-    case "double-click":
-      click(element, 1);
-      click(element, 2);
-      sendMouse(element, "dblclick", { detail: 2 });
-      break;
-    case "context-menu":
-      openContextMenu(element);
-      break;
-    case "long-press":
-      await pressLong(element);
-      break;
-    case "hover":
-      hover(element);
-      break;
-    case "focus":
-      focusAnew(element);
-      break;
-    case "drag":
-      drag(element, onto);
-      break;
-    case "key":
-      pressKey(element, argument);
-      break;
-    case "input":
-      typeInto(element, argument);
-      break;
-    case "choose":
-      choose(element, Number(argument));
-      break;
-    case "submit":
-      element.requestSubmit();
-      break;
-    case "scroll":
-      await scrollDown(element);
-      break;
-    case "link":
-      location.assign(argument);
-      break;
-    default:
-      return false;
-  }
+  const [element, onto] = place.split(">").map(elementAt);
+  const act = ACTIONS[kind];
+  if (!element || onto === null || !act) return false;
+  await act(element, argument, onto);
   return true;
 }
+
+/** @type {Record<string, (element: any, argument: string, onto: any) => void | Promise<void>>} */
+const ACTIONS = {
+  click: (element) => click(element, 1),
+  check: (element) => click(element, 1),
+  "double-click": doubleClick,
+  "context-menu": openContextMenu,
+  "long-press": pressLong,
+  hover,
+  focus: focusAnew,
+  drag: (element, _, onto) => drag(element, onto),
+  key: pressKey,
+  input: typeInto,
+  choose: (element, index) => choose(element, Number(index)),
+  submit: (element) => element.requestSubmit(),
+  scroll: scrollDown,
+  link: (_, address) => location.assign(address),
+};
 
 /**
  * @param {Element} element
@@ -182,15 +156,8 @@ function sendTouch(element, type) {
   const view = viewOf(element);
   const point = new view.Touch({ identifier: 1, target: element, ...middleOf(element) });
   const touches = type === "touchend" ? [] : [point];
-  const event = new view.TouchEvent(type, {
-    bubbles: true,
-    cancelable: true,
-    composed: true,
-    touches,
-    targetTouches: touches,
-    changedTouches: [point],
-  });
-  send(element, event);
+  const details = { touches, targetTouches: touches, changedTouches: [point] };
+  send(element, new view.TouchEvent(type, { ...CANCELABLE, ...details }));
 }
 
 /**
@@ -242,6 +209,15 @@ function click(element, count) {
   const link = element.closest("a[target],area[target]");
   if (!proceeds || !link?.href) return;
   if (!/^(|_self|_top|_parent)$/.test(link.target)) note("window", link.href);
+}
+
+/**
+ * @param {Element} element
+ */
+function doubleClick(element) {
+  click(element, 1);
+  click(element, 2);
+  sendMouse(element, "dblclick", { detail: 2 });
 }
 
 // Types that tell whether the page cares where the focus is.
@@ -319,7 +295,7 @@ function focusAnew(element) {
 function drag(element, onto) {
   const view = viewOf(element);
   const dataTransfer = new view.DataTransfer();
-  const details = { bubbles: true, cancelable: true, composed: true, view, dataTransfer };
+  const details = { ...CANCELABLE, view, dataTransfer };
   /** @type {(target: Element, type: string) => boolean} */
   const sendDrag = (target, type) =>
     send(target, new view.DragEvent(type, { ...details, ...middleOf(target) }));
@@ -339,9 +315,7 @@ function drag(element, onto) {
 function pressKey(element, key) {
   const view = viewOf(element);
   const code = KEYS[key] ?? 0;
-  const legacy = { keyCode: code, which: code };
-  const cancelable = { bubbles: true, cancelable: true, composed: true };
-  const details = { key, code: key, ...legacy, ...cancelable, view };
+  const details = { key, code: key, keyCode: code, which: code, ...CANCELABLE, view };
   if (!isTop(element)) element.focus({ preventScroll: true });
   /** @type {any} */
   const active = isTop(element) ? (element.ownerDocument.activeElement ?? element) : element;
@@ -373,8 +347,7 @@ function typeInto(element, value) {
   const view = viewOf(element);
   moveTo(element);
   element.focus({ preventScroll: true });
-  const text = { data: value, inputType: "insertText" };
-  const details = { bubbles: true, cancelable: true, composed: true, ...text };
+  const details = { ...CANCELABLE, data: value, inputType: "insertText" };
   if (!send(element, new view.InputEvent("beforeinput", details))) return;
   setValue(element, value, view);
   send(element, new view.InputEvent("input", { ...details, cancelable: false }));

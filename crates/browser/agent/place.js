@@ -1,7 +1,7 @@
 // @ts-check
 // Where an element is, as a text that outlives the element: child numbers from the root element,
 // `s` for a step into a shadow root, `f` for a step into a frame.
-import { innerDocument } from "./documents.js";
+import { frameAround, innerDocument } from "./documents.js";
 import { shadowOf } from "./listeners.js";
 
 /**
@@ -15,7 +15,7 @@ export function placeOf(element) {
     const parent = node.parentNode;
     if (!parent) break;
     if (parent.nodeType === 9) {
-      const frame = parent === document ? null : parent.defaultView?.frameElement;
+      const frame = frameAround(parent);
       if (!frame) break;
       steps.push("f");
       node = frame;

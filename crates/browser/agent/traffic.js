@@ -2,7 +2,7 @@
 // What the page waits for. Requests to the application's own site hold the page, and so do
 // scripts, style sheets and frames that were inserted. Sockets, streams and outside hosts do not.
 import { shared } from "./context.js";
-import { apply, native, replace } from "./natives.js";
+import { apply, beforeCalls, native, replace } from "./natives.js";
 
 /** @type {Traffic} */
 export const traffic = shared.traffic ?? {
@@ -187,22 +187,15 @@ function loadAddress(element) {
     });
   }
   hookRequests();
-  replace(MessagePort.prototype, "postMessage", (old) => {
-    return function (...args) {
-      traffic.activity++;
-      return apply(old, this, args);
-    };
+  beforeCalls(MessagePort.prototype, "postMessage", () => {
+    traffic.activity++;
   });
-  if (!window.Worker) return;
-  replace(Worker.prototype, "postMessage", (old) => {
-    return function (...args) {
-      if (!traffic.workers.has(this)) {
-        const onAnswer = () => traffic.workers.delete(this);
-        apply(native.add, this, ["message", onAnswer, { once: true }]);
-      }
-      traffic.workers.set(this, native.clock());
-      return apply(old, this, args);
-    };
+  beforeCalls(Worker.prototype, "postMessage", (worker) => {
+    if (!traffic.workers.has(worker)) {
+      const onAnswer = () => traffic.workers.delete(worker);
+      apply(native.add, worker, ["message", onAnswer, { once: true }]);
+    }
+    traffic.workers.set(worker, native.clock());
   });
 })();
 
@@ -219,12 +212,8 @@ function releaseAfter(answer, token) {
 function hookRequests() {
   /** @type {WeakMap<XMLHttpRequest, string | null>} */
   const addresses = new WeakMap();
-  replace(XMLHttpRequest.prototype, "open", (old) => {
-    return function (method, address, ...rest) {
-      const isSynchronous = rest.length > 0 && rest[0] === false;
-      addresses.set(this, isSynchronous ? null : String(address));
-      return apply(old, this, [method, address, ...rest]);
-    };
+  beforeCalls(XMLHttpRequest.prototype, "open", (request, [, address, isAsynchronous]) => {
+    addresses.set(request, isAsynchronous === false ? null : String(address));
   });
   replace(XMLHttpRequest.prototype, "send", (old) => {
     return function (...args) {

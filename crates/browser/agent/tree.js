@@ -1,7 +1,7 @@
 // @ts-check
 // The tree of the page as plain data, as a user perceives it, with shadow roots and frames of the
 // same origin in their places. What to make of it is decided outside.
-import { innerDocument } from "./documents.js";
+import { frameAround, innerDocument } from "./documents.js";
 import { shadowOf } from "./listeners.js";
 import { wellFormed } from "./natives.js";
 
@@ -71,15 +71,6 @@ function isIgnored(element) {
 }
 
 /**
- * The element of the frame that an element is in; null in the main document.
- * @param {Element} element
- */
-export function frameAround(element) {
-  const page = element.ownerDocument;
-  return page === document ? null : page.defaultView?.frameElement;
-}
-
-/**
  * Whether a user can see an element. Options, and what is in a frame, are as visible as their host.
  * @param {Element | null} element
  * @returns {boolean}
@@ -89,14 +80,20 @@ export function isVisible(element) {
   if (shown.localName === "option" || shown.localName === "optgroup") {
     return isVisible(shown.parentElement);
   }
-  const visibility = {
-    visibilityProperty: true,
-    opacityProperty: true,
-    contentVisibilityAuto: true,
-  };
-  if (!shown.checkVisibility(visibility)) return false;
-  const frame = frameAround(shown);
-  return !frame || isVisible(frame);
+  return isPresent(shown, true);
+}
+
+/**
+ * Whether an element has a place on the page, and so have the frames that it is in.
+ * @param {Element} element
+ * @param {boolean} opacityProperty whether what is only transparent does not count
+ * @returns {boolean}
+ */
+export function isPresent(element, opacityProperty) {
+  const visibility = { visibilityProperty: true, opacityProperty, contentVisibilityAuto: true };
+  if (!element.checkVisibility(visibility)) return false;
+  const frame = frameAround(element.ownerDocument);
+  return !frame || isPresent(frame, opacityProperty);
 }
 
 /**
@@ -110,21 +107,13 @@ function attributesOf(element) {
     attributes.push([name, wellFormed(value.slice(0, LONGEST_ATTRIBUTE))]);
   }
   const field = /** @type {any} */ (element);
-  switch (field.localName) {
-    case "input":
-      if (field.type === "checkbox" || field.type === "radio") {
-        if (field.checked) attributes.push([".checked", ""]);
-        if (field.indeterminate) attributes.push([".indeterminate", ""]);
-      } else if (field.type !== "file") {
-        attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
-      }
-      break;
-    case "textarea":
-      attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
-      break;
-    case "option":
-      if (field.selected) attributes.push([".selected", ""]);
-      break;
+  const { localName, type } = field;
+  if (localName === "option" && field.selected) attributes.push([".selected", ""]);
+  if (localName === "input" && (type === "checkbox" || type === "radio")) {
+    if (field.checked) attributes.push([".checked", ""]);
+    if (field.indeterminate) attributes.push([".indeterminate", ""]);
+  } else if (localName === "textarea" || (localName === "input" && type !== "file")) {
+    attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
   }
   if (field.popover && field.matches(":popover-open")) attributes.push([".open", ""]);
   return attributes;

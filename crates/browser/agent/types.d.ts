@@ -124,8 +124,8 @@ interface SharedState {
   inert: Document | undefined;
 }
 
-/** One step of a path: `StepRequest` in src/agent.rs. */
-interface StepRequest {
+/** One step of a path: `PathStep` in src/agent.rs. */
+interface PathStep {
   kind: string;
   place: string;
   argument: string;

@@ -3,7 +3,7 @@
 // is answered or refused here, and noted.
 import { isMain, isRoot, shared } from "./context.js";
 import { hooked } from "./listeners.js";
-import { apply, native, replace, wellFormed } from "./natives.js";
+import { apply, beforeCalls, native, replace, wellFormed } from "./natives.js";
 import { holdAs, release, traffic } from "./traffic.js";
 
 shared.notes ??= [];
@@ -60,14 +60,8 @@ function awaitEvent(target, type) {
 (function hookNavigation() {
   // The browser goes through its history some time after the call.
   for (const name of ["back", "forward", "go"]) {
-    replace(History.prototype, name, (old) => {
-      return function (...args) {
-        awaitEvent(window, "popstate");
-        return apply(old, this, args);
-      };
-    });
+    beforeCalls(History.prototype, name, () => awaitEvent(window, "popstate"));
   }
-  if (!window.navigation) return;
   apply(native.add, window.navigation, ["navigate", onNavigate]);
 })();
 

@@ -74,8 +74,8 @@ impl AgentSettings {
     }
 }
 
-/// One action of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One action of a path, as the agent reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathStep {
     /// Its kind.
     pub kind: Kind,
@@ -84,10 +84,13 @@ pub struct PathStep {
     /// Its argument, for example the text to type.
     pub argument: String,
     /// Whether the browser's own input performs it instead of the agent's events.
+    #[serde(skip)]
     pub trusted: bool,
     /// The page that it must lead to before the next step is performed; the last step has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Raw>,
     /// Whether it is performed for the first time: its notes are reported apart from other steps'.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
 }
 
@@ -110,18 +113,6 @@ impl<'de> Deserialize<'de> for Raw {
         }
         u128::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
     }
-}
-
-/// A step as the agent reads it.
-#[derive(Serialize)]
-pub(crate) struct StepRequest<'a> {
-    pub kind: Kind,
-    pub place: &'a str,
-    pub argument: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expect: Option<Raw>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub first: bool,
 }
 
 /// How a call of the agent ended.

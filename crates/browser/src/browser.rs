@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::cdp;
-use crate::connection::{CallError, ProtocolConnection, SessionId};
+use crate::connection::{CallError, PendingReply, ProtocolConnection, SessionId};
 use crate::find::Executable;
-use crate::flags::{self, FlagSettings};
+use crate::flags;
 use crate::process::BrowserProcess;
 use crate::profile::Profile;
 use crate::sweep::{Swept, sweep};
@@ -121,14 +121,20 @@ pub struct OpenedTab {
 #[derive(Debug)]
 pub struct Browser {
     // Fields are dropped in this order: the processes must end before their profile is removed.
-    connection: ProtocolConnection,
+    /// The connection, for calls and events.
+    pub connection: ProtocolConnection,
     process: BrowserProcess,
     profile: Profile,
     window: (u32, u32),
-    headless_shell: bool,
-    version: String,
-    sandboxed: bool,
-    swept: Swept,
+    /// Whether it can have tabs that are never drawn: only the headless shell makes frames on
+    /// request.
+    pub can_do_without_frames: bool,
+    /// What the browser calls itself, for example `HeadlessChrome/156.0.8078.79`.
+    pub version: String,
+    /// Whether the browser keeps pages in its sandbox. It does unless argiope runs as root.
+    pub is_sandboxed: bool,
+    /// What the sweep before the start removed.
+    pub swept: Swept,
 }
 
 impl Browser {
@@ -142,29 +148,22 @@ impl Browser {
         let program = settings.executable.path.clone();
         // As root Chromium refuses to start with its sandbox.
         let root = rustix::process::geteuid().is_root();
-        let sandboxed =
+        let is_sandboxed =
             !root && !settings.extra.iter().any(|argument| argument == flags::NO_SANDBOX);
-        let arguments = flags::arguments(&FlagSettings {
-            headless_shell: settings.executable.is_headless_shell(),
-            profile: profile.path(),
-            sandbox: !root,
-            window: settings.window,
-            script_heap_mb: settings.script_heap_mb,
-            extra: &settings.extra,
-        });
+        let arguments = flags::arguments(settings, profile.path(), !root);
         let cannot_start = |error| LaunchError::Start { program: program.clone(), error };
-        let (process, pipes) =
+        let (process, from_browser, to_browser) =
             BrowserProcess::start(&program, &arguments, profile.path()).map_err(cannot_start)?;
-        let connection =
-            ProtocolConnection::open(pipes.from_browser, pipes.to_browser).map_err(cannot_start)?;
+        let connection = ProtocolConnection::open(from_browser.into(), to_browser.into())
+            .map_err(cannot_start)?;
         let mut browser = Self {
             connection,
             process,
             profile,
             window: settings.window,
-            headless_shell: settings.executable.is_headless_shell(),
+            can_do_without_frames: settings.executable.is_headless_shell(),
             version: String::new(),
-            sandboxed,
+            is_sandboxed,
             swept,
         };
         match browser.greet(settings.start_within).await {
@@ -174,7 +173,7 @@ impl Browser {
         tracing::debug!(
             version = browser.version,
             profile = %browser.profile.path().display(),
-            sandboxed,
+            sandboxed = is_sandboxed,
             swept = browser.swept.profiles.len(),
             "browser started"
         );
@@ -189,7 +188,7 @@ impl Browser {
         let discover = self.connection.call(None, &discover);
         let version = version.within(limit).await?;
         discover.within(limit).await?;
-        Ok(version.product)
+        Ok(version)
     }
 
     async fn failed_start(mut self, program: PathBuf, error: CallError) -> LaunchError {
@@ -214,67 +213,29 @@ impl Browser {
         }
     }
 
-    /// Whether it can have tabs that are never drawn: only the headless shell makes frames on
-    /// request.
-    pub fn can_do_without_frames(&self) -> bool {
-        self.headless_shell
-    }
-
-    /// Opens an empty tab in a context of its own and attaches to it.
-    pub async fn new_tab_session(&self) -> Result<OpenedTab, CallError> {
-        self.new_tab(true).await
-    }
-
-    /// Opens an empty tab. A tab without frames is never drawn, and laid out only when a script
-    /// asks where an element is.
+    /// Opens an empty tab in a context of its own and attaches to it. A tab without frames is never
+    /// drawn, and laid out only when a script asks where an element is.
     pub async fn new_tab(&self, frames: bool) -> Result<OpenedTab, CallError> {
         let connection = &self.connection;
         let context = cdp::CreateBrowserContext { dispose_on_detach: true };
-        let context = connection.call(None, &context).within(ANSWER).await?.browser_context_id;
+        let context = connection.call(None, &context).within(ANSWER).await?;
         let (width, height) = self.window;
         let target = cdp::CreateTarget {
             url: "about:blank",
             browser_context_id: &context,
             width,
             height,
-            enable_begin_frame_control: !frames && self.can_do_without_frames(),
+            enable_begin_frame_control: !frames && self.can_do_without_frames,
         };
-        let target = connection.call(None, &target).within(ANSWER).await?.target_id;
+        let target = connection.call(None, &target).within(ANSWER).await?;
         let attach = cdp::AttachToTarget { target_id: &target, flatten: true };
-        let session = connection.call(None, &attach).within(ANSWER).await?.session_id;
+        let session = connection.call(None, &attach).within(ANSWER).await?;
         Ok(OpenedTab { context, target, session })
     }
 
-    /// Closes a context with all of its tabs, without waiting for it.
-    pub fn discard_context(&self, context: &ContextId) {
-        let dispose = cdp::DisposeBrowserContext { browser_context_id: context };
-        drop(self.connection.call(None, &dispose));
-    }
-
-    /// Closes a context with all of its tabs.
-    pub async fn close_context(&self, context: &ContextId) -> Result<(), CallError> {
-        let dispose = cdp::DisposeBrowserContext { browser_context_id: context };
-        self.connection.call(None, &dispose).within(ANSWER).await
-    }
-
-    /// The connection, for calls and events.
-    pub fn connection(&self) -> &ProtocolConnection {
-        &self.connection
-    }
-
-    /// What the browser calls itself, for example `HeadlessChrome/156.0.8078.79`.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// Whether the browser keeps pages in its sandbox. It does unless argiope runs as root.
-    pub fn is_sandboxed(&self) -> bool {
-        self.sandboxed
-    }
-
-    /// What the sweep before the start removed.
-    pub fn swept(&self) -> &Swept {
-        &self.swept
+    /// Closes a context with all of its tabs. The reply can be dropped.
+    pub fn close_context(&self, context: &ContextId) -> PendingReply<()> {
+        self.connection.call(None, &cdp::DisposeBrowserContext { browser_context_id: context })
     }
 
     /// Its profile directory.

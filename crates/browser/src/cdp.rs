@@ -1,10 +1,10 @@
-//! The protocol's methods that argiope calls, one type each: its parameters serialise, its answer
-//! is named in [the table](ProtocolCall). No other module spells a method. Knows nothing of how
-//! calls travel (see [`crate::connection`]) or of what they are for.
+//! The protocol's methods that argiope calls, [one type each](ProtocolCall), with its parameters
+//! and what the browser answers. No other module spells a method. Knows nothing of how calls travel
+//! (see [`crate::connection`]) or of what they are for.
 //!
 //! <https://chromedevtools.github.io/devtools-protocol/> describes every method.
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -17,117 +17,225 @@ pub(crate) mod events;
 pub trait ProtocolCall: Serialize {
     /// The protocol's name of the method.
     const METHOD: &'static str;
-    /// What the browser answers.
-    type Answer: ProtocolAnswer;
-}
-
-/// What the browser answers to a call.
-pub trait ProtocolAnswer: Sized {
+    /// What argiope uses of the browser's answer.
+    type Answer;
     /// Reads it from the answer's text.
-    fn read(answer: Box<RawValue>) -> Result<Self, CallError>;
+    fn read(answer: Box<RawValue>) -> Result<Self::Answer, CallError>;
 }
 
-/// An answer that only says that the call was performed.
-impl ProtocolAnswer for () {
-    fn read(_: Box<RawValue>) -> Result<Self, CallError> {
-        Ok(())
-    }
-}
-
-/// An answer as text.
-impl ProtocolAnswer for Box<RawValue> {
-    fn read(answer: Box<RawValue>) -> Result<Self, CallError> {
-        Ok(answer)
-    }
-}
-
-/// Connects each call with its method and its answer.
+/// Declares calls: `Type = "method" -> Answer as field { parameters }`. The field is the one of
+/// the answer that argiope uses; `()` only says that the call was performed.
 macro_rules! protocol_calls {
-    ($($call:ident $(<$life:lifetime>)? = $method:literal -> $answer:ty;)*) => {
-        $(impl $(<$life>)? ProtocolCall for $call $(<$life>)? {
+    ($(
+        $(#[$about:meta])*
+        $call:ident $(<$life:lifetime>)? = $method:literal -> $answer:ty $(as $field:ident)? {
+            $($(#[$meaning:meta])* $name:ident: $kind:ty,)*
+        }
+    )*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $call $(<$life>)? {
+            $($(#[$meaning])* pub $name: $kind,)*
+        }
+
+        impl $(<$life>)? ProtocolCall for $call $(<$life>)? {
             const METHOD: &'static str = $method;
             type Answer = $answer;
-        })*
-    };
+            fn read(answer: Box<RawValue>) -> Result<Self::Answer, CallError> {
+                #[derive(Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Answered {
+                    $($field: $answer,)?
+                }
+                let Answered { $($field)? } = read_json(&answer)?;
+                Ok(($($field)?))
+            }
+        }
+    )*};
 }
 
 protocol_calls! {
-    GetVersion = "Browser.getVersion" -> BrowserVersion;
-    CloseBrowser = "Browser.close" -> ();
-    SetDiscoverTargets<'a> = "Target.setDiscoverTargets" -> ();
-    CreateBrowserContext = "Target.createBrowserContext" -> CreatedContext;
-    DisposeBrowserContext<'a> = "Target.disposeBrowserContext" -> ();
-    CreateTarget<'a> = "Target.createTarget" -> CreatedTarget;
-    AttachToTarget<'a> = "Target.attachToTarget" -> AttachedTarget;
-    EnablePage = "Page.enable" -> ();
-    Navigate<'a> = "Page.navigate" -> NavigationResult;
-    AddScript<'a> = "Page.addScriptToEvaluateOnNewDocument" -> AddedScript;
-    RemoveScript<'a> = "Page.removeScriptToEvaluateOnNewDocument" -> ();
-    SetDownloadBehavior<'a> = "Page.setDownloadBehavior" -> ();
-    CaptureScreenshot<'a> = "Page.captureScreenshot" -> Screenshot;
-    HandleDialog = "Page.handleJavaScriptDialog" -> ();
-    EnableRuntime = "Runtime.enable" -> ();
-    Evaluate<'a> = "Runtime.evaluate" -> Evaluation;
-    TerminateExecution = "Runtime.terminateExecution" -> ();
-    EnableLog = "Log.enable" -> ();
-    SetFocusEmulation = "Emulation.setFocusEmulationEnabled" -> ();
-    SetDeviceMetrics = "Emulation.setDeviceMetricsOverride" -> ();
-    ClearCookies<'a> = "Storage.clearCookies" -> ();
-    ClearOriginData<'a> = "Storage.clearDataForOrigin" -> ();
-    EnableFetch<'a> = "Fetch.enable" -> ();
-    ContinueRequest<'a> = "Fetch.continueRequest" -> ();
-    FailRequest<'a> = "Fetch.failRequest" -> ();
-    DispatchMouseEvent<'a> = "Input.dispatchMouseEvent" -> ();
-    DispatchKeyEvent<'a> = "Input.dispatchKeyEvent" -> ();
-}
+    /// Asks for the browser's name and version, for example `HeadlessChrome/156.0.8078.79`.
+    GetVersion = "Browser.getVersion" -> String as product {}
 
-/// Answers that are read as JSON.
-macro_rules! json_answers {
-    ($($answer:ty),* $(,)?) => {
-        $(impl ProtocolAnswer for $answer {
-            fn read(answer: Box<RawValue>) -> Result<Self, CallError> {
-                read_json(&answer)
-            }
-        })*
-    };
-}
+    /// Asks the browser to end.
+    CloseBrowser = "Browser.close" -> () {}
 
-json_answers![
-    BrowserVersion,
-    CreatedContext,
-    CreatedTarget,
-    AttachedTarget,
-    NavigationResult,
-    AddedScript,
-    Screenshot,
-];
+    /// Asks for the events of targets that come, crash and go.
+    SetDiscoverTargets<'a> = "Target.setDiscoverTargets" -> () {
+        /// Whether to send them.
+        discover: bool,
+        /// Of which targets.
+        filter: &'a [TargetFilter<'a>],
+    }
+
+    /// Creates a context.
+    CreateBrowserContext = "Target.createBrowserContext" -> ContextId as browser_context_id {
+        /// The context ends with the connection.
+        dispose_on_detach: bool,
+    }
+
+    /// Closes a context with all of its tabs.
+    DisposeBrowserContext<'a> = "Target.disposeBrowserContext" -> () {
+        /// Which one.
+        browser_context_id: &'a ContextId,
+    }
+
+    /// Creates a tab.
+    CreateTarget<'a> = "Target.createTarget" -> TargetId as target_id {
+        /// Its first address.
+        url: &'a str,
+        /// Its context.
+        browser_context_id: &'a ContextId,
+        /// Its width in pixels.
+        width: u32,
+        /// Its height in pixels.
+        height: u32,
+        /// The browser makes frames only on request.
+        enable_begin_frame_control: bool,
+    }
+
+    /// Attaches to a tab.
+    AttachToTarget<'a> = "Target.attachToTarget" -> SessionId as session_id {
+        /// Which one.
+        target_id: &'a TargetId,
+        /// Messages of the session carry its name instead of being wrapped.
+        flatten: bool,
+    }
+
+    /// Asks for the events of a page.
+    EnablePage = "Page.enable" -> () {}
+
+    /// Loads an address. The answer says why that failed, for example `net::ERR_NAME_NOT_RESOLVED`.
+    Navigate<'a> = "Page.navigate" -> Option<String> as error_text {
+        /// Which one.
+        url: &'a str,
+    }
+
+    /// Adds a script that runs first in every new document. The answer is its name.
+    AddScript<'a> = "Page.addScriptToEvaluateOnNewDocument" -> String as identifier {
+        /// Its text.
+        source: &'a str,
+    }
+
+    /// Removes such a script.
+    RemoveScript<'a> = "Page.removeScriptToEvaluateOnNewDocument" -> () {
+        /// Its name.
+        identifier: &'a str,
+    }
+
+    /// Says what becomes of downloads.
+    SetDownloadBehavior<'a> = "Page.setDownloadBehavior" -> () {
+        /// For example `deny`.
+        behavior: &'a str,
+    }
+
+    /// Takes a picture of what is in view. The answer is in base64.
+    CaptureScreenshot<'a> = "Page.captureScreenshot" -> String as data {
+        /// For example `png`.
+        format: &'a str,
+        /// A larger picture that costs less time.
+        optimize_for_speed: bool,
+    }
+
+    /// Answers a dialog of the browser.
+    HandleDialog = "Page.handleJavaScriptDialog" -> () {
+        /// As with its OK button.
+        accept: bool,
+    }
+
+    /// Ends the script that a page runs.
+    TerminateExecution = "Runtime.terminateExecution" -> () {}
+
+    /// Asks for the entries of a page's log.
+    EnableLog = "Log.enable" -> () {}
+
+    /// Lets a page believe that it has the focus.
+    SetFocusEmulation = "Emulation.setFocusEmulationEnabled" -> () {
+        /// Whether it does.
+        enabled: bool,
+    }
+
+    /// Sets the size of the viewport.
+    SetDeviceMetrics = "Emulation.setDeviceMetricsOverride" -> () {
+        /// In pixels.
+        width: u32,
+        /// In pixels.
+        height: u32,
+        /// Device pixels for each pixel.
+        device_scale_factor: u32,
+        /// As on a telephone.
+        mobile: bool,
+    }
+
+    /// Removes the cookies of a context.
+    ClearCookies<'a> = "Storage.clearCookies" -> () {
+        /// Which one.
+        browser_context_id: &'a ContextId,
+    }
+
+    /// Removes what an origin has stored.
+    ClearOriginData<'a> = "Storage.clearDataForOrigin" -> () {
+        /// Which one.
+        origin: &'a str,
+        /// The kinds of storage, with commas between them.
+        storage_types: &'a str,
+    }
+
+    /// Holds requests until they are continued or failed.
+    EnableFetch<'a> = "Fetch.enable" -> () {
+        /// Which ones.
+        patterns: &'a [RequestPattern<'a>],
+    }
+
+    /// Lets a held request go on.
+    ContinueRequest<'a> = "Fetch.continueRequest" -> () {
+        /// Which one.
+        request_id: &'a str,
+    }
+
+    /// Refuses a held request.
+    FailRequest<'a> = "Fetch.failRequest" -> () {
+        /// Which one.
+        request_id: &'a str,
+        /// The error that the page gets.
+        error_reason: &'a str,
+    }
+
+    /// Moves or presses the mouse.
+    DispatchMouseEvent<'a> = "Input.dispatchMouseEvent" -> () {
+        /// `mouseMoved`, `mousePressed` or `mouseReleased`.
+        #[serde(rename = "type")]
+        kind: &'a str,
+        /// In pixels of the viewport.
+        x: f64,
+        /// In pixels of the viewport.
+        y: f64,
+        /// `none`, `left` or `right`.
+        button: &'a str,
+        /// 2 for the second press of a double click.
+        click_count: u32,
+    }
+
+    /// Presses or releases a key.
+    DispatchKeyEvent<'a> = "Input.dispatchKeyEvent" -> () {
+        /// `keyDown` or `keyUp`.
+        #[serde(rename = "type")]
+        kind: &'a str,
+        /// What the key means.
+        key: &'a str,
+        /// Which key it is.
+        code: &'a str,
+        /// Its number.
+        windows_virtual_key_code: u32,
+        /// The text that it types.
+        text: &'a str,
+    }
+}
 
 fn read_json<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CallError> {
     serde_json::from_str(answer.get()).map_err(|error| CallError::Malformed(error.to_string()))
-}
-
-/// Asks for the browser's version.
-#[derive(Debug, Serialize)]
-pub struct GetVersion {}
-
-/// The browser's version.
-#[derive(Debug, Deserialize)]
-pub struct BrowserVersion {
-    /// Its name and version, for example `HeadlessChrome/156.0.8078.79`.
-    pub product: String,
-}
-
-/// Asks the browser to end.
-#[derive(Debug, Serialize)]
-pub struct CloseBrowser {}
-
-/// Asks for the events of targets that come, crash and go.
-#[derive(Debug, Serialize)]
-pub struct SetDiscoverTargets<'a> {
-    /// Whether to send them.
-    pub discover: bool,
-    /// Of which targets.
-    pub filter: &'a [TargetFilter<'a>],
 }
 
 /// Which targets a call is about.
@@ -138,146 +246,17 @@ pub struct TargetFilter<'a> {
     pub kind: &'a str,
 }
 
-/// Creates a context.
+/// Which requests are held.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CreateBrowserContext {
-    /// The context ends with the connection.
-    pub dispose_on_detach: bool,
+pub struct RequestPattern<'a> {
+    /// Addresses, with `*` for any text.
+    pub url_pattern: &'a str,
+    /// For example `Document`.
+    pub resource_type: &'a str,
+    /// Before the request, or before its answer is read.
+    pub request_stage: &'a str,
 }
-
-/// The context that was created.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreatedContext {
-    /// Its name.
-    pub browser_context_id: ContextId,
-}
-
-/// Closes a context with all of its tabs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DisposeBrowserContext<'a> {
-    /// Which one.
-    pub browser_context_id: &'a ContextId,
-}
-
-/// Creates a tab.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreateTarget<'a> {
-    /// Its first address.
-    pub url: &'a str,
-    /// Its context.
-    pub browser_context_id: &'a ContextId,
-    /// Its width in pixels.
-    pub width: u32,
-    /// Its height in pixels.
-    pub height: u32,
-    /// The browser makes frames only on request.
-    pub enable_begin_frame_control: bool,
-}
-
-/// The tab that was created.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreatedTarget {
-    /// Its name.
-    pub target_id: TargetId,
-}
-
-/// Attaches to a tab.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AttachToTarget<'a> {
-    /// Which one.
-    pub target_id: &'a TargetId,
-    /// Messages of the session carry its name instead of being wrapped.
-    pub flatten: bool,
-}
-
-/// The session of a tab that was attached to.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AttachedTarget {
-    /// Its name.
-    pub session_id: SessionId,
-}
-
-/// Asks for the events of a page.
-#[derive(Debug, Serialize)]
-pub struct EnablePage {}
-
-/// Loads an address.
-#[derive(Debug, Serialize)]
-pub struct Navigate<'a> {
-    /// Which one.
-    pub url: &'a str,
-}
-
-/// How a navigation began.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NavigationResult {
-    /// Why it failed, for example `net::ERR_NAME_NOT_RESOLVED`.
-    pub error_text: Option<String>,
-}
-
-/// Adds a script that runs first in every new document.
-#[derive(Debug, Serialize)]
-pub struct AddScript<'a> {
-    /// Its text.
-    pub source: &'a str,
-}
-
-/// The script that was added.
-#[derive(Debug, Deserialize)]
-pub struct AddedScript {
-    /// Its name.
-    pub identifier: String,
-}
-
-/// Removes such a script.
-#[derive(Debug, Serialize)]
-pub struct RemoveScript<'a> {
-    /// Its name.
-    pub identifier: &'a str,
-}
-
-/// Says what becomes of downloads.
-#[derive(Debug, Serialize)]
-pub struct SetDownloadBehavior<'a> {
-    /// For example `deny`.
-    pub behavior: &'a str,
-}
-
-/// Takes a picture of what is in view.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CaptureScreenshot<'a> {
-    /// For example `png`.
-    pub format: &'a str,
-    /// A larger picture that costs less time.
-    pub optimize_for_speed: bool,
-}
-
-/// A picture.
-#[derive(Debug, Deserialize)]
-pub struct Screenshot {
-    /// In base64.
-    pub data: String,
-}
-
-/// Answers a dialog of the browser.
-#[derive(Debug, Serialize)]
-pub struct HandleDialog {
-    /// As with its OK button.
-    pub accept: bool,
-}
-
-/// Asks for the events of a page's scripts.
-#[derive(Debug, Serialize)]
-pub struct EnableRuntime {}
 
 /// Evaluates an expression in a page.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -308,15 +287,17 @@ impl<'a> Evaluate<'a> {
     }
 }
 
+impl ProtocolCall for Evaluate<'_> {
+    const METHOD: &'static str = "Runtime.evaluate";
+    type Answer = Evaluation;
+    fn read(answer: Box<RawValue>) -> Result<Evaluation, CallError> {
+        Ok(Evaluation(answer))
+    }
+}
+
 /// How an evaluation ended. The value is read only when it is asked for: it can be large.
 #[derive(Debug)]
 pub struct Evaluation(Box<RawValue>);
-
-impl ProtocolAnswer for Evaluation {
-    fn read(answer: Box<RawValue>) -> Result<Self, CallError> {
-        Ok(Self(answer))
-    }
-}
 
 impl Evaluation {
     /// The exception that the expression threw, as text.
@@ -355,134 +336,6 @@ impl Evaluation {
         let evaluated: Evaluated<T> = read_json(&self.0)?;
         Ok(evaluated.result.value)
     }
-
-    /// Whether the expression threw.
-    pub fn has_thrown(&self) -> Result<bool, CallError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Thrown {
-            exception_details: Option<IgnoredAny>,
-        }
-        Ok(read_json::<Thrown>(&self.0)?.exception_details.is_some())
-    }
-}
-
-/// Ends the script that a page runs.
-#[derive(Debug, Serialize)]
-pub struct TerminateExecution {}
-
-/// Asks for the entries of a page's log.
-#[derive(Debug, Serialize)]
-pub struct EnableLog {}
-
-/// Lets a page believe that it has the focus.
-#[derive(Debug, Serialize)]
-pub struct SetFocusEmulation {
-    /// Whether it does.
-    pub enabled: bool,
-}
-
-/// Sets the size of the viewport.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SetDeviceMetrics {
-    /// In pixels.
-    pub width: u32,
-    /// In pixels.
-    pub height: u32,
-    /// Device pixels for each pixel.
-    pub device_scale_factor: u32,
-    /// As on a telephone.
-    pub mobile: bool,
-}
-
-/// Removes the cookies of a context.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClearCookies<'a> {
-    /// Which one.
-    pub browser_context_id: &'a ContextId,
-}
-
-/// Removes what an origin has stored.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ClearOriginData<'a> {
-    /// Which one.
-    pub origin: &'a str,
-    /// The kinds of storage, with commas between them.
-    pub storage_types: &'a str,
-}
-
-/// Holds requests until they are continued or failed.
-#[derive(Debug, Serialize)]
-pub struct EnableFetch<'a> {
-    /// Which ones.
-    pub patterns: &'a [RequestPattern<'a>],
-}
-
-/// Which requests are held.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RequestPattern<'a> {
-    /// Addresses, with `*` for any text.
-    pub url_pattern: &'a str,
-    /// For example `Document`.
-    pub resource_type: &'a str,
-    /// Before the request, or before its answer is read.
-    pub request_stage: &'a str,
-}
-
-/// Lets a held request go on.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ContinueRequest<'a> {
-    /// Which one.
-    pub request_id: &'a str,
-}
-
-/// Refuses a held request.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FailRequest<'a> {
-    /// Which one.
-    pub request_id: &'a str,
-    /// The error that the page gets.
-    pub error_reason: &'a str,
-}
-
-/// Moves or presses the mouse.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DispatchMouseEvent<'a> {
-    /// `mouseMoved`, `mousePressed` or `mouseReleased`.
-    #[serde(rename = "type")]
-    pub kind: &'a str,
-    /// In pixels of the viewport.
-    pub x: f64,
-    /// In pixels of the viewport.
-    pub y: f64,
-    /// `none`, `left` or `right`.
-    pub button: &'a str,
-    /// 2 for the second press of a double click.
-    pub click_count: u32,
-}
-
-/// Presses or releases a key.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DispatchKeyEvent<'a> {
-    /// `keyDown` or `keyUp`.
-    #[serde(rename = "type")]
-    pub kind: &'a str,
-    /// What the key means.
-    pub key: &'a str,
-    /// Which key it is.
-    pub code: &'a str,
-    /// Its number.
-    pub windows_virtual_key_code: u32,
-    /// The text that it types.
-    pub text: &'a str,
 }
 
 #[cfg(test)]
@@ -520,15 +373,13 @@ mod tests {
     fn an_evaluation_has_a_value_or_an_exception() {
         let two = evaluation(&json!({"result": {"type": "number", "value": 2}}));
         assert_eq!(two.value::<u32>(), Ok(Some(2)));
-        assert_eq!((two.exception(), two.has_thrown()), (Ok(None), Ok(false)));
+        assert_eq!(two.exception(), Ok(None));
         let undefined = evaluation(&json!({"result": {"type": "undefined"}}));
         assert_eq!(undefined.value::<u32>(), Ok(None));
         let thrown = json!({
             "result": {"type": "object"},
             "exceptionDetails": {"text": "Uncaught", "exception": {"description": "Error: no"}},
         });
-        let thrown = evaluation(&thrown);
-        assert_eq!(thrown.exception(), Ok(Some("Error: no".to_owned())));
-        assert_eq!(thrown.has_thrown(), Ok(true));
+        assert_eq!(evaluation(&thrown).exception(), Ok(Some("Error: no".to_owned())));
     }
 }

@@ -4,13 +4,9 @@
 //! [`PendingReply`] is awaited, so several can be sent without waiting. [`crate::cdp`] says which
 //! calls there are; here only the events that begin, crash and end sessions have a meaning.
 
-use std::fmt;
-use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::cdp::{ProtocolAnswer, ProtocolCall};
+use crate::cdp::ProtocolCall;
 use crate::events::{Event, Events, Queue};
 use crate::message::{self, ProtocolMessage};
 
@@ -28,7 +24,6 @@ mod log;
 mod state;
 
 pub use error::{CallError, Closed};
-pub use log::TARGET as PROTOCOL_LOG;
 use state::{CallAnswer, PendingCall, State, answer_of};
 
 /// The largest message that is accepted, in bytes. A larger one ends the connection: only a hostile
@@ -40,27 +35,8 @@ const KEPT_BUFFER: usize = 1 << 20;
 
 /// A session: a target that the connection is attached to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub struct SessionId(Arc<str>);
-
-impl SessionId {
-    /// The protocol's name of it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for SessionId {
-    fn from(id: String) -> Self {
-        Self(id.into())
-    }
-}
-
-impl From<SessionId> for String {
-    fn from(id: SessionId) -> Self {
-        id.0.as_ref().to_owned()
-    }
-}
+#[serde(transparent)]
+pub struct SessionId(pub Arc<str>);
 
 impl std::borrow::Borrow<str> for SessionId {
     fn borrow(&self) -> &str {
@@ -68,23 +44,16 @@ impl std::borrow::Borrow<str> for SessionId {
     }
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
     browser_queue: Queue,
 }
 
 /// A connection; clones are the same one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ProtocolConnection {
     shared: Arc<Shared>,
-}
-
-impl fmt::Debug for ProtocolConnection {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        formatter.debug_struct("Connection").field("closed", &state.closed).finish_non_exhaustive()
-    }
 }
 
 impl ProtocolConnection {
@@ -110,16 +79,17 @@ impl ProtocolConnection {
         session: Option<&SessionId>,
         call: &C,
     ) -> PendingReply<C::Answer> {
-        self.call_method(session, C::METHOD, call)
+        self.call_method(session, C::METHOD, call, C::read)
     }
 
-    /// Sends a call of a method that [`crate::cdp`] does not have.
-    pub fn call_method<P: Serialize + ?Sized, A: ProtocolAnswer>(
+    /// Sends a call of a method that [`crate::cdp`] does not have, whose answer `read` reads.
+    pub fn call_method<P: Serialize + ?Sized, T>(
         &self,
         session: Option<&SessionId>,
         method: &'static str,
         params: &P,
-    ) -> PendingReply<A> {
+        read: AnswerReader<T>,
+    ) -> PendingReply<T> {
         let (sender, answer) = oneshot::channel();
         let mut state = self.state();
         state.next_id += 1;
@@ -135,7 +105,7 @@ impl ProtocolConnection {
             }
         }
         drop(state);
-        PendingReply { id, answer, connection: self.clone(), read: A::read }
+        PendingReply { id, answer, connection: self.clone(), read }
     }
 
     /// The events of a session, from its beginning; `None` if there is no such session.
@@ -274,37 +244,29 @@ impl ProtocolConnection {
     }
 }
 
+type AnswerReader<T> = fn(Box<RawValue>) -> Result<T, CallError>;
+
 /// Waits for the answer to a call that is already on its way. Dropping it forgets the call; the
 /// browser performs it all the same.
-#[must_use = "the call is sent, but whether it succeeded is known only by awaiting this"]
+#[must_use = "the call is sent, but whether it succeeded is known only by its answer"]
 pub struct PendingReply<T> {
     id: u64,
     answer: oneshot::Receiver<CallAnswer>,
     connection: ProtocolConnection,
-    read: fn(Box<RawValue>) -> Result<T, CallError>,
+    read: AnswerReader<T>,
 }
 
 impl<T> PendingReply<T> {
+    /// Waits for the answer.
+    pub async fn answer(mut self) -> Result<T, CallError> {
+        // The other end is dropped only with the runtime's tasks.
+        let ended = Err(CallError::ConnectionClosed(Closed::Ended));
+        (&mut self.answer).await.unwrap_or(ended).and_then(self.read)
+    }
+
     /// Waits no longer than the given time.
     pub async fn within(self, limit: Duration) -> Result<T, CallError> {
-        tokio::time::timeout(limit, self).await.unwrap_or(Err(CallError::Deadline))
-    }
-}
-
-impl<T> fmt::Debug for PendingReply<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PendingReply").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-impl<T> Future for PendingReply<T> {
-    type Output = Result<T, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.answer).poll(context).map(|answer| {
-            // The other end is dropped only with the runtime's tasks.
-            answer.unwrap_or(Err(CallError::ConnectionClosed(Closed::Ended))).and_then(self.read)
-        })
+        tokio::time::timeout(limit, self.answer()).await.unwrap_or(Err(CallError::Deadline))
     }
 }
 

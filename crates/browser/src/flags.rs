@@ -3,22 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What the command line depends on.
-#[derive(Clone, Debug)]
-pub struct FlagSettings<'a> {
-    /// Whether the browser is the headless shell, which has no window to hide.
-    pub headless_shell: bool,
-    /// The profile directory.
-    pub profile: &'a Path,
-    /// Whether pages run in the sandbox; off only where the browser refuses to start with it.
-    pub sandbox: bool,
-    /// Width and height of the window in pixels.
-    pub window: (u32, u32),
-    /// The memory of a page's scripts in megabytes.
-    pub script_heap_mb: u32,
-    /// Further arguments, which come last and win.
-    pub extra: &'a [OsString],
-}
+use crate::browser::LaunchSettings;
 
 /// Turns the sandbox off.
 pub const NO_SANDBOX: &str = "--no-sandbox";
@@ -76,24 +61,26 @@ const DISABLED: &[&str] = &[
     "OptimizationHints",
 ];
 
-/// The arguments to start the browser with.
-pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
+/// The arguments to start the browser with. Those of the settings come last and win. The sandbox is
+/// off only where the browser refuses to start with it.
+pub fn arguments(settings: &LaunchSettings, profile: &Path, sandbox: bool) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     arguments.push(format!("--js-flags=--max-old-space-size={}", settings.script_heap_mb).into());
     arguments.push(format!("--window-size={},{}", settings.window.0, settings.window.1).into());
-    let mut profile = OsString::from("--user-data-dir=");
-    profile.push(settings.profile);
-    arguments.push(profile);
-    if !settings.headless_shell {
+    let mut data = OsString::from("--user-data-dir=");
+    data.push(profile);
+    arguments.push(data);
+    // The headless shell has no window to hide.
+    if !settings.executable.is_headless_shell() {
         arguments.push("--headless=new".into());
     }
-    if !settings.sandbox {
+    if !sandbox {
         arguments.push(NO_SANDBOX.into());
     }
     // The browser reads only the last list of features, so all lists are joined.
     let mut disabled = OsString::from(DISABLE_FEATURES);
     disabled.push(DISABLED.join(","));
-    for argument in settings.extra {
+    for argument in &settings.extra {
         match argument.to_str().and_then(|text| text.strip_prefix(DISABLE_FEATURES)) {
             Some(features) => disabled.push(format!(",{features}")),
             None => arguments.push(argument.clone()),
@@ -106,19 +93,15 @@ pub fn arguments(settings: &FlagSettings<'_>) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find::Executable;
 
     fn with(sandbox: bool, headless_shell: bool, extra: &[&str]) -> Vec<String> {
-        let extra: Vec<OsString> = extra.iter().map(OsString::from).collect();
-        let profile = Path::new("/p");
-        let settings = FlagSettings {
-            headless_shell,
-            profile,
-            sandbox,
-            window: (800, 600),
-            script_heap_mb: 99,
-            extra: &extra,
-        };
-        arguments(&settings).into_iter().map(|argument| argument.into_string().unwrap()).collect()
+        let name = if headless_shell { "chromium-headless-shell" } else { "chromium" };
+        let executable = Executable { path: name.into(), version: "156".to_owned() };
+        let mut settings = LaunchSettings::new(executable, "/".into());
+        settings.extra = extra.iter().map(OsString::from).collect();
+        let arguments = arguments(&settings, Path::new("/p"), sandbox).into_iter();
+        arguments.map(|argument| argument.into_string().unwrap()).collect()
     }
 
     #[test]

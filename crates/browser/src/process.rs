@@ -9,8 +9,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, PipeWriter};
-use std::os::fd::OwnedFd;
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -39,32 +38,23 @@ const POLL: Duration = Duration::from_millis(5);
 /// A running browser: a guard, the browser itself, and all the processes that it starts.
 #[derive(Debug)]
 pub struct BrowserProcess {
-    guard: Child,
+    guard: Guard,
     browser: Child,
     group: Pid,
     /// Never written to: the guard waits for its end.
     _alive: PipeWriter,
     stderr: StderrTail,
-    reading: Option<JoinHandle<()>>,
-    killed: bool,
-}
-
-/// Argiope's ends of the protocol pipes.
-#[derive(Debug)]
-pub struct Pipes {
-    /// To read from.
-    pub from_browser: OwnedFd,
-    /// To write to.
-    pub to_browser: OwnedFd,
+    reading: JoinHandle<()>,
 }
 
 impl BrowserProcess {
-    /// Starts the browser. Needs a tokio runtime, where a task reads its standard error.
+    /// Starts the browser; returns it with argiope's ends of the protocol pipes. Needs a tokio
+    /// runtime, where a task reads its standard error.
     pub fn start(
         program: &Path,
         arguments: &[OsString],
         profile: &Path,
-    ) -> io::Result<(Self, Pipes)> {
+    ) -> io::Result<(Self, PipeReader, PipeWriter)> {
         let (waits, alive) = io::pipe()?;
         let guard = Command::new("/bin/sh")
             .args(["-c", "read -r _; kill -KILL 0"])
@@ -73,17 +63,20 @@ impl BrowserProcess {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
+        let group = Pid::from_child(&guard);
+        let guard = Guard(guard);
         let (browser_reads, to_browser) = io::pipe()?;
         let (from_browser, browser_writes) = io::pipe()?;
         // Page sources are long: a larger pipe passes them in fewer turns. A refusal does no harm.
         let _ = rustix::pipe::fcntl_setpipe_size(&from_browser, PIPE_SIZE);
+        let (stderr, browser_stderr) = io::pipe()?;
         let mut command = Command::new(program);
         command
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .process_group(guard.id().cast_signed());
+            .stderr(browser_stderr)
+            .process_group(group.as_raw_nonzero().get());
         if profile.as_os_str().len() <= LONGEST_TEMPORARY {
             // What a killed browser leaves in its temporary directory is removed with the profile.
             command.env("TMPDIR", profile);
@@ -93,21 +86,12 @@ impl BrowserProcess {
             FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
         ];
         command.fd_mappings(mappings).map_err(io::Error::other)?;
-        let group = Pid::from_child(&guard);
-        let mut starting = Starting(Some(guard));
-        let mut browser = command.spawn()?;
+        let stderr = pipe::Receiver::from_owned_fd(stderr.into())?;
+        let browser = command.spawn()?;
         let tail = StderrTail::default();
-        let reading = match browser.stderr.take() {
-            Some(stderr) => {
-                let pipe = pipe::Receiver::from_owned_fd(stderr.into())?;
-                Some(tokio::spawn(tail.clone().read(pipe)))
-            }
-            None => None,
-        };
-        let guard = starting.0.take().ok_or_else(|| io::Error::other("the guard was lost"))?;
-        let process =
-            Self { guard, browser, group, _alive: alive, stderr: tail, reading, killed: false };
-        Ok((process, Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() }))
+        let reading = tokio::spawn(keep_tail(tail.clone(), stderr));
+        let process = Self { guard, browser, group, _alive: alive, stderr: tail, reading };
+        Ok((process, from_browser, to_browser))
     }
 
     /// The exit status of the browser, if it has ended.
@@ -117,15 +101,16 @@ impl BrowserProcess {
 
     /// Waits until the browser has closed its standard error, but not longer than the given time.
     pub async fn wait_for_stderr(&mut self, limit: Duration) {
-        if let Some(reading) = self.reading.take() {
-            // After a failure the tail is what was read so far.
-            let _ = tokio::time::timeout(limit, reading).await;
-        }
+        // After a failure the tail is what was read so far.
+        let _ = tokio::time::timeout(limit, &mut self.reading).await;
     }
 
     /// The end of its standard error, fit to print.
     pub fn stderr_tail(&self) -> String {
-        self.stderr.text()
+        let mut bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
+        let printable = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+        text.trim().chars().map(printable).collect()
     }
 
     /// The memory of all its processes together, in bytes, without what they share.
@@ -140,18 +125,16 @@ impl BrowserProcess {
             |pid: &u32| procfs::stat(*pid).is_some_and(|stat| stat.group == group && !stat.zombie);
         procfs::processes().into_iter().filter(of_group).collect()
     }
+}
 
+impl Drop for BrowserProcess {
     /// Kills all processes and waits until they are gone, for about a second. A process in the
     /// middle of a disk operation cannot be killed; the sweep of a later start removes what it
     /// leaves.
-    pub fn kill(&mut self) {
-        // After the first kill the group's number may belong to another group.
-        if std::mem::replace(&mut self.killed, true) {
-            return;
-        }
+    fn drop(&mut self) {
         // Fails if all processes have ended already.
         let _ = kill_process_group(self.group, Signal::KILL);
-        let _ = self.guard.wait();
+        let _ = self.guard.0.wait();
         let _ = self.browser.wait();
         for _ in 0..CHECKS {
             if test_kill_process_group(self.group).is_err() || self.members().is_empty() {
@@ -162,45 +145,26 @@ impl BrowserProcess {
     }
 }
 
-impl Drop for BrowserProcess {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
+/// The process of the guard. It ends even if the browser does not start.
+#[derive(Debug)]
+struct Guard(Child);
 
-/// The guard of a browser that has not started yet; ends the guard if the start fails.
-struct Starting(Option<Child>);
-
-impl Drop for Starting {
+impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(guard) = &mut self.0 {
-            let _ = guard.kill();
-            let _ = guard.wait();
-        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 /// The end of the browser's standard error.
-#[derive(Clone, Debug, Default)]
-struct StderrTail {
-    bytes: Arc<Mutex<VecDeque<u8>>>,
-}
+type StderrTail = Arc<Mutex<VecDeque<u8>>>;
 
-impl StderrTail {
-    async fn read(self, mut pipe: pipe::Receiver) {
-        let mut buffer = [0; 1024];
-        while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
-            let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-            bytes.extend(&buffer[..length]);
-            let surplus = bytes.len().saturating_sub(KEPT_STDERR);
-            bytes.drain(..surplus);
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(bytes.make_contiguous()).into_owned();
-        let printable = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
-        text.trim().chars().map(printable).collect()
+async fn keep_tail(tail: StderrTail, mut stderr: pipe::Receiver) {
+    let mut buffer = [0; 1024];
+    while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+        let mut bytes = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.extend(&buffer[..length]);
+        let surplus = bytes.len().saturating_sub(KEPT_STDERR);
+        bytes.drain(..surplus);
     }
 }

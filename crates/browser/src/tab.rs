@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use crate::agent::{AgentSettings, Look, PathStep, Point, Raw, RunAnswer, StepRequest};
+use crate::agent::{AgentSettings, Look, PathStep, Point, Raw, RunAnswer};
 use crate::browser::{Browser, OpenedTab};
 use crate::cdp::{self, ProtocolCall};
 use crate::connection::{CallError, PendingReply};
@@ -123,7 +123,7 @@ impl Tab {
         opened: OpenedTab,
         settings: AgentSettings,
     ) -> Result<Self, TabError> {
-        let connection = browser.connection();
+        let connection = &browser.connection;
         let session = Some(&opened.session);
         // Windows take some of the height: with a fixed viewport every browser shows the same page.
         let viewport = cdp::SetDeviceMetrics {
@@ -143,8 +143,8 @@ impl Tab {
         for reply in replies {
             reply.within(ANSWER).await?;
         }
-        let script = script.await?;
-        let outside = Arc::new(Mutex::new(Outside::default()));
+        let script = script.within(ANSWER).await?;
+        let outside = Arc::<Mutex<Outside>>::default();
         let events = connection.events(&opened.session).ok_or(TabError::Crashed)?;
         let watch = TabWatch {
             connection: connection.clone(),
@@ -197,8 +197,7 @@ impl Tab {
         self.forget(url).await?;
         self.outside().loading = true;
         self.outside().disturbed = false;
-        let loaded = self.navigate(url).await;
-        let settled = match loaded {
+        let settled = match self.navigate(url).await {
             Ok(()) => self.settle().await,
             Err(error) => Err(error),
         };
@@ -211,7 +210,7 @@ impl Tab {
         let clear = format!("window[{:?}]?.clear()", self.settings.secret);
         let in_page = self.call(&cdp::Evaluate::new(&clear));
         let cookies = cdp::ClearCookies { browser_context_id: &self.opened.context };
-        let cookies = self.browser.connection().call(None, &cookies);
+        let cookies = self.browser.connection.call(None, &cookies);
         let storage_types =
             "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql";
         let origin = &self.settings.origin;
@@ -229,7 +228,7 @@ impl Tab {
     async fn navigate(&self, url: &str) -> Result<(), TabError> {
         let limit = Duration::from_millis(self.settings.cap.into()) + ANSWER;
         let reply = self.call(&cdp::Navigate { url }).within(limit).await;
-        match reply.map(|result| result.error_text) {
+        match reply {
             Ok(None) => Ok(()),
             Ok(Some(reason)) if watch::is_disturbance(&reason) => Err(TabError::Disturbed),
             Ok(Some(reason)) => Err(TabError::NotLoaded(reason)),
@@ -255,7 +254,12 @@ impl Tab {
         if self.outside().disturbed {
             return Err(TabError::Disturbed);
         }
-        self.learn(&answer);
+        // No page is waited for again because of an address that kept one busy.
+        for address in answer.endless {
+            if self.settings.endless.len() < 100 && !self.settings.endless.contains(&address) {
+                self.settings.endless.push(address);
+            }
+        }
         let read = |notes: &Vec<Vec<String>>| {
             notes.iter().filter_map(|texts| Noted::read(texts)).collect()
         };
@@ -270,15 +274,6 @@ impl Tab {
             link: answer.link,
             missing: answer.missing,
         })
-    }
-
-    /// Remembers addresses that kept a page busy: no page is waited for because of them again.
-    fn learn(&mut self, answer: &RunAnswer) {
-        for address in &answer.endless {
-            if self.settings.endless.len() < 100 && !self.settings.endless.contains(address) {
-                self.settings.endless.push(address.clone());
-            }
-        }
     }
 
     /// Performs the steps in as few round trips as possible, until one leads to an unexpected page.
@@ -308,25 +303,17 @@ impl Tab {
 
     /// Performs the steps before the next trusted one in one call of the agent.
     async fn run_untrusted(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
-        let untrusted = steps.iter().take_while(|step| !step.trusted);
-        let asked: Vec<StepRequest<'_>> = untrusted
-            .map(|step| StepRequest {
-                kind: step.kind,
-                place: &step.place,
-                argument: &step.argument,
-                expect: step.expect,
-                first: step.first,
-            })
-            .collect();
+        let untrusted = steps.iter().take_while(|step| !step.trusted).count();
+        let asked = &steps[..untrusted];
         let text =
-            serde_json::to_string(&asked).map_err(|error| TabError::Confused(error.to_string()))?;
+            serde_json::to_string(asked).map_err(|error| TabError::Confused(error.to_string()))?;
         let answer: RunAnswer = match self.ask_once(&format!("run({text})"), asked.len()).await? {
             Some(answer) => answer,
             // A new document replaced the page before it could answer.
             None if asked.len() == 1 => {
                 RunAnswer { done: 1, leaving: true, ..RunAnswer::default() }
             }
-            None => return self.infer_position(&steps[..asked.len()]).await,
+            None => return self.infer_position(asked).await,
         };
         let before_last = asked[..answer.done.saturating_sub(1).min(asked.len())].iter();
         let passed = before_last.filter(|step| step.first).count();
@@ -381,13 +368,13 @@ impl Tab {
         let capture = cdp::CaptureScreenshot { format: "png", optimize_for_speed: true };
         let screenshot = self.call(&capture).within(ANSWER).await?;
         base64::engine::general_purpose::STANDARD
-            .decode(screenshot.data)
+            .decode(screenshot)
             .map_err(|error| TabError::Confused(error.to_string()))
     }
 
     /// Sends a call to the tab's session.
     fn call<C: ProtocolCall>(&self, call: &C) -> PendingReply<C::Answer> {
-        self.browser.connection().call(Some(&self.opened.session), call)
+        self.browser.connection.call(Some(&self.opened.session), call)
     }
 
     /// Calls the agent; calls again in the next document where one replaces this one.
@@ -439,7 +426,7 @@ impl Drop for Tab {
         self.events.abort();
         // A page whose script never ends would not close. The answers do not matter.
         drop(self.call(&cdp::TerminateExecution {}));
-        self.browser.discard_context(&self.opened.context);
+        drop(self.browser.close_context(&self.opened.context));
     }
 }
 

@@ -19,8 +19,9 @@ pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
         if !member.successors().iter().any(|other| members.contains_key(other)) {
             return Some(format!("{:?} has no live successor", member.key()));
         }
-        if let Some(what) = disorder(member) {
-            return Some(format!("the successor list of {:?} {what}", member.key()));
+        if !is_ordered(member) {
+            let (key, list) = (member.key(), member.successors());
+            return Some(format!("the successor list of {key:?} is out of order: {list:?}"));
         }
     }
     let principals = principals(members).len();
@@ -35,8 +36,7 @@ pub fn violation(members: &Members<'_>, length: usize) -> Option<String> {
 pub fn principals(members: &Members<'_>) -> Vec<Key> {
     let skipped = |key: Key| {
         members.values().any(|member| {
-            let list: Vec<Key> =
-                std::iter::once(member.key()).chain(member.successors().iter().copied()).collect();
+            let list = [&[member.key()], member.successors()].concat();
             list.windows(2).any(|pair| key.is_between(pair[0], pair[1]))
         })
     };
@@ -80,10 +80,7 @@ pub fn ring_order(members: &Members<'_>) -> Result<Vec<Key>, String> {
 }
 
 /// Checks that a successor list is in the order of the circle and has no duplicates.
-fn disorder(member: &RingMember) -> Option<String> {
-    let distances: Vec<u128> =
-        member.successors().iter().map(|&other| member.key().distance(other)).collect();
-    let ordered = distances.windows(2).all(|pair| pair[0] < pair[1]);
-    (!ordered || distances.contains(&0))
-        .then(|| format!("is out of order: {:?}", member.successors()))
+fn is_ordered(member: &RingMember) -> bool {
+    let distances = member.successors().iter().map(|&other| member.key().distance(other));
+    std::iter::once(0).chain(distances).is_sorted_by(|near, far| near < far)
 }

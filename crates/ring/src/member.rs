@@ -253,12 +253,8 @@ impl RingMember {
             return;
         }
         match self.predecessor {
-            None => self.predecessor = Some(claimant),
             Some(present) if claimant == present => {}
-            Some(present) if claimant.is_between(present, self.me) => {
-                self.predecessor = Some(claimant);
-            }
-            Some(present) => {
+            Some(present) if !claimant.is_between(present, self.me) => {
                 let is_checked = |pending: &PendingRequest| {
                     matches!(pending, PendingRequest::Predecessor { .. })
                 };
@@ -267,6 +263,7 @@ impl RingMember {
                     self.request_neighbours(present, check, effects);
                 }
             }
+            _ => self.predecessor = Some(claimant),
         }
     }
 
@@ -276,11 +273,8 @@ impl RingMember {
         }
         let had_successors = !self.successors.is_empty();
         self.remove_member(from, effects);
-        if self.is_inside()
-            && had_successors
-            && self.successors.is_empty()
-            && self.predecessor.is_none()
-        {
+        let is_alone = self.successors.is_empty() && self.predecessor.is_none();
+        if self.is_inside() && had_successors && is_alone {
             effects.push(RingEffect::Isolated);
         }
     }
@@ -303,16 +297,12 @@ impl RingMember {
             PendingRequest::Finger(member) => self.report_gone(member, effects),
             PendingRequest::Place { through } => self.join(through, effects),
             PendingRequest::Welcome { before, .. } => self.join(before, effects),
-            PendingRequest::Owner {
-                purpose: LookupPurpose::ByCaller(tag),
-                tries: MAX_TRIES,
-                ..
-            } => {
-                effects.push(RingEffect::OwnerNotFound { tag });
-            }
             PendingRequest::Owner { purpose: LookupPurpose::ForFinger(_), .. } => {}
-            PendingRequest::Owner { key, purpose, tries } => {
+            PendingRequest::Owner { key, purpose, tries } if tries < MAX_TRIES => {
                 self.find_owner(key, purpose, tries + 1, effects);
+            }
+            PendingRequest::Owner { purpose: LookupPurpose::ByCaller(tag), .. } => {
+                effects.push(RingEffect::OwnerNotFound { tag });
             }
         }
     }
@@ -329,7 +319,10 @@ impl RingMember {
         }
         match self.predecessor {
             Some(other) if other != nearer => self.stabilise(effects),
-            _ => self.isolate(effects),
+            _ => {
+                self.predecessor = None;
+                effects.push(RingEffect::Isolated);
+            }
         }
     }
 
@@ -415,8 +408,7 @@ impl RingMember {
 
     /// Removes a member that failed or left.
     fn remove_member(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
-        effects.push(RingEffect::MemberGone(member));
-        self.fingers.forget(member);
+        self.report_gone(member, effects);
         let was_head = self.successors.first() == Some(&member);
         self.successors.retain(|&other| other != member);
         if was_head {
@@ -429,11 +421,6 @@ impl RingMember {
     fn report_gone(&mut self, member: Key, effects: &mut Vec<RingEffect>) {
         self.fingers.forget(member);
         effects.push(RingEffect::MemberGone(member));
-    }
-
-    fn isolate(&mut self, effects: &mut Vec<RingEffect>) {
-        self.predecessor = None;
-        effects.push(RingEffect::Isolated);
     }
 
     fn leave(&mut self, effects: &mut Vec<RingEffect>) {

@@ -72,7 +72,7 @@ impl Browsers {
     /// Starts the first browser.
     pub async fn launch(factory: Arc<BrowserFactory>) -> Result<Self, LaunchError> {
         let first = Browser::launch(&factory.settings).await?;
-        if !first.can_do_without_frames() {
+        if !first.can_do_without_frames {
             factory.make_frames();
         }
         Ok(Self { factory, current: Mutex::new(Arc::new(first)), spare: RefCell::default() })
@@ -126,14 +126,14 @@ impl Browsers {
             if Arc::ptr_eq(&spare.browser, browser) && spare.frames == frames {
                 return Some(spare.opened);
             }
-            spare.browser.discard_context(&spare.opened.context);
+            drop(spare.browser.close_context(&spare.opened.context));
         }
     }
 
     /// The browser to open tabs in.
     pub async fn present(&self) -> Result<Arc<Browser>, LaunchError> {
         let mut current = self.current.lock().await;
-        if current.connection().closed().is_some() {
+        if current.connection.closed().is_some() {
             *current = self.replacement().await?;
         }
         Ok(current.clone())

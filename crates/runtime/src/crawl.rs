@@ -187,7 +187,7 @@ pub async fn crawl(
 ) -> Result<CrawlSummary, CrawlError> {
     let (interrupt, deadline) = (plan.interrupt.clone(), plan.deadline);
     let Prepared { mut driver, mut context, browsers, tabs, mut writes } = prepare(plan).await?;
-    let sandboxed = browsers.present().await?.is_sandboxed();
+    let sandboxed = browsers.present().await?.is_sandboxed;
     let factory = browsers.factory().clone();
     let mut pool = WorkerPool::start(browsers.clone(), tabs).map_err(CrawlError::NoThread)?;
     let mut first = None;

@@ -26,15 +26,15 @@ pub async fn check(browser: &Browser, selectors: &[String]) -> Result<(), Select
     if selectors.is_empty() {
         return Ok(());
     }
-    let tab = browser.new_tab_session().await?;
+    let tab = browser.new_tab(true).await?;
     for selector in selectors {
         let expression = format!("document.documentElement.matches({})", json!(selector));
         let evaluate = Evaluate { silent: true, ..Evaluate::new(&expression) };
-        let reply = browser.connection().call(Some(&tab.session), &evaluate);
-        if reply.within(ANSWER).await?.has_thrown()? {
+        let reply = browser.connection.call(Some(&tab.session), &evaluate);
+        if reply.within(ANSWER).await?.exception()?.is_some() {
             return Err(SelectorError::Invalid(selector.clone()));
         }
     }
-    browser.close_context(&tab.context).await?;
+    browser.close_context(&tab.context).within(ANSWER).await?;
     Ok(())
 }

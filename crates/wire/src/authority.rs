@@ -112,10 +112,14 @@ pub fn issue(
     hosts: &[String],
     out: &Path,
 ) -> Result<(), AuthorityError> {
-    check_name(name)?;
-    let mut hosts: Vec<String> =
-        hosts.iter().map(|host| checked_host(host)).collect::<Result<_, _>>()?;
-    hosts.insert(0, COMMON_HOST.to_owned());
+    if !fits(name, MAX_NAME) {
+        return Err(AuthorityError::Name { name: name.to_owned() });
+    }
+    let is_host = |host: &String| host.parse::<IpAddr>().is_ok() || fits(host, MAX_HOST);
+    if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
+        return Err(AuthorityError::Host { host: host.clone() });
+    }
+    let hosts = [&[COMMON_HOST.to_owned()], hosts].concat();
 
     let root = credentials::certificates(&authority.join(AUTHORITY_FILE))?;
     let authority_key = KeyPair::try_from(&credentials::key(&authority.join(AUTHORITY_KEY_FILE))?)?;
@@ -172,18 +176,6 @@ fn verify(root: &[CertificateDer<'static>], made: &CertificateDer<'static>) -> R
     Ok(())
 }
 
-fn check_name(name: &str) -> Result<(), AuthorityError> {
-    if fits(name, MAX_NAME) { Ok(()) } else { Err(AuthorityError::Name { name: name.to_owned() }) }
-}
-
-fn checked_host(host: &str) -> Result<String, AuthorityError> {
-    if host.parse::<IpAddr>().is_ok() || fits(host, MAX_HOST) {
-        Ok(host.to_owned())
-    } else {
-        Err(AuthorityError::Host { host: host.to_owned() })
-    }
-}
-
 fn fits(text: &str, longest: usize) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !text.is_empty() && text.len() <= longest && text.bytes().all(allowed)
@@ -191,17 +183,9 @@ fn fits(text: &str, longest: usize) -> bool {
 
 fn pem(label: &str, der: &[u8]) -> String {
     let encoded = BASE64_STANDARD.encode(der);
-    let mut text = format!("-----BEGIN {label}-----\n");
-    let mut rest = encoded.as_str();
-    while !rest.is_empty() {
-        // Base64 is ASCII, so every index is a character boundary.
-        let (line, more) = rest.split_at(rest.len().min(64));
-        text.push_str(line);
-        text.push('\n');
-        rest = more;
-    }
-    text.push_str(&format!("-----END {label}-----\n"));
-    text
+    // Base64 is ASCII, so every index is a character boundary.
+    let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
 fn make_directory(directory: &Path) -> Result<(), AuthorityError> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::frame::Frames;
+use crate::frame::{Frames, MAX_FRAME};
 use crate::hello::Hello;
 use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter};
@@ -73,7 +73,7 @@ pub(crate) enum ConnectionPhase {
 pub(crate) struct Shared {
     /// One permit for each byte that may still be queued.
     pub(crate) free_bytes: Semaphore,
-    capacity: usize,
+    capacity: u32,
     largest: usize,
     pub(crate) progress: watch::Sender<ConnectionPhase>,
 }
@@ -81,8 +81,8 @@ pub(crate) struct Shared {
 impl Shared {
     /// The number of permits that a frame takes. A frame larger than the capacity takes all of
     /// them, otherwise it could never be sent.
-    pub(crate) fn charge_for(&self, frame: &Bytes) -> usize {
-        frame.len().min(self.capacity)
+    pub(crate) fn charge_for(&self, frame: &Bytes) -> u32 {
+        u32::try_from(frame.len()).map_or(self.capacity, |size| size.min(self.capacity))
     }
 
     /// Ends the connection for sender, receiver and writer.
@@ -109,12 +109,14 @@ impl Connection {
         limits: &ConnectionLimits,
     ) -> Self {
         let (queue, queued) = mpsc::channel(limits.queue.clamp(1, Semaphore::MAX_PERMITS));
-        let capacity = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        // Permits are counted in `u32`.
+        let capacity = limits.unsent_bytes.clamp(1, Semaphore::MAX_PERMITS);
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
+        let free_bytes = Semaphore::new(capacity as usize);
         let (progress, watched) = watch::channel(ConnectionPhase::Open);
-        let largest = limits.largest_frame();
-        let shared =
-            Arc::new(Shared { free_bytes: Semaphore::new(capacity), capacity, largest, progress });
-        frames.set_limit(largest);
+        let largest = limits.frame.min(MAX_FRAME);
+        let shared = Arc::new(Shared { free_bytes, capacity, largest, progress });
+        frames.limit = largest;
         tokio::spawn(writer::run(writer, queued, Arc::clone(&shared), limits.stall));
         let receiver = Receiver { frames: Some(frames), watched, shared: Arc::clone(&shared) };
         Self { peer, sender: Sender { queue, shared }, receiver }
@@ -145,13 +147,13 @@ impl Sender {
     pub fn try_send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
         let charge = self.shared.charge_for(&frame);
-        match self.shared.free_bytes.try_acquire_many(permits(charge)) {
+        match self.shared.free_bytes.try_acquire_many(charge) {
             Ok(taken) => taken.forget(),
             Err(tokio::sync::TryAcquireError::NoPermits) => return Err(SendError::Full(frame)),
             Err(tokio::sync::TryAcquireError::Closed) => return Err(SendError::Closed),
         }
         self.queue.try_send(frame).map_err(|error| {
-            self.shared.free_bytes.add_permits(charge);
+            self.shared.free_bytes.add_permits(charge as usize);
             match error {
                 mpsc::error::TrySendError::Full(frame) => SendError::Full(frame),
                 mpsc::error::TrySendError::Closed(_) => SendError::Closed,
@@ -163,12 +165,8 @@ impl Sender {
     pub async fn send(&self, frame: impl Into<Bytes>) -> Result<(), SendError> {
         let frame = self.checked(frame.into())?;
         let charge = self.shared.charge_for(&frame);
-        let taken = self
-            .shared
-            .free_bytes
-            .acquire_many(permits(charge))
-            .await
-            .map_err(|_| SendError::Closed)?;
+        let taken = self.shared.free_bytes.acquire_many(charge).await;
+        let taken = taken.map_err(|_| SendError::Closed)?;
         let place = self.queue.reserve().await.map_err(|_| SendError::Closed)?;
         taken.forget();
         place.send(frame);
@@ -201,11 +199,6 @@ impl Sender {
         let (size, limit) = (frame.len(), self.shared.largest);
         if size > limit { Err(SendError::TooLarge { size, limit }) } else { Ok(frame) }
     }
-}
-
-/// Permits are counted in `u32`, and the capacity is limited accordingly.
-fn permits(charge: usize) -> u32 {
-    u32::try_from(charge).unwrap_or(u32::MAX)
 }
 
 /// Receives frames. After an error the whole connection is over. A receiver that is dropped early

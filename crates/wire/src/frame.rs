@@ -3,7 +3,7 @@
 //! The length [`GOODBYE`] has no content. It marks an orderly end, because to TCP a process that
 //! dies between two frames looks the same. Knows nothing of the content of a frame.
 
-use std::io;
+use std::io::ErrorKind;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -27,21 +27,14 @@ const COPIED: usize = 16 << 10;
 /// A buffer that a large frame made larger than this is freed afterwards.
 const KEPT_BUFFER: usize = 256 << 10;
 
-/// The content of the front of the buffer.
-#[derive(Debug, PartialEq, Eq)]
-enum Front {
-    Frame(Bytes),
-    Goodbye,
-    /// The frame is incomplete.
-    Partial,
-}
-
 /// Reads frames. Keeps bytes that were read but not returned, so a cancelled read loses nothing.
 pub(crate) struct Frames<R> {
     reader: R,
-    buffer: BytesMut,
+    /// The unread bytes: they also diagnose a stream that is not in frames.
+    pub(crate) buffer: BytesMut,
     read_size: usize,
-    limit: usize,
+    /// The maximum size of a frame.
+    pub(crate) limit: usize,
     goodbye: bool,
 }
 
@@ -49,11 +42,6 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     /// Reads frames of at most `limit` bytes.
     pub(crate) fn new(reader: R, limit: usize) -> Self {
         Self { reader, buffer: BytesMut::new(), read_size: FIRST_READ, limit, goodbye: false }
-    }
-
-    /// Changes the maximum size of a frame.
-    pub(crate) fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
     }
 
     /// Reads the next frame, or `None` after the goodbye. Safe to cancel.
@@ -66,40 +54,17 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
-    /// The result of [`Self::next`] if it needs no read, `None` otherwise.
-    pub(crate) fn ready(&mut self) -> Result<Option<Option<Bytes>>, RecvError> {
-        if self.goodbye {
-            return Ok(Some(None));
-        }
-        match self.front()? {
-            Front::Frame(frame) => Ok(Some(Some(frame))),
-            Front::Goodbye => {
-                self.goodbye = true;
-                self.buffer = BytesMut::new();
-                Ok(Some(None))
-            }
-            Front::Partial => Ok(None),
-        }
-    }
-
     /// Reads once. Safe to cancel: a cancelled call reads nothing.
     pub(crate) async fn fill(&mut self) -> Result<(), RecvError> {
         // The buffer grows (by doubling) with received bytes, never with an announced length.
         self.buffer.reserve(self.read_size);
-        let read = match self.reader.read_buf(&mut (&mut self.buffer).limit(self.read_size)).await {
-            Ok(read) => read,
+        let read = self.reader.read_buf(&mut (&mut self.buffer).limit(self.read_size)).await;
+        let read = read.map_err(|error| match error.kind() {
             // TLS reports the first for a truncated stream, TCP the second for a process that died
             // with unread bytes.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-                ) =>
-            {
-                0
-            }
-            Err(error) => return Err(RecvError::Io(error)),
-        };
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => RecvError::Broken,
+            _ => RecvError::Io(error),
+        })?;
         if read == 0 {
             return Err(RecvError::Broken);
         }
@@ -109,44 +74,44 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Ok(())
     }
 
-    /// Takes the first frame out of the buffer, if it is complete.
-    fn front(&mut self) -> Result<Front, RecvError> {
-        let Some(head) = self.buffer.first_chunk::<LENGTH_BYTES>() else {
-            return Ok(Front::Partial);
-        };
+    /// Takes the first frame out of the buffer: the result of [`Self::next`] if it needs no read,
+    /// `None` if the frame is incomplete.
+    pub(crate) fn ready(&mut self) -> Result<Option<Option<Bytes>>, RecvError> {
+        if self.goodbye {
+            return Ok(Some(None));
+        }
+        let Some(head) = self.buffer.first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*head);
         if announced == GOODBYE {
-            return Ok(Front::Goodbye);
+            self.goodbye = true;
+            self.buffer = BytesMut::new();
+            return Ok(Some(None));
         }
         let size = announced as usize;
         if size > self.limit {
             return Err(RecvError::TooLarge { size, limit: self.limit });
         }
         if self.buffer.len() - LENGTH_BYTES < size {
-            return Ok(Front::Partial);
+            return Ok(None);
         }
         self.buffer.advance(LENGTH_BYTES);
         if size < COPIED {
             let frame = Bytes::copy_from_slice(&self.buffer[..size]);
             self.buffer.advance(size);
-            return Ok(Front::Frame(frame));
+            return Ok(Some(Some(frame)));
         }
         let frame = self.buffer.split_to(size).freeze();
         if self.buffer.capacity() > KEPT_BUFFER {
             // At most the last read remains, so this copies little.
             self.buffer = BytesMut::from(&self.buffer[..]);
         }
-        Ok(Front::Frame(frame))
-    }
-
-    /// The unread bytes, for a diagnosis of a stream that is not in frames.
-    pub(crate) fn peek(&self) -> &[u8] {
-        &self.buffer
+        Ok(Some(Some(frame)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::pin::Pin;
     use std::task::{Context, Poll};
 

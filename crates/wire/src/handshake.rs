@@ -13,7 +13,7 @@ use tokio_rustls::rustls;
 
 use crate::connection::{Connection, RecvError};
 use crate::frame::Frames;
-use crate::hello::{self, Hello, HelloVerdict, ReceivedHello};
+use crate::hello::{self, Hello, ReceivedHello};
 use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter, Stream};
 
@@ -114,21 +114,18 @@ pub(crate) async fn exchange_hellos(
     let received = timeout_at(deadline, received).await.map_err(|_| HandshakeError::Deadline)??;
     let checked = me.check_peer(received).and_then(|other| check(&other).map(|()| other));
 
-    let verdict = match &checked {
-        Ok(_) => HelloVerdict::Accepted,
-        Err(reason) => HelloVerdict::Refused(reason.clone()),
-    };
+    let verdict = checked.as_ref().map(|_| ()).map_err(Clone::clone);
     let answered = async {
-        let _ = send_frame(&mut writer, &verdict.encode()).await;
+        let _ = send_frame(&mut writer, &hello::encode_verdict(&verdict)).await;
         // Also when this side refuses: closing with unread bytes may discard the verdict.
         frames.next().await
     };
     let answered = timeout_at(deadline, answered).await;
     let peer = checked.map_err(|reason| refusal(Side::This, reason))?;
     let answer = answered.map_err(|_| HandshakeError::Deadline)??.ok_or(HandshakeError::Closed)?;
-    match HelloVerdict::decode(&answer) {
-        Some(HelloVerdict::Accepted) => Ok(Connection::begin(peer, frames, writer, limits)),
-        Some(HelloVerdict::Refused(reason)) => Err(refusal(Side::Other, reason)),
+    match hello::decode_verdict(&answer) {
+        Some(Ok(())) => Ok(Connection::begin(peer, frames, writer, limits)),
+        Some(Err(reason)) => Err(refusal(Side::Other, reason)),
         None => Err(refusal(Side::This, "its verdict is unreadable".to_owned())),
     }
 }
@@ -143,7 +140,7 @@ async fn receive_hello(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello,
     match frames.next().await {
         Ok(Some(frame)) => Ok(Hello::decode(&frame)),
         Ok(None) => Err(HandshakeError::Closed),
-        Err(RecvError::TooLarge { .. }) => match frames.peek() {
+        Err(RecvError::TooLarge { .. }) => match &frames.buffer[..] {
             // A TLS alert, and the first TLS message: only the other side has certificates.
             [0x15, 3, ..] => Err(HandshakeError::NotAuthenticated(
                 "the other side requires certificates; this side has none".to_owned(),

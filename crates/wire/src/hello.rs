@@ -70,9 +70,7 @@ impl Hello {
         self.check_texts()?;
         let rest = (&self.cluster, self.role, self.name, &self.address);
         let rest = postcard::to_stdvec(&rest).map_err(|error| error.to_string())?;
-        let mut bytes = self.protocol.to_be_bytes().to_vec();
-        bytes.extend_from_slice(&rest);
-        Ok(bytes)
+        Ok([&self.protocol.to_be_bytes()[..], &rest].concat())
     }
 
     /// Decodes the hello of the other side, as far as it is readable.
@@ -89,16 +87,10 @@ impl Hello {
     }
 
     fn check_texts(&self) -> Result<(), String> {
-        for (what, text) in
-            [("name of the cluster", Some(&self.cluster)), ("address", self.address.as_ref())]
-        {
-            if let Some(text) = text
-                && text.len() > MAX_TEXT
-            {
-                return Err(format!(
-                    "the {what} has {} bytes; the limit is {MAX_TEXT}",
-                    text.len()
-                ));
+        let address = self.address.as_ref().map_or(0, String::len);
+        for (what, size) in [("name of the cluster", self.cluster.len()), ("address", address)] {
+            if size > MAX_TEXT {
+                return Err(format!("the {what} has {size} bytes; the limit is {MAX_TEXT}"));
             }
         }
         Ok(())
@@ -130,36 +122,26 @@ impl Hello {
     }
 }
 
-/// The verdict of one side on the other's hello.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HelloVerdict {
-    Accepted,
-    Refused(String),
+/// The verdict of one side on the other's hello: accepted, or refused with a reason.
+pub(crate) type HelloVerdict = Result<(), String>;
+
+pub(crate) fn encode_verdict(verdict: &HelloVerdict) -> Vec<u8> {
+    match verdict {
+        Ok(()) => vec![ACCEPTED],
+        Err(reason) => [&[REFUSED], &reason.as_bytes()[..reason.len().min(MAX_REASON)]].concat(),
+    }
 }
 
-impl HelloVerdict {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        match self {
-            Self::Accepted => vec![ACCEPTED],
-            Self::Refused(reason) => {
-                let mut bytes = vec![REFUSED];
-                bytes.extend_from_slice(&reason.as_bytes()[..reason.len().min(MAX_REASON)]);
-                bytes
-            }
+/// Decodes a verdict, or returns `None` if it is unreadable. A reason is untrusted and may be cut
+/// inside a character, so it is made safe to print.
+pub(crate) fn decode_verdict(bytes: &[u8]) -> Option<HelloVerdict> {
+    match bytes.split_first()? {
+        (&ACCEPTED, _) => Some(Ok(())),
+        (&REFUSED, reason) => {
+            let reason = String::from_utf8_lossy(&reason[..reason.len().min(MAX_REASON)]);
+            Some(Err(reason.replace(char::is_control, "\u{fffd}")))
         }
-    }
-
-    /// Decodes a verdict, or returns `None` if it is unreadable. A reason is untrusted and may be
-    /// cut inside a character, so it is made safe to print.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        match bytes.split_first()? {
-            (&ACCEPTED, _) => Some(Self::Accepted),
-            (&REFUSED, reason) => {
-                let reason = String::from_utf8_lossy(&reason[..reason.len().min(MAX_REASON)]);
-                Some(Self::Refused(reason.replace(char::is_control, "\u{fffd}")))
-            }
-            _ => None,
-        }
+        _ => None,
     }
 }
 
@@ -224,9 +206,7 @@ mod tests {
     #[test]
     fn a_reason_is_bounded_and_safe_to_print() {
         let reason = format!("\u{1b}[2J{}", "ä".repeat(MAX_REASON));
-        let Some(HelloVerdict::Refused(read)) =
-            HelloVerdict::decode(&HelloVerdict::Refused(reason).encode())
-        else {
+        let Some(Err(read)) = decode_verdict(&encode_verdict(&Err(reason))) else {
             panic!("it was refused");
         };
         assert!(read.starts_with("\u{fffd}[2Jä") && read.len() < MAX_REASON + 4);
@@ -242,7 +222,7 @@ mod tests {
         fn arbitrary_bytes_are_not_a_valid_hello(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             // Random bytes would have to contain the name of the cluster.
             prop_assert!(hello().check_peer(Hello::decode(&bytes)).is_err());
-            let _ = HelloVerdict::decode(&bytes);
+            let _ = decode_verdict(&bytes);
         }
     }
 }

@@ -17,13 +17,6 @@ pub struct ConnectionLimits {
     pub unsent_bytes: usize,
 }
 
-impl ConnectionLimits {
-    /// The maximum size of a frame that the four bytes of a length can express.
-    pub(crate) fn largest_frame(&self) -> usize {
-        self.frame.min(crate::frame::MAX_FRAME)
-    }
-}
-
 impl Default for ConnectionLimits {
     /// Guesses: a frame may hold the source of a large page, and a process that is swapped out or
     /// stopped for some seconds does not count as dead.

@@ -17,24 +17,12 @@ use crate::stream::Stream;
 
 /// The maximum number of bytes that are read from a dialer after a TLS error, so that it can read
 /// the reason.
-const LINGERED: usize = 64 << 10;
+const LINGERED: u64 = 64 << 10;
 
 /// A transport over TCP. Clones share their credentials.
 #[derive(Clone, Debug)]
 pub struct TcpTransport {
     credentials: Option<Credentials>,
-}
-
-/// Why an address cannot be used.
-pub(crate) enum AddressError {
-    NotLoopback,
-    Io(io::Error),
-}
-
-impl From<io::Error> for AddressError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
 }
 
 impl TcpTransport {
@@ -48,28 +36,28 @@ impl TcpTransport {
         Self { credentials: Some(credentials) }
     }
 
-    async fn resolve(&self, address: &str) -> Result<Vec<SocketAddr>, AddressError> {
+    /// Finds the addresses behind a name. `None` if one is not on loopback and there are no
+    /// certificates.
+    async fn resolve(&self, address: &str) -> io::Result<Option<Vec<SocketAddr>>> {
         let found: Vec<_> = lookup_host(address).await?.collect();
-        if self.credentials.is_none()
-            && !found.iter().all(|found| found.ip().to_canonical().is_loopback())
-        {
-            return Err(AddressError::NotLoopback);
-        }
-        Ok(found)
+        let are_allowed = self.credentials.is_some()
+            || found.iter().all(|found| found.ip().to_canonical().is_loopback());
+        Ok(are_allowed.then_some(found))
     }
 
-    pub(crate) async fn listen(&self, address: &str) -> Result<TcpListener, AddressError> {
-        let found = self.resolve(address).await?;
-        Ok(TcpListener::bind(&found[..]).await?)
+    /// Listens at an address; `None` if it needs certificates.
+    pub(crate) async fn listen(&self, address: &str) -> io::Result<Option<TcpListener>> {
+        let Some(found) = self.resolve(address).await? else { return Ok(None) };
+        TcpListener::bind(&found[..]).await.map(Some)
     }
 
-    /// Connects the socket, without TLS.
-    pub(crate) async fn connect(&self, address: &str) -> Result<TcpStream, AddressError> {
-        let found = self.resolve(address).await?;
+    /// Connects the socket, without TLS; `None` if the address needs certificates.
+    pub(crate) async fn connect(&self, address: &str) -> io::Result<Option<TcpStream>> {
+        let Some(found) = self.resolve(address).await? else { return Ok(None) };
         let socket = TcpStream::connect(&found[..]).await?;
         // The writer gathers small frames itself, so the socket must not delay them.
         socket.set_nodelay(true)?;
-        Ok(socket)
+        Ok(Some(socket))
     }
 
     /// Performs the dialer's side of TLS, if there are credentials.
@@ -107,8 +95,6 @@ impl TcpTransport {
 /// connection and might discard the alert.
 async fn linger(mut socket: TcpStream) -> io::Result<()> {
     socket.shutdown().await?;
-    let mut rest = socket.take(LINGERED as u64);
-    let mut buffer = [0; 1024];
-    while rest.read(&mut buffer).await? > 0 {}
+    tokio::io::copy(&mut socket.take(LINGERED), &mut tokio::io::sink()).await?;
     Ok(())
 }

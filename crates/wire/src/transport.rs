@@ -15,7 +15,7 @@ use crate::handshake::{HandshakeError, HelloCheck, Refusal, exchange_hellos};
 use crate::hello::Hello;
 use crate::limits::ConnectionLimits;
 use crate::memory::{MemoryListener, MemoryTransport};
-use crate::net::{AddressError, TcpTransport};
+use crate::net::TcpTransport;
 use crate::stream::Stream;
 
 /// The pause after a failed accept, most often because too many files are open.
@@ -117,15 +117,11 @@ impl Transport {
     pub(crate) async fn open(&self, address: &str) -> Result<Stream, DialError> {
         match self {
             Self::Net(net) => {
-                let socket = net.connect(address).await.map_err(|error| match error {
-                    AddressError::NotLoopback => {
-                        DialError::Unprotected { address: address.to_owned() }
-                    }
-                    AddressError::Io(error) => DialError::unreachable(address, &error),
-                })?;
-                net.secure_dialed(socket)
-                    .await
-                    .map_err(|error| DialError::from_handshake(address, error))
+                let socket = net.connect(address).await;
+                let socket = socket.map_err(|error| DialError::unreachable(address, &error))?;
+                let unprotected = || DialError::Unprotected { address: address.to_owned() };
+                let stream = net.secure_dialed(socket.ok_or_else(unprotected)?).await;
+                stream.map_err(|error| DialError::from_handshake(address, error))
             }
             Self::Memory(memory) => match memory.open(address).await {
                 Some(stream) => Ok(Stream::new(stream)),
@@ -139,12 +135,9 @@ impl Transport {
         let failed = |error| ListenError::Io { address: address.to_owned(), error };
         match self {
             Self::Net(net) => {
-                let listener = net.listen(address).await.map_err(|error| match error {
-                    AddressError::NotLoopback => {
-                        ListenError::Unprotected { address: address.to_owned() }
-                    }
-                    AddressError::Io(error) => failed(error),
-                })?;
+                let unprotected = || ListenError::Unprotected { address: address.to_owned() };
+                let listener = net.listen(address).await.map_err(failed)?;
+                let listener = listener.ok_or_else(unprotected)?;
                 let address = listener.local_addr().map_err(failed)?.to_string();
                 Ok(Listener { address, source: Source::Net(listener, net.clone()) })
             }
@@ -165,35 +158,27 @@ enum Source {
 
 /// Accepts dialers. Dropping it frees the address and keeps the connections.
 pub struct Listener {
-    address: String,
+    /// The address, with the actual port.
+    pub address: String,
     source: Source,
 }
 
 impl Listener {
-    /// The address, with the actual port.
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-
     /// Waits for the next dialer, before its handshake. Safe to cancel.
     pub async fn accept(&mut self) -> IncomingConnection {
         match &mut self.source {
             Source::Net(listener, net) => loop {
-                match listener.accept().await {
-                    Ok((socket, from)) => {
-                        return IncomingConnection {
-                            from: from.to_string(),
-                            raw: Raw::Net(socket, net.clone()),
-                        };
-                    }
-                    // The dialer is gone already, or the system is short of a resource.
-                    Err(_) => tokio::time::sleep(PAUSE).await,
+                if let Ok((socket, from)) = listener.accept().await {
+                    let raw = Raw::Net(socket, net.clone());
+                    return IncomingConnection { from: from.to_string(), raw };
                 }
+                // The dialer is gone already, or the system is short of a resource.
+                tokio::time::sleep(PAUSE).await;
             },
-            Source::Memory(listener) => IncomingConnection {
-                from: String::new(),
-                raw: Raw::Memory(listener.accept().await),
-            },
+            Source::Memory(listener) => {
+                let raw = Raw::Memory(listener.accept().await);
+                IncomingConnection { from: String::new(), raw }
+            }
         }
     }
 }
@@ -205,16 +190,12 @@ enum Raw {
 
 /// A dialer before its handshake. Dropping it closes the connection.
 pub struct IncomingConnection {
-    from: String,
+    /// The network address of the dialer. Empty within a process.
+    pub from: String,
     raw: Raw,
 }
 
 impl IncomingConnection {
-    /// The network address of the dialer. Empty within a process.
-    pub fn from(&self) -> &str {
-        &self.from
-    }
-
     /// Performs the handshake. Succeeds if both sides accept and `check` finds no reason against
     /// it.
     ///

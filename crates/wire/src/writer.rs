@@ -77,7 +77,7 @@ async fn drain(
     while queued.recv_many(&mut batch, BATCH).await > 0 {
         for frame in batch.drain(..) {
             output.write_frame(&frame).await?;
-            shared.free_bytes.add_permits(shared.charge_for(&frame));
+            shared.free_bytes.add_permits(shared.charge_for(&frame) as usize);
         }
         if queued.is_empty() {
             output.flush().await?;
@@ -85,10 +85,8 @@ async fn drain(
     }
     output.gathered.extend_from_slice(&GOODBYE.to_be_bytes());
     output.flush().await?;
-    match timeout(output.stall, output.writer.shutdown()).await {
-        Ok(shut) => Ok(shut?),
-        Err(_) => Err(Failure::Stalled),
-    }
+    timeout(output.stall, output.writer.shutdown()).await.map_err(|_| Failure::Stalled)??;
+    Ok(())
 }
 
 struct Output {

@@ -1,5 +1,14 @@
 // @ts-check
-import { callPage, disguise, replace, sleep, turn, wellFormed } from "../natives.js";
+import {
+  beforeCalls,
+  callPage,
+  disguise,
+  getOrInsert,
+  replace,
+  sleep,
+  turn,
+  wellFormed,
+} from "../natives.js";
 import { equal } from "./check.js";
 
 export const cases = {
@@ -16,6 +25,21 @@ export const cases = {
     const owner = { value: 1 };
     replace(owner, "value", () => () => 2);
     equal(owner.value, 1);
+  },
+  "the agent hears of a call before the method runs": () => {
+    const owner = { add: (/** @type {number} */ one, /** @type {number} */ other) => one + other };
+    /** @type {unknown[]} */
+    const heard = [];
+    beforeCalls(owner, "add", (self, args) => heard.push(self === owner, args));
+    equal([owner.add(1, 2), heard], [3, [true, [1, 2]]]);
+  },
+  "a missing value is made once": () => {
+    const map = new Map([["a", 1]]);
+    equal([getOrInsert(map, "a", () => 2), getOrInsert(map, "b", () => 3)], [1, 3]);
+    equal(
+      getOrInsert(map, "b", () => 4),
+      3,
+    );
   },
   "the replaced toString is disguised itself": () => {
     equal(Function.prototype.toString.toString().includes("[native code]"), true);

@@ -1,5 +1,6 @@
 // @ts-check
-import { collectTree, frameAround, isVisible, MOST_NODES } from "../tree.js";
+import { frameAround } from "../documents.js";
+import { collectTree, isVisible, MOST_NODES } from "../tree.js";
 import { addFrame, equal, show } from "./check.js";
 
 /** The tree of the body: indented tags with what they say. */
@@ -39,8 +40,8 @@ export const cases = {
     const inner = await addFrame("<title></title><i></i>");
     equal(lines().slice(1), [" #document", "  html", "   body", "    i"]);
     const frame = document.querySelector("iframe");
-    equal(frameAround(inner.body) === frame, true);
-    equal(frameAround(document.body), null);
+    equal(frameAround(inner) === frame, true);
+    equal(frameAround(document), null);
   },
   "options are as visible as their list": () => {
     const select = show("<select><option>a</select>");

@@ -9,11 +9,11 @@ use crate::events::Event;
 #[derive(Debug)]
 pub(crate) enum SessionEvent<'a> {
     /// A session begins.
-    Attached { session: &'a str, target: &'a str },
+    Attached(AttachedSession<'a>),
     /// A session has ended.
-    Detached { session: &'a str },
+    Detached(DetachedSession<'a>),
     /// The process of a target has died.
-    TargetCrashed { target: &'a str },
+    TargetCrashed(EventTarget<'a>),
     /// The process behind the session that the event came in has died.
     SessionCrashed,
 }
@@ -23,39 +23,36 @@ pub(crate) fn session_event<'a>(
     method: &str,
     params: &'a str,
 ) -> Result<Option<SessionEvent<'a>>, Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Attached<'a> {
-        session_id: &'a str,
-        #[serde(borrow)]
-        target_info: Target<'a>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Target<'a> {
-        target_id: &'a str,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Detached<'a> {
-        session_id: &'a str,
-    }
     Ok(Some(match method {
-        "Target.attachedToTarget" => {
-            let Attached { session_id, target_info } = serde_json::from_str(params)?;
-            SessionEvent::Attached { session: session_id, target: target_info.target_id }
-        }
-        "Target.detachedFromTarget" => {
-            let Detached { session_id } = serde_json::from_str(params)?;
-            SessionEvent::Detached { session: session_id }
-        }
-        "Target.targetCrashed" => {
-            let Target { target_id } = serde_json::from_str(params)?;
-            SessionEvent::TargetCrashed { target: target_id }
-        }
+        "Target.attachedToTarget" => SessionEvent::Attached(serde_json::from_str(params)?),
+        "Target.detachedFromTarget" => SessionEvent::Detached(serde_json::from_str(params)?),
+        "Target.targetCrashed" => SessionEvent::TargetCrashed(serde_json::from_str(params)?),
         "Inspector.targetCrashed" => SessionEvent::SessionCrashed,
         _ => return Ok(None),
     }))
+}
+
+/// A session that begins.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AttachedSession<'a> {
+    pub(crate) session_id: &'a str,
+    #[serde(borrow)]
+    pub(crate) target_info: EventTarget<'a>,
+}
+
+/// The target that an event is about.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventTarget<'a> {
+    pub(crate) target_id: &'a str,
+}
+
+/// A session that has ended.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DetachedSession<'a> {
+    pub(crate) session_id: &'a str,
 }
 
 /// An event of a tab that argiope must answer or take note of.
@@ -132,7 +129,8 @@ mod tests {
     fn only_events_about_sessions_are_session_events() {
         let attached = r#"{"sessionId":"S","targetInfo":{"targetId":"T"}}"#;
         let event = session_event("Target.attachedToTarget", attached).unwrap();
-        assert!(matches!(event, Some(SessionEvent::Attached { session: "S", target: "T" })));
+        let Some(SessionEvent::Attached(attached)) = event else { panic!("not read") };
+        assert_eq!((attached.session_id, attached.target_info.target_id), ("S", "T"));
         assert!(session_event("Target.attachedToTarget", "{}").is_err());
         assert!(session_event("Page.loadEventFired", "{}").unwrap().is_none());
     }

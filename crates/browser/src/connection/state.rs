@@ -15,6 +15,7 @@ use crate::message::{self, ProtocolMessage};
 
 pub(super) type CallAnswer = Result<Box<RawValue>, CallError>;
 
+#[derive(Debug)]
 pub(super) struct PendingCall {
     pub(super) session: Option<SessionId>,
     pub(super) answer: oneshot::Sender<CallAnswer>,
@@ -25,20 +26,21 @@ pub(super) struct PendingCall {
 impl PendingCall {
     pub(super) fn end(self, id: u64, answer: CallAnswer) {
         if let Some(logged) = &self.logged {
-            log::on_answer(id, self.session.as_ref().map(SessionId::as_str), logged, &answer);
+            log::on_answer(id, self.session.as_ref().map(|id| &*id.0), logged, &answer);
         }
         // A reply that is dropped meanwhile needs no answer.
         let _ = self.answer.send(answer);
     }
 }
 
+#[derive(Debug)]
 pub(super) struct Session {
     pub(super) target: Box<str>,
     pub(super) crashed: bool,
     pub(super) queue: Queue,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) next_id: u64,
     pub(super) pending: HashMap<u64, PendingCall>,
@@ -67,7 +69,7 @@ impl State {
                 Some(_) => {}
             }
         }
-        let session = session.map(SessionId::as_str);
+        let session = session.map(|id| &*id.0);
         let bytes = message::encode(id, session, method, params)
             .map_err(|error| CallError::Malformed(error.to_string()))?;
         let logged = log::on_sent(id, session, method, &bytes);
@@ -87,22 +89,20 @@ impl State {
         let params = incoming.params.map_or("{}", RawValue::get);
         match session_event(method, params) {
             Ok(None) => {}
-            Ok(Some(SessionEvent::Attached { session, target })) => self.begin(session, target),
-            Ok(Some(SessionEvent::Detached { session })) => self.end(session),
-            Ok(Some(SessionEvent::TargetCrashed { target })) => {
-                self.crash(|_, session| *session.target == *target);
+            Ok(Some(SessionEvent::Attached(attached))) => {
+                let target = attached.target_info.target_id.into();
+                let begun = Session { target, crashed: false, queue: Queue::default() };
+                self.sessions.entry(SessionId(attached.session_id.into())).or_insert(begun);
+            }
+            Ok(Some(SessionEvent::Detached(detached))) => self.end(detached.session_id),
+            Ok(Some(SessionEvent::TargetCrashed(crashed))) => {
+                self.crash(|_, session| *session.target == *crashed.target_id);
             }
             Ok(Some(SessionEvent::SessionCrashed)) => {
-                self.crash(|id, _| Some(id.as_str()) == incoming.session);
+                self.crash(|id, _| Some(&*id.0) == incoming.session);
             }
             Err(_) => self.malformed += 1,
         }
-    }
-
-    fn begin(&mut self, session: &str, target: &str) {
-        let session = SessionId(session.into());
-        let begun = Session { target: target.into(), crashed: false, queue: Queue::default() };
-        self.sessions.entry(session).or_insert(begun);
     }
 
     fn end(&mut self, session: &str) {
@@ -122,13 +122,13 @@ impl State {
             }
         }
         for session in crashed {
-            self.fail_calls(session.as_str(), &CallError::Crashed);
+            self.fail_calls(&session.0, &CallError::Crashed);
         }
     }
 
     fn fail_calls(&mut self, session: &str, error: &CallError) {
         let of_session =
-            |call: &PendingCall| call.session.as_ref().is_some_and(|id| id.as_str() == session);
+            |call: &PendingCall| call.session.as_ref().is_some_and(|id| *id.0 == *session);
         for (id, call) in self.pending.extract_if(|_, call| of_session(call)) {
             call.end(id, Err(error.clone()));
         }

@@ -6,17 +6,15 @@
 use super::{ANSWER, Tab, TabError};
 use crate::agent::AgentSettings;
 use crate::cdp;
-use crate::connection::{CallError, ProtocolConnection, SessionId};
+use crate::connection::{PendingReply, ProtocolConnection, SessionId};
 
-/// Puts the agent into every document to come; returns the browser's name of the script.
+/// Puts the agent into every document to come. The answer is the browser's name of the script.
 pub(super) fn install(
     connection: &ProtocolConnection,
     session: &SessionId,
     settings: &AgentSettings,
-) -> impl Future<Output = Result<String, CallError>> + use<> {
-    let script = settings.script();
-    let reply = connection.call(Some(session), &cdp::AddScript { source: &script });
-    async move { Ok(reply.within(ANSWER).await?.identifier) }
+) -> PendingReply<String> {
+    connection.call(Some(session), &cdp::AddScript { source: &settings.script() })
 }
 
 impl Tab {
@@ -30,10 +28,10 @@ impl Tab {
         };
         let watched = self.call(&cdp::EnableFetch { patterns: &[documents] });
         let removed = self.call(&cdp::RemoveScript { identifier: &self.script });
-        let script = install(self.browser.connection(), &self.opened.session, &self.settings);
+        let script = install(&self.browser.connection, &self.opened.session, &self.settings);
         watched.within(ANSWER).await?;
         removed.within(ANSWER).await?;
-        self.script = script.await?;
+        self.script = script.within(ANSWER).await?;
         // The navigation may replace the page before it can answer.
         let _: Option<bool> = self.ask_once("guard()", 1).await?;
         Ok(())

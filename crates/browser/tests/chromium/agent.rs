@@ -91,7 +91,7 @@ impl TestPage<'_> {
         if cases.as_array().unwrap().is_empty() {
             failed.push(format!("{name} has no cases"));
         }
-        self.call(&cdp::RemoveScript { identifier: &added.identifier }).await;
+        self.call(&cdp::RemoveScript { identifier: &added }).await;
         failed
     }
 }
@@ -101,8 +101,8 @@ async fn every_module_of_the_page_agent_passes_its_cases() {
     let place = Place::new("agent");
     let url = serve(PAGE);
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
-    let opened = browser.new_tab_session().await.unwrap();
-    let page = TestPage { connection: browser.connection(), session: &opened.session };
+    let opened = browser.new_tab(true).await.unwrap();
+    let page = TestPage { connection: &browser.connection, session: &opened.session };
     page.call(&cdp::EnablePage {}).await;
     page.call(&cdp::SetFocusEmulation { enabled: true }).await;
     let mut failed = Vec::new();

@@ -98,7 +98,7 @@ async fn a_page_that_waits_to_be_drawn_says_so() {
     let place = Place::new("frames");
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
     assert!(
-        browser.can_do_without_frames(),
+        browser.can_do_without_frames,
         "this test needs the headless shell; other browsers always draw"
     );
     for &(expected, page) in PAGES {

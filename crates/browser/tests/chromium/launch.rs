@@ -12,9 +12,9 @@ async fn a_launched_browser_evaluates_and_leaves_nothing_when_closed() {
     let place = Place::new("launch");
     let mut browser = Browser::launch(&settings(&place.0)).await.unwrap();
     let profile = browser.profile().to_owned();
-    let tab = browser.new_tab_session().await.unwrap();
-    assert_eq!(evaluate(browser.connection(), &tab.session, "1 + 1").await.unwrap(), 2);
-    assert!(browser.version().contains("Chrom"), "{}", browser.version());
+    let tab = browser.new_tab(true).await.unwrap();
+    assert_eq!(evaluate(&browser.connection, &tab.session, "1 + 1").await.unwrap(), 2);
+    assert!(browser.version.contains("Chrom"), "{}", browser.version);
     assert!(browser.is_alive());
     assert!(browser.memory() > 10 << 20);
     assert!(processes_with(profile.to_str().unwrap()).len() > 1);
@@ -43,10 +43,10 @@ fn assert_gone(profile: &std::path::Path, processes: &[u32]) {
 async fn tabs_share_neither_scripts_nor_contexts() {
     let place = Place::new("two");
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
-    let (one, other) = tokio::join!(browser.new_tab_session(), browser.new_tab_session());
+    let (one, other) = tokio::join!(browser.new_tab(true), browser.new_tab(true));
     let (one, other) = (one.unwrap(), other.unwrap());
     assert_ne!(one.context, other.context);
-    let connection = browser.connection();
+    let connection = &browser.connection;
     let (first, second) = tokio::join!(
         evaluate(connection, &one.session, "globalThis.mine = 'one'"),
         evaluate(connection, &other.session, "globalThis.mine = 'other'")
@@ -54,7 +54,7 @@ async fn tabs_share_neither_scripts_nor_contexts() {
     assert_eq!((first.unwrap(), second.unwrap()), (json!("one"), json!("other")));
     assert_eq!(evaluate(connection, &one.session, "mine").await.unwrap(), "one");
 
-    browser.close_context(&one.context).await.unwrap();
+    browser.close_context(&one.context).answer().await.unwrap();
     assert_eq!(evaluate(connection, &one.session, "mine").await, Err(CallError::SessionGone));
     assert_eq!(evaluate(connection, &other.session, "mine").await.unwrap(), "other");
 }
@@ -63,25 +63,25 @@ async fn tabs_share_neither_scripts_nor_contexts() {
 async fn a_thousand_calls_are_sent_before_the_first_answer_is_read() {
     let place = Place::new("pipeline");
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
-    let tab = browser.new_tab_session().await.unwrap();
+    let tab = browser.new_tab(true).await.unwrap();
     let call = |number: usize| {
         let expression = format!("{number} * 2");
-        browser.connection().call(Some(&tab.session), &Evaluate::new(&expression))
+        browser.connection.call(Some(&tab.session), &Evaluate::new(&expression))
     };
     let calls: Vec<_> = (0..1000).map(call).collect();
     for (number, call) in calls.into_iter().enumerate() {
-        assert_eq!(call.await.unwrap().value::<usize>().unwrap(), Some(number * 2));
+        assert_eq!(call.answer().await.unwrap().value::<usize>().unwrap(), Some(number * 2));
     }
-    assert_eq!(browser.connection().malformed(), 0);
+    assert_eq!(browser.connection.malformed(), 0);
 }
 
 #[tokio::test]
 async fn a_killed_renderer_fails_its_own_session_only() {
     let place = Place::new("renderer");
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
-    let victim = browser.new_tab_session().await.unwrap();
-    let bystander = browser.new_tab_session().await.unwrap();
-    let connection = browser.connection();
+    let victim = browser.new_tab(true).await.unwrap();
+    let bystander = browser.new_tab(true).await.unwrap();
+    let connection = &browser.connection;
     // The victim is the process with the most memory.
     let large = "globalThis.large = new Uint8Array(300 << 20).fill(1); 1";
     evaluate(connection, &victim.session, large).await.unwrap();
@@ -121,8 +121,8 @@ fn resident_pages(pid: u32) -> u64 {
 async fn a_message_that_is_too_large_ends_the_connection() {
     let place = Place::new("large");
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
-    let tab = browser.new_tab_session().await.unwrap();
-    let connection = browser.connection();
+    let tab = browser.new_tab(true).await.unwrap();
+    let connection = &browser.connection;
     let accepted = evaluate(connection, &tab.session, "'x'.repeat(20 << 20)").await.unwrap();
     assert_eq!(accepted.as_str().unwrap().len(), 20 << 20);
     let refused = evaluate(connection, &tab.session, "'x'.repeat(70 << 20)").await;
@@ -137,7 +137,7 @@ async fn the_sandbox_is_off_for_root_only() {
     let browser = Browser::launch(&settings(&place.0)).await.unwrap();
     let uid = std::process::Command::new("id").arg("-u").output().unwrap().stdout;
     let root = String::from_utf8(uid).unwrap().trim() == "0";
-    assert_eq!(browser.is_sandboxed(), !root);
+    assert_eq!(browser.is_sandboxed, !root);
     let lines = browser.processes().into_iter().map(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).into_owned()
@@ -153,6 +153,6 @@ async fn several_browsers_run_beside_each_other() {
     let (one, other) = (browsers.0.unwrap(), browsers.1.unwrap());
     assert_ne!(one.profile(), other.profile());
     drop(one);
-    let tab = other.new_tab_session().await.unwrap();
-    assert_eq!(evaluate(other.connection(), &tab.session, "1 + 1").await.unwrap(), 2);
+    let tab = other.new_tab(true).await.unwrap();
+    assert_eq!(evaluate(&other.connection, &tab.session, "1 + 1").await.unwrap(), 2);
 }

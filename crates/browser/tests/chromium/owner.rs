@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use argiope_browser::Browser;
-use argiope_browser::cdp::{EnableRuntime, Evaluate};
+use argiope_browser::cdp::Evaluate;
+use serde_json::json;
 
 use crate::real::{Place, has_ended, processes_with, settings, signal};
 
@@ -72,7 +73,7 @@ fn kill_owner_and_check(test: &str, before: impl FnOnce(&Browser)) {
     }
     assert!(profile.exists());
     let next = runtime.block_on(Browser::launch(&settings(&place.0))).unwrap();
-    assert_eq!(next.swept().profiles, std::slice::from_ref(&profile));
+    assert_eq!(next.swept.profiles, std::slice::from_ref(&profile));
     assert!(!profile.exists());
     assert!(next.profile().exists());
 }
@@ -81,9 +82,9 @@ fn kill_owner_and_check(test: &str, before: impl FnOnce(&Browser)) {
 /// killed.
 async fn own(profiles: &Path, before: impl FnOnce(&Browser)) -> ! {
     let browser = Browser::launch(&settings(profiles)).await.unwrap();
-    let tab = browser.new_tab_session().await.unwrap();
-    let (connection, session) = (browser.connection(), Some(&tab.session));
-    connection.call(session, &EnableRuntime {}).await.unwrap();
+    let tab = browser.new_tab(true).await.unwrap();
+    let (connection, session) = (&browser.connection, Some(&tab.session));
+    connection.call_method(session, "Runtime.enable", &json!({}), Ok).answer().await.unwrap();
     let spin = Evaluate::new("console.log('spinning'); for (;;) {}");
     let _spinning = connection.call(session, &spin);
     let mut events = connection.events(&tab.session).unwrap();

@@ -23,7 +23,7 @@ pub async fn evaluate(
     session: &SessionId,
     expression: &str,
 ) -> Result<Value, CallError> {
-    let evaluation = connection.call(Some(session), &Evaluate::value(expression)).await?;
+    let evaluation = connection.call(Some(session), &Evaluate::value(expression)).answer().await?;
     Ok(evaluation.value()?.unwrap_or_default())
 }
 

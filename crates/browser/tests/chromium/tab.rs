@@ -74,7 +74,7 @@ fn answer(stream: &TcpStream, page: &str) {
 
 async fn open(place: &Place, url: &str) -> (Arc<Browser>, OpenedTab, Tab) {
     let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
-    let opened = browser.new_tab_session().await.unwrap();
+    let opened = browser.new_tab(true).await.unwrap();
     let agent = AgentSettings::new("secret", url, "127.0.0.1");
     let tab = Tab::within(browser.clone(), opened.clone(), agent).await.unwrap();
     (browser, opened, tab)
@@ -105,7 +105,7 @@ async fn a_page_without_a_network_is_not_mistaken_for_the_application() {
             [("Network.enable", json!({})), ("Network.emulateNetworkConditions", conditions)]
         {
             let session = Some(&opened.session);
-            let reply = browser.connection().call_method::<_, ()>(session, method, &parameters);
+            let reply = browser.connection.call_method(session, method, &parameters, |_| Ok(()));
             reply.within(Duration::from_secs(20)).await.unwrap();
         }
     };

@@ -250,7 +250,7 @@ impl Bench<'_> {
     /// Opens a tab with the first page, and lists the actions there.
     async fn tab(&self, browser: &Arc<Browser>) -> Result<(Tab, Vec<PathStep>), CommandFailure> {
         let scope = Scope::of(&self.url).map_err(CommandFailure::Failed)?;
-        let frames = !browser.can_do_without_frames();
+        let frames = !browser.can_do_without_frames;
         let agent =
             AgentSettings { frames, ..AgentSettings::new("bench", scope.origin, scope.site) };
         let mut tab =

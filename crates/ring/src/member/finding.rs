@@ -117,11 +117,7 @@ impl RingMember {
         if let Some(member) = self.fingers.get(exponent) {
             self.request_neighbours(member, PendingRequest::Finger(member), effects);
         }
-        self.find_owner(
-            self.me.ahead(1 << exponent),
-            LookupPurpose::ForFinger(exponent),
-            1,
-            effects,
-        );
+        let position = self.me.ahead(1 << exponent);
+        self.find_owner(position, LookupPurpose::ForFinger(exponent), 1, effects);
     }
 }

@@ -29,15 +29,11 @@ impl RingMember {
         let head = self.successors.first().copied().unwrap_or(self.me);
         if newcomer.is_between(self.me, head) {
             let successors = self.successors.clone();
-            effects.push(RingEffect::Send(
-                newcomer,
-                RingMessage::JoinPosition { request, successors },
-            ));
+            let answer = RingMessage::JoinPosition { request, successors };
+            effects.push(RingEffect::Send(newcomer, answer));
         } else if let Some(next) = self.closest_preceding(newcomer) {
-            effects.push(RingEffect::Send(
-                next,
-                RingMessage::Join { request, newcomer, hops: hops + 1 },
-            ));
+            let forwarded = RingMessage::Join { request, newcomer, hops: hops + 1 };
+            effects.push(RingEffect::Send(next, forwarded));
         }
     }
 
@@ -49,13 +45,7 @@ impl RingMember {
         mut successors: Vec<Key>,
         effects: &mut Vec<RingEffect>,
     ) {
-        if self
-            .pending
-            .remove(&request)
-            .is_none_or(|pending| !matches!(pending, PendingRequest::Place { .. }))
-        {
-            return;
-        }
+        let Some(PendingRequest::Place { .. }) = self.pending.remove(&request) else { return };
         if successors.is_empty() {
             successors.push(before);
         }

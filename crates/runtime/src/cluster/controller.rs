@@ -81,7 +81,7 @@ pub async fn run(
     let store = open(&plan.data).map_err(ControllerError::Open)?;
     let me = &mut plan.switch.me;
     if me.address.is_none() {
-        *me = Arc::new((**me).clone().with_address(listener.address()));
+        *me = Arc::new((**me).clone().with_address(&listener.address));
     }
     let mut dispatcher = Dispatcher::new(plan, store)?;
     dispatcher.recall()?;

@@ -119,7 +119,7 @@ impl Bed {
         dialing: &ConnectionLimits,
         accepting: &ConnectionLimits,
     ) -> (Connection, Connection) {
-        let address = listener.address().to_owned();
+        let address = listener.address.clone();
         let (me, other) = (dialer(), acceptor());
         let dialed = self.transport.dial(&address, &me, dialing);
         let accepted = accept_next(listener, &other, accepting);
@@ -144,7 +144,7 @@ pub(super) async fn refused_pair(
     listener: &mut Listener,
     accepts: &Hello,
 ) -> (DialError, HandshakeError) {
-    let (address, limits) = (listener.address().to_owned(), ConnectionLimits::default());
+    let (address, limits) = (listener.address.clone(), ConnectionLimits::default());
     let (dialed, accepted) = tokio::join!(
         transport.dial(&address, dials, &limits),
         accept_next(listener, accepts, &limits)

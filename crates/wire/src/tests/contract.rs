@@ -168,8 +168,7 @@ async fn a_process_that_dials_itself_is_refused(bed: Bed) {
 
 async fn a_check_of_the_acceptor_refuses_and_both_sides_know_why(bed: Bed) {
     let mut listener = bed.listen().await;
-    let (address, limits, me) =
-        (listener.address().to_owned(), ConnectionLimits::default(), dialer());
+    let (address, limits, me) = (listener.address.clone(), ConnectionLimits::default(), dialer());
     let accepted = async {
         let check = |hello: &Hello| Err(format!("{:?}s are not wanted", hello.role));
         listener.accept().await.handshake(&acceptor(), &limits, &check).await.map(drop)
@@ -184,7 +183,7 @@ async fn a_check_of_the_acceptor_refuses_and_both_sides_know_why(bed: Bed) {
 
 async fn an_address_without_a_listener_is_unreachable(bed: Bed) {
     let listener = bed.listen().await;
-    let address = listener.address().to_owned();
+    let address = listener.address.clone();
     drop(listener);
     let error = bed
         .transport
@@ -196,12 +195,12 @@ async fn an_address_without_a_listener_is_unreachable(bed: Bed) {
 
 async fn an_address_in_use_cannot_be_shared(bed: Bed) {
     let listener = bed.listen().await;
-    let address = listener.address().to_owned();
+    let address = listener.address.clone();
     assert!(bed.transport.listen(&address).await.is_err());
     drop(listener);
     let again =
         timeout(Duration::from_secs(5), bed.transport.listen(&address)).await.expect("in time");
-    assert_eq!(again.expect("free again").address(), address);
+    assert_eq!(again.expect("free again").address, address);
 }
 
 #[test]

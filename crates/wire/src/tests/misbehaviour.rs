@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::bed::{Bed, accept_next, acceptor, contract, dialer};
 use crate::frame::Frames;
 use crate::handshake::send_frame;
-use crate::hello::HelloVerdict;
+use crate::hello::encode_verdict;
 use crate::stream::{ByteReader, ByteWriter};
 use crate::{ConnectionLimits, HandshakeError, RecvError, SendError, Transport};
 
@@ -63,14 +63,14 @@ async fn dial_by_hand(bed: &Bed, address: &str) -> (Frames<ByteReader>, ByteWrit
     let (mut frames, mut writer) = (Frames::new(stream.reader, 4096), stream.writer);
     send_frame(&mut writer, &dialer().encode().expect("short")).await.expect("sent");
     frames.next().await.expect("read").expect("a hello");
-    send_frame(&mut writer, &HelloVerdict::Accepted.encode()).await.expect("sent");
+    send_frame(&mut writer, &encode_verdict(&Ok(()))).await.expect("sent");
     frames.next().await.expect("read").expect("a verdict");
     (frames, writer)
 }
 
 async fn broken_after(bed: Bed, last_bytes: &[u8]) {
     let mut listener = bed.listen().await;
-    let address = listener.address().to_owned();
+    let address = listener.address.clone();
     let (me, limits) = (acceptor(), ConnectionLimits::default());
     let by_hand = dial_by_hand(&bed, &address);
     let ((frames, mut writer), accepted) =
@@ -146,7 +146,7 @@ async fn queued_bytes_are_bounded(bed: Bed) {
 
 async fn a_silent_dialer_is_dropped_and_others_are_accepted(bed: Bed) {
     let mut listener = bed.listen().await;
-    let address = listener.address().to_owned();
+    let address = listener.address.clone();
     let mut silent: ByteReader = match &bed.transport {
         Transport::Net(_) => Box::new(TcpStream::connect(&address).await.expect("connected")),
         Transport::Memory(memory) => Box::new(memory.open(&address).await.expect("connected")),

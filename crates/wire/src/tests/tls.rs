@@ -80,7 +80,7 @@ fn client(authority: &Directory, own: Option<&Directory>) -> ClientConfig {
 async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
     let node = authority.node("a");
     let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
-    let address = listener.address().to_owned();
+    let address = listener.address.clone();
     let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
     let dialed = async {
         let socket = TcpStream::connect(&address).await.expect("connected");
@@ -118,7 +118,7 @@ fn replaced_certificates_are_used_by_the_next_connection() {
         let (a, b, left_behind) = (old.node("a"), old.node("b"), old.node("c"));
         let (dials, left_behind) = (secured(&a), secured(&left_behind));
         let mut listener = secured(&b).listen(LOOPBACK).await.expect("an address");
-        let address = listener.address().to_owned();
+        let address = listener.address.clone();
         let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
 
         let (one, two) = tokio::join!(
@@ -152,7 +152,7 @@ fn invalid_certificates_leave_the_old_ones_in_use() {
         let credentials = Credentials::load(node.path()).expect("usable");
         let transport = Transport::Net(TcpTransport::secured(credentials.clone()));
         let mut listener = transport.listen(LOOPBACK).await.expect("an address");
-        let address = listener.address().to_owned();
+        let address = listener.address.clone();
         let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
         let foreign = authority.node("b");
         let breakages: [&dyn Fn(); 3] = [

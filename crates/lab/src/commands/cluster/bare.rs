@@ -70,7 +70,7 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
     let (started, busy) = (Instant::now(), machine::busy_seconds());
     let clicks = format!("({CLICK_LOOP})({})", TIME.as_millis());
     let calls = browsers.iter().map(|(browser, opened)| {
-        browser.connection().call(Some(&opened.session), &Evaluate::value(&clicks))
+        browser.connection.call(Some(&opened.session), &Evaluate::value(&clicks))
     });
     let mut all = 0;
     for call in calls.collect::<Vec<_>>() {
@@ -86,7 +86,7 @@ async fn click(url: &str, pages: u32) -> Result<(u64, Duration, f64), CommandFai
 
 /// Loads the page and waits until its switches exist.
 async fn load(browser: &Browser, opened: &OpenedTab, url: &str) -> Result<(), CallError> {
-    let (connection, session) = (browser.connection(), Some(&opened.session));
+    let (connection, session) = (&browser.connection, Some(&opened.session));
     connection.call(session, &Navigate { url }).within(TIMEOUT).await?;
     let loaded = "new Promise((resolve) => document.readyState === 'complete' ? resolve() : addEventListener('load', resolve))";
     connection.call(session, &Evaluate::value(loaded)).within(TIMEOUT).await?;

@@ -204,7 +204,7 @@ impl Dispatcher {
                 let (switch, events) = (switch.clone(), events.clone());
                 tokio::task::spawn_local(async move {
                     let _place = place;
-                    let from = incoming.from().to_owned();
+                    let from = incoming.from.clone();
                     let welcomed =
                         incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await;
                     match welcomed {
