@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
@@ -49,5 +50,26 @@ pub struct Transition {
     pub to: StateKey,
 }
 
+impl Transition {
+    /// The transition of a slot. That of a candidate leads nowhere: to its own state.
+    pub(crate) fn of(graph: &Graph, slot: Slot) -> Self {
+        Self {
+            from: graph.key(slot.state),
+            action: graph.signature(graph.action_of(slot)),
+            to: graph.key(graph.target(slot).unwrap_or(slot.state)),
+        }
+    }
+}
+
 /// Known transitions from the initial state to another.
 pub type Route = Arc<[Transition]>;
+
+/// A route and one more step.
+pub(crate) fn longer(route: &[Transition], step: Transition) -> Route {
+    route.iter().copied().chain([step]).collect()
+}
+
+/// The initial state, by the route from there to a state.
+pub(crate) fn initial_of(route: &[Transition], state: StateKey) -> StateKey {
+    route.first().map_or(state, |step| step.from)
+}

@@ -42,31 +42,20 @@ impl Controller {
     }
 
     /// Assigns the same candidate again, after a reset, to a crawler that strayed.
-    pub(super) fn try_again(
-        &mut self,
-        crawler: CrawlerId,
-        candidate: Slot,
-        strays: Vec<Hop>,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
+    pub(super) fn try_again(&mut self, crawler: CrawlerId, candidate: Slot, strays: Vec<Hop>) {
         let way = self.walk(INITIAL, &BTreeSet::new(), |state| state == candidate.state);
         match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
             Some(walk) => {
                 let assigned = self.job(candidate, Way { reset: true, walk });
                 let assigned = Assigned { retry_of: Some(strays), ..assigned };
-                self.assign(crawler, assigned, effects);
+                self.assign(crawler, assigned);
             }
             None => self.release(candidate),
         }
     }
 
     /// Assigns a job, and further jobs as far as their starting states are predicted.
-    pub(super) fn assign(
-        &mut self,
-        crawler: CrawlerId,
-        assigned: Assigned,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
+    pub(super) fn assign(&mut self, crawler: CrawlerId, assigned: Assigned) {
         self.idle.remove(&crawler);
         let job = self.spelled_out(&assigned);
         let mut last = assigned.candidate;
@@ -83,7 +72,7 @@ impl Controller {
             let jobs = self.busy.entry(crawler).or_default();
             jobs.push_back(Assigned { after: Some(after), ..next });
         }
-        effects.push(ControllerEffect::Assign { crawler, job, ahead });
+        self.out.push(ControllerEffect::Assign { crawler, job, ahead });
     }
 
     /// How many jobs a crawler gets beyond one. Towards the end some are left for other crawlers.

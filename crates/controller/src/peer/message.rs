@@ -276,9 +276,13 @@ impl TaskReport {
             again: false,
         }
     }
-}
 
-impl TaskReport {
+    /// The request for work that it is.
+    pub(super) fn request(&self) -> WorkRequest {
+        let at = self.at.as_ref().map(|at| at.key);
+        WorkRequest { crawler: self.crawler, number: self.number, at, again: self.again }
+    }
+
     /// The report of a job that ended. `here` is the route to where the crawler stood before.
     pub fn of(
         crawler: CrawlerId,

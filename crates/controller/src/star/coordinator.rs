@@ -116,6 +116,8 @@ pub struct Coordinator {
     /// The longest silence of a node with work.
     longest: u64,
     finished: bool,
+    /// The effects of the input that it is handling.
+    out: Vec<CoordinatorEffect>,
 }
 
 impl Coordinator {
@@ -139,6 +141,7 @@ impl Coordinator {
             offered: 0,
             longest: EXPECTED * times.task,
             finished: false,
+            out: Vec::new(),
         }
     }
 
@@ -149,30 +152,31 @@ impl Coordinator {
         facts: impl IntoIterator<Item = &'a Fact>,
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
-        let mut kept = Vec::new();
         for fact in facts {
             match fact {
                 Fact::State { key, offers, route, content } => {
                     let by = route.as_ref().and_then(|route| route.last().copied());
                     let found = FoundState::of(*key, offers, by, *content);
-                    coordinator.learn_state(found, &mut kept);
+                    coordinator.learn_state(found);
                 }
                 Fact::Transition { from, action, to, notes } => {
                     let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_step(step, notes.clone(), &mut kept);
+                    coordinator.learn_step(step, notes.clone());
                 }
                 Fact::GivenUp { from, action, reason } => {
-                    coordinator.learn_closed((*from, *action), *reason, None, &mut kept);
+                    coordinator.learn_closed((*from, *action), *reason, None);
                 }
                 Fact::Stray { from, action, to } => {
                     let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_stray(step, &mut kept);
+                    coordinator.learn_stray(step);
                 }
-                Fact::PlainLink { action } => coordinator.learn_plain(*action, &mut kept),
+                Fact::PlainLink { action } => coordinator.learn_plain(*action),
                 // Shares decide who follows a link; the others are not a coordinator's.
                 Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
         }
+        // What was learned is durable.
+        coordinator.out.clear();
         coordinator
     }
 
@@ -216,9 +220,9 @@ impl Coordinator {
     pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
             CoordinatorInput::Start => {
-                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
+                self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Report(tell) => self.on_report(now, tell, out),
+            CoordinatorInput::Report(tell) => self.on_report(now, tell),
             CoordinatorInput::NodeLoss(crawler) => {
                 if let Some(known) = self.crawlers.remove(&crawler) {
                     self.free.extend(known.shares);
@@ -227,30 +231,31 @@ impl Coordinator {
             }
             CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.begun => {}
             CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.crawlers.is_empty() => {
-                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
+                self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Timer(CoordinatorTimer::Gather) => self.begin(out),
+            CoordinatorInput::Timer(CoordinatorTimer::Gather) => self.begin(),
             CoordinatorInput::Timer(CoordinatorTimer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
-                    out.push(CoordinatorEffect::Wake(
+                    self.out.push(CoordinatorEffect::Wake(
                         CoordinatorTimer::Silence,
                         SILENCE * self.longest,
                     ));
                 }
             }
         }
-        self.answer(now, out);
+        self.answer(now);
+        out.append(&mut self.out);
     }
 
-    fn begin(&mut self, out: &mut Vec<CoordinatorEffect>) {
+    fn begin(&mut self) {
         self.begun = true;
-        out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
+        self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
     }
 
-    fn on_report(&mut self, now: u64, tell: NodeReport, out: &mut Vec<CoordinatorEffect>) {
+    fn on_report(&mut self, now: u64, tell: NodeReport) {
         if self.finished {
-            out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
+            self.out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
             return;
         }
         let known = self.crawlers.entry(tell.crawler).or_insert(Known {
@@ -275,26 +280,26 @@ impl Coordinator {
         known.shares.extend(tell.shares.iter().copied().filter(|share| self.free.remove(share)));
         known.has = tell.shares;
         for found in tell.found {
-            self.learn_state(found, out);
+            self.learn_state(found);
         }
         for Executed { step, once, notes } in tell.executed {
-            self.learn_step(step, notes, out);
+            self.learn_step(step, notes);
             if once && !self.is_link(step.from, step.action) {
-                self.learn_plain(step.action, out);
+                self.learn_plain(step.action);
             }
         }
         for step in tell.strayed {
-            self.learn_stray(step, out);
+            self.learn_stray(step);
         }
         for (state, action, why) in tell.closed {
-            self.learn_closed((state, action), why, Some(tell.crawler), out);
+            self.learn_closed((state, action), why, Some(tell.crawler));
         }
         if !self.begun && self.crawlers.len() >= self.plan.shares {
-            self.begin(out);
+            self.begin();
         }
     }
 
-    fn learn_state(&mut self, found: FoundState, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_state(&mut self, found: FoundState) {
         if self.places.contains_key(&found.key) {
             return;
         }
@@ -307,7 +312,7 @@ impl Coordinator {
         self.links.extend(&found.links);
         self.places.insert(found.key, self.states.len());
         let fact = found.fact(self.route_by(found.by), &[]);
-        out.push(CoordinatorEffect::Keep(fact));
+        self.out.push(CoordinatorEffect::Keep(fact));
         self.states.push(found);
     }
 
@@ -323,7 +328,7 @@ impl Coordinator {
         place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
     }
 
-    fn learn_step(&mut self, step: Transition, notes: Vec<Note>, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_step(&mut self, step: Transition, notes: Vec<Note>) {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
         {
@@ -333,26 +338,20 @@ impl Coordinator {
                 self.notes.insert(of, notes.clone());
             }
             let Transition { from, action, to } = step;
-            out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
+            self.out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
         }
     }
 
-    fn learn_stray(&mut self, step: Transition, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_stray(&mut self, step: Transition) {
         let of = (step.from, step.action);
         let known = self.offers(of) && self.places.contains_key(&step.to);
         if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
             let Transition { from, action, to } = step;
-            out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
+            self.out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
         }
     }
 
-    fn learn_closed(
-        &mut self,
-        of: Of,
-        why: JobFailure,
-        by: Option<CrawlerId>,
-        out: &mut Vec<CoordinatorEffect>,
-    ) {
+    fn learn_closed(&mut self, of: Of, why: JobFailure, by: Option<CrawlerId>) {
         if self.retries.get(&of).is_some_and(|retry| by.is_some() && retry.by == by) {
             self.retries.remove(&of);
         }
@@ -361,7 +360,7 @@ impl Coordinator {
         }
         self.closed.insert(of, why);
         let (from, action) = of;
-        out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
+        self.out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
         // The node of a plain link tries other states itself.
         if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
@@ -385,7 +384,7 @@ impl Coordinator {
         its.map(|(&of, _)| of).collect()
     }
 
-    fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_plain(&mut self, action: ActionSignature) {
         if self.plain.contains(&action) {
             return;
         }
@@ -396,7 +395,7 @@ impl Coordinator {
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
         self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
-        out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
+        self.out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
     }
 
     /// Frees the shares of silent nodes.
@@ -416,7 +415,7 @@ impl Coordinator {
     }
 
     /// Answers each waiting node that lacks something.
-    fn answer(&mut self, now: u64, out: &mut Vec<CoordinatorEffect>) {
+    fn answer(&mut self, now: u64) {
         if !self.begun || self.finished {
             return;
         }
@@ -427,20 +426,20 @@ impl Coordinator {
             .map(|(&crawler, _)| crawler)
             .collect();
         for crawler in waiting {
-            self.answer_one(crawler, now, out);
+            self.answer_one(crawler, now);
         }
         let is_over = self.free.is_empty() && !self.crawlers.is_empty() && !self.states.is_empty();
         if is_over && self.crawlers.values().all(|known| known.done) {
             self.finished = true;
             let asking = self.crawlers.iter().filter(|(_, known)| known.asks);
-            out.extend(
+            self.out.extend(
                 asking.map(|(&crawler, _)| CoordinatorEffect::Answer(crawler, ToNode::Finished)),
             );
-            out.push(CoordinatorEffect::Finished);
+            self.out.push(CoordinatorEffect::Finished);
         }
     }
 
-    fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<CoordinatorEffect>) {
+    fn answer_one(&mut self, crawler: CrawlerId, now: u64) {
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
         // A node without a share, or without work, takes a free share.
         if known.shares.is_empty() || known.done {
@@ -473,7 +472,7 @@ impl Coordinator {
         let unreached = unreached.into_iter().filter(|_| all).collect();
         let plain = self.plain[after.plain..].to_vec();
         let news = News { number, plan: self.plan, after, states, plain, shares, gone, unreached };
-        out.push(CoordinatorEffect::Answer(crawler, ToNode::News(news)));
+        self.out.push(CoordinatorEffect::Answer(crawler, ToNode::News(news)));
     }
 
     fn share(&self, number: usize) -> ActionShare {
@@ -564,7 +563,7 @@ impl Coordinator {
 }
 
 impl FoundState {
-    fn of(
+    pub(super) fn of(
         key: StateKey,
         offers: &[Offered],
         by: Option<Transition>,

@@ -5,9 +5,8 @@ use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 
-use super::node::step;
 use super::{ActionShare, Executed, FoundState, StarNode};
-use crate::job::Job;
+use crate::job::{Job, Transition};
 use crate::outcome::JobFailure;
 
 impl StarNode {
@@ -173,7 +172,7 @@ impl StarNode {
         let graph = self.explorer().graph();
         let given_up = slot.is_none_or(|slot| graph.closed().contains(&slot));
         let executed = slot
-            .map(|slot| step(graph, slot))
+            .map(|slot| Transition::of(graph, slot))
             .filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
         if given_up {
             self.unsaid.closed.push((state, action, JobFailure::Unreachable));
