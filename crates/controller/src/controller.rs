@@ -9,7 +9,7 @@ use argiope_explore::id::{StateIndex, StateKey};
 use argiope_explore::strategy::INITIAL;
 
 use crate::input::{ControllerEffect, ControllerInput, StoppedBy};
-use crate::job::{CrawlerId, JobId};
+use crate::job::{CrawlerId, JobId, Transition};
 use crate::journal::Fact;
 use crate::knowledge::{Contradiction, CrawlKnowledge};
 use crate::outcome::{JobFailure, Outcome, Sighting};
@@ -154,7 +154,7 @@ impl Controller {
     fn spend(&mut self, spent: Spent) {
         if spent != Spent::default() {
             let writer = WriterId::LONE;
-            let Spent { actions, resets } = self.known.spent_by(writer).plus(spent);
+            let Spent { actions, resets } = self.known.spent.by(writer).plus(spent);
             self.keep(Fact::Spent { writer, actions, resets });
         }
     }
@@ -201,14 +201,9 @@ impl Controller {
         Some(state)
     }
 
-    fn release(&mut self, candidate: Slot) {
-        self.known.released(candidate);
-    }
-
     fn give_up(&mut self, candidate: Slot, reason: JobFailure) {
         let Some(graph) = self.known.graph() else { return };
-        let from = graph.key(candidate.state);
-        let action = graph.signature(graph.action_of(candidate));
+        let Transition { from, action, .. } = Transition::of(graph, candidate);
         self.keep(Fact::GivenUp { from, action, reason });
     }
 
@@ -221,7 +216,7 @@ impl Controller {
             if place == 0 {
                 self.lost_with(assigned.candidate);
             } else {
-                self.release(assigned.candidate);
+                self.known.released(assigned.candidate);
             }
         }
     }
@@ -236,7 +231,7 @@ impl Controller {
         let finished = jobs.pop_front();
         if jobs.front().is_none_or(|next| led_to.is_none() || next.after != led_to) {
             for dropped in self.busy.remove(&crawler).into_iter().flatten() {
-                self.release(dropped.candidate);
+                self.known.released(dropped.candidate);
             }
         }
         finished
@@ -261,19 +256,20 @@ impl Controller {
 
     /// Ends the crawl if no job is in flight and no crawler can be given one.
     fn end(&mut self) {
-        let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
-        let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty())
-        else {
+        if self.finished {
+            return;
+        }
+        let Some(graph) = self.known.graph() else {
             // Before the initial state is known, a stop has nothing to wait for.
-            if left.is_none()
-                && !self.finished
-                && let Some(by) = self.stopping
-            {
-                self.finished = true;
-                self.out.push(ControllerEffect::Finished { complete: false, stopped_by: Some(by) });
+            if self.stopping.is_some() {
+                self.report_end(self.stopping);
             }
             return;
         };
+        if !self.busy.is_empty() {
+            return;
+        }
+        let (unexplored, free) = (graph.unexplored(), graph.free());
         if self.stopping.is_none() && unexplored > 0 {
             if self.idle.is_empty() {
                 return; // The next crawler gets a job.
@@ -286,6 +282,10 @@ impl Controller {
         }
         let held = self.known.graph().map_or(0, |graph| graph.unexplored());
         let stopped_by = (held > 0).then(|| self.stopping.unwrap_or(StoppedBy::MaxDepth));
+        self.report_end(stopped_by);
+    }
+
+    fn report_end(&mut self, stopped_by: Option<StoppedBy>) {
         self.finished = true;
         self.out.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
     }

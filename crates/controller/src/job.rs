@@ -7,12 +7,17 @@ use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateKey};
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::JobFailure;
+use crate::spent::Spent;
+
 /// Which job this is; never given twice in a crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
 /// Which crawler; its driver chooses the number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct CrawlerId(pub u64);
 
 /// A path and one candidate.
@@ -48,6 +53,25 @@ pub struct Transition {
     pub action: ActionSignature,
     /// Where it should lead.
     pub to: StateKey,
+}
+
+impl Job {
+    /// The step of the walk that led to this state instead, if one did.
+    pub(crate) fn strayed(
+        &self,
+        went_right: u32,
+        spent: Spent,
+        at: StateKey,
+    ) -> Option<Transition> {
+        let wrong = self.walk.get(went_right as usize).filter(|_| spent.actions > 0);
+        wrong.filter(|step| step.to != at).map(|&step| Transition { to: at, ..step })
+    }
+
+    /// What a failure says of the candidate: one on the walk did not reach it.
+    pub(crate) fn failure(&self, went_right: u32, reason: JobFailure) -> JobFailure {
+        let on_the_way = (went_right as usize) < self.walk.len();
+        if on_the_way && !reason.is_environmental() { JobFailure::Unreachable } else { reason }
+    }
 }
 
 impl Transition {

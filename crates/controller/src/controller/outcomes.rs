@@ -5,7 +5,7 @@ use argiope_explore::id::StateKey;
 
 use super::{Assigned, Controller, Idle};
 use crate::input::StoppedBy;
-use crate::job::CrawlerId;
+use crate::job::{CrawlerId, Transition};
 use crate::journal::Fact;
 use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::route::Hop;
@@ -57,8 +57,7 @@ impl Controller {
         }
         if self.introduce(at) {
             let graph = self.known.graph().expect("a job was given, so there is a state");
-            let from = graph.key(candidate.state);
-            let action = graph.signature(graph.action_of(candidate));
+            let Transition { from, action, .. } = Transition::of(graph, candidate);
             self.keep(Fact::Transition { from, action, to: at.key, notes });
             if once {
                 self.keep(Fact::PlainLink { action });
@@ -110,7 +109,7 @@ impl Controller {
         } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
             self.try_again(crawler, candidate, strays);
         } else {
-            self.release(candidate);
+            self.known.released(candidate);
         }
     }
 
@@ -155,8 +154,7 @@ impl Controller {
 
     fn keep_stray(&mut self, step: Slot, to: StateKey) {
         let graph = self.known.graph().expect("a job was given, so there is a state");
-        let from = graph.key(step.state);
-        let action = graph.signature(graph.action_of(step));
+        let Transition { from, action, .. } = Transition::of(graph, step);
         self.keep(Fact::Stray { from, action, to });
     }
 
@@ -176,18 +174,15 @@ impl Controller {
             if self.troubles.not_loaded() {
                 self.stop(StoppedBy::NotLoaded);
             }
-            self.release(candidate);
+            self.known.released(candidate);
             return;
         }
         self.troubles.loaded();
         if reason == JobFailure::Lost {
             self.lost_with(candidate);
         } else if reason == JobFailure::Exchanged {
-            if self.troubles.exchanged(candidate) {
-                self.give_up(candidate, reason);
-            } else {
-                self.release(candidate);
-            }
+            let enough = self.troubles.exchanged(candidate);
+            self.retry_unless(enough, candidate, reason);
         } else if in_load || step.is_some() {
             if let Some(hop) = step.filter(|_| !in_load) {
                 self.troubles.went_wrong(hop.slot);
@@ -196,24 +191,27 @@ impl Controller {
                 self.give_up(candidate, JobFailure::Unreachable);
                 self.give_up_state(candidate.state);
             } else {
-                self.release(candidate);
+                self.known.released(candidate);
             }
         } else {
             self.troubles.reached(candidate.state);
-            if self.troubles.failed(candidate) {
-                self.give_up(candidate, reason);
-            } else {
-                self.release(candidate);
-            }
+            let enough = self.troubles.failed(candidate);
+            self.retry_unless(enough, candidate, reason);
+        }
+    }
+
+    /// Gives a candidate up if it failed often enough; otherwise it is assigned again.
+    fn retry_unless(&mut self, enough: bool, candidate: Slot, reason: JobFailure) {
+        if enough {
+            self.give_up(candidate, reason);
+        } else {
+            self.known.released(candidate);
         }
     }
 
     /// A candidate's crawler was lost, or its report was unusable.
     pub(super) fn lost_with(&mut self, candidate: Slot) {
-        if self.stopping.is_none() && self.troubles.lost(candidate) {
-            self.give_up(candidate, JobFailure::Lost);
-        } else {
-            self.release(candidate);
-        }
+        let enough = self.stopping.is_none() && self.troubles.lost(candidate);
+        self.retry_unless(enough, candidate, JobFailure::Lost);
     }
 }

@@ -35,7 +35,7 @@ impl Controller {
         let way =
             self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
         if way.walk.len() as u64 >= self.actions_left() {
-            self.release(job.candidate);
+            self.known.released(job.candidate);
             return self.nearest_job(at);
         }
         Some(self.job(job.candidate, way))
@@ -50,7 +50,7 @@ impl Controller {
                 let assigned = Assigned { retry_of: Some(strays), ..assigned };
                 self.assign(crawler, assigned);
             }
-            None => self.release(candidate),
+            None => self.known.released(candidate),
         }
     }
 
@@ -84,19 +84,9 @@ impl Controller {
 
     fn spelled_out(&self, assigned: &Assigned) -> Job {
         let graph = self.known.graph().expect("a job was found, so there is a state");
-        let action = |slot| graph.signature(graph.action_of(slot));
-        let step = |hop: &Hop| Transition {
-            from: graph.key(hop.slot.state),
-            action: action(hop.slot),
-            to: graph.key(hop.to),
-        };
-        Job {
-            id: assigned.id,
-            reset: assigned.reset,
-            walk: assigned.walk.iter().map(step).collect(),
-            state: graph.key(assigned.candidate.state),
-            action: action(assigned.candidate),
-        }
+        let Transition { from: state, action, .. } = Transition::of(graph, assigned.candidate);
+        let walk = assigned.walk.iter().map(|hop| hop.named(graph)).collect();
+        Job { id: assigned.id, reset: assigned.reset, walk, state, action }
     }
 
     fn job(&mut self, candidate: Slot, way: Way) -> Assigned {

@@ -218,7 +218,7 @@ impl Peer {
         let plain = self.known.graph.plain().iter().copied().collect();
         let message = |number| PeerMessage::HandOff { number, after, settled, facts, links, plain };
         self.owe(To::Member(to), message);
-        self.owe_existences(awaited);
+        self.announce(awaited);
     }
 
     /// Hands everything over to another controller, then leaves.
@@ -229,13 +229,7 @@ impl Peer {
         let number = self.owe(To::Member(heir), message);
         let group = self.number();
         self.keeping.waiting.insert(group, (BTreeSet::from([number]), Then::Leave));
-        self.owe_existences(awaited);
-    }
-
-    fn owe_existences(&mut self, awaited: Vec<(StateKey, Route)>) {
-        for (key, route) in awaited {
-            self.owe_existence(key, route);
-        }
+        self.announce(awaited);
     }
 
     /// Tells the owner of a state that the state exists.

@@ -251,7 +251,7 @@ impl Peer {
     }
 
     /// Tells the owners of these states that they exist; one may be this controller.
-    fn announce(&mut self, states: impl IntoIterator<Item = (StateKey, Route)>) {
+    pub(super) fn announce(&mut self, states: impl IntoIterator<Item = (StateKey, Route)>) {
         for (key, route) in states {
             if self.owns(key) {
                 self.on_exists(key, &route);

@@ -6,7 +6,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 
 use super::division::DivisionPlan;
 use super::{ActionShare, Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
-use crate::job::{CrawlerId, Route, Transition};
+use crate::job::{CrawlerId, Route, Transition, longer};
 use crate::journal::{ContentId, Fact};
 use crate::outcome::{JobFailure, Note, Offered};
 
@@ -64,6 +64,7 @@ const EXPECTED: u64 = 8;
 const STATES_AT_ONCE: usize = 4096;
 
 /// A node, as the coordinator knows it.
+#[derive(Default)]
 struct Known {
     /// The number of its last report.
     number: u64,
@@ -153,24 +154,21 @@ impl Coordinator {
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
         for fact in facts {
-            match fact {
-                Fact::State { key, offers, route, content } => {
+            match *fact {
+                Fact::State { key, ref offers, ref route, content } => {
                     let by = route.as_ref().and_then(|route| route.last().copied());
-                    let found = FoundState::of(*key, offers, by, *content);
-                    coordinator.learn_state(found);
+                    coordinator.learn_state(FoundState::of(key, offers, by, content));
                 }
-                Fact::Transition { from, action, to, notes } => {
-                    let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_step(step, notes.clone());
+                Fact::Transition { from, action, to, ref notes } => {
+                    coordinator.learn_step(Transition { from, action, to }, notes.clone());
                 }
                 Fact::GivenUp { from, action, reason } => {
-                    coordinator.learn_closed((*from, *action), *reason, None);
+                    coordinator.learn_closed((from, action), reason, None);
                 }
                 Fact::Stray { from, action, to } => {
-                    let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_stray(step);
+                    coordinator.learn_stray(Transition { from, action, to });
                 }
-                Fact::PlainLink { action } => coordinator.learn_plain(*action),
+                Fact::PlainLink { action } => coordinator.learn_plain(action),
                 // Shares decide who follows a link; the others are not a coordinator's.
                 Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
@@ -213,7 +211,11 @@ impl Coordinator {
 
     /// The content of a state's page.
     pub fn content(&self, state: StateKey) -> Option<ContentId> {
-        self.places.get(&state).and_then(|&place| self.states[place].content)
+        self.found(state)?.content
+    }
+
+    fn found(&self, state: StateKey) -> Option<&FoundState> {
+        self.places.get(&state).map(|&place| &self.states[place])
     }
 
     /// Handles an input at a time in microseconds, and appends the effects.
@@ -237,10 +239,7 @@ impl Coordinator {
             CoordinatorInput::Timer(CoordinatorTimer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
-                    self.out.push(CoordinatorEffect::Wake(
-                        CoordinatorTimer::Silence,
-                        SILENCE * self.longest,
-                    ));
+                    self.watch_for_silence();
                 }
             }
         }
@@ -250,6 +249,10 @@ impl Coordinator {
 
     fn begin(&mut self) {
         self.begun = true;
+        self.watch_for_silence();
+    }
+
+    fn watch_for_silence(&mut self) {
         self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
     }
 
@@ -258,15 +261,8 @@ impl Coordinator {
             self.out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
             return;
         }
-        let known = self.crawlers.entry(tell.crawler).or_insert(Known {
-            number: 0,
-            shares: Vec::new(),
-            has: Vec::new(),
-            told: HeardUpTo::default(),
-            heard: now,
-            asks: true,
-            done: true,
-        });
+        let new = Known { heard: now, asks: true, done: true, ..Known::default() };
+        let known = self.crawlers.entry(tell.crawler).or_insert(new);
         // An older report, overtaken by a newer one.
         if tell.number <= known.number {
             return;
@@ -304,8 +300,7 @@ impl Coordinator {
             return;
         }
         let counts = |action: &&ActionSignature| {
-            let link = found.links.binary_search(action).is_ok();
-            let again = link && self.links.contains(action);
+            let again = found.has_link(action) && self.links.contains(action);
             !again && !self.plain.contains(action)
         };
         self.offered += found.actions.iter().filter(counts).count();
@@ -319,13 +314,11 @@ impl Coordinator {
     /// Whether a state offers an action, by the first report of the state. Later reports do not
     /// count.
     fn offers(&self, (state, action): Of) -> bool {
-        let place = self.places.get(&state);
-        place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())
+        self.found(state).is_some_and(|found| found.actions.binary_search(&action).is_ok())
     }
 
     fn is_link(&self, state: StateKey, action: ActionSignature) -> bool {
-        let place = self.places.get(&state);
-        place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
+        self.found(state).is_some_and(|found| found.has_link(&action))
     }
 
     fn learn_step(&mut self, step: Transition, notes: Vec<Note>) {
@@ -419,24 +412,23 @@ impl Coordinator {
         if !self.begun || self.finished {
             return;
         }
-        let waiting: Vec<CrawlerId> = self
-            .crawlers
-            .iter()
-            .filter(|(_, known)| known.asks)
-            .map(|(&crawler, _)| crawler)
-            .collect();
-        for crawler in waiting {
+        for crawler in self.waiting() {
             self.answer_one(crawler, now);
         }
         let is_over = self.free.is_empty() && !self.crawlers.is_empty() && !self.states.is_empty();
         if is_over && self.crawlers.values().all(|known| known.done) {
             self.finished = true;
-            let asking = self.crawlers.iter().filter(|(_, known)| known.asks);
-            self.out.extend(
-                asking.map(|(&crawler, _)| CoordinatorEffect::Answer(crawler, ToNode::Finished)),
-            );
+            for crawler in self.waiting() {
+                self.out.push(CoordinatorEffect::Answer(crawler, ToNode::Finished));
+            }
             self.out.push(CoordinatorEffect::Finished);
         }
+    }
+
+    /// The nodes that wait for an answer.
+    fn waiting(&self) -> Vec<CrawlerId> {
+        let waiting = self.crawlers.iter().filter(|(_, known)| known.asks);
+        waiting.map(|(&crawler, _)| crawler).collect()
     }
 
     fn answer_one(&mut self, crawler: CrawlerId, now: u64) {
@@ -477,14 +469,12 @@ impl Coordinator {
 
     fn share(&self, number: usize) -> ActionShare {
         let in_share = |&(state, action): &Of| {
-            let Some(&place) = self.places.get(&state) else { return false };
-            let found = &self.states[place];
-            let its = match found.actions.binary_search(&action) {
-                Ok(_) if found.links.binary_search(&action).is_ok() => {
-                    self.plan.share_of_link(action)
-                }
-                Ok(place) => self.plan.share(state, action, place, found.actions.len()),
-                Err(_) => return false,
+            let Some(found) = self.found(state) else { return false };
+            let Ok(place) = found.actions.binary_search(&action) else { return false };
+            let its = if found.has_link(&action) {
+                self.plan.share_of_link(action)
+            } else {
+                self.plan.share(state, action, place, found.actions.len())
             };
             its == number
         };
@@ -506,7 +496,7 @@ impl Coordinator {
         let mut by = by;
         while let Some(step) = by.filter(|_| route.len() <= self.states.len()) {
             route.push(step);
-            by = self.places.get(&step.from).and_then(|&place| self.states[place].by);
+            by = self.found(step.from).and_then(|found| found.by);
         }
         route.reverse();
         route.into()
@@ -522,20 +512,16 @@ impl Coordinator {
             let notes = self.notes.get(&(from, action)).cloned().unwrap_or_default();
             Fact::Transition { from, action, to, notes }
         }));
-        let followed = self.executed.keys().filter(|of| self.is_plain(of));
+        let is_plain =
+            |&&(state, action): &&Of| self.is_link(state, action) || self.plain.contains(&action);
+        let followed = self.executed.keys().filter(is_plain);
         facts.extend(followed.map(|&(state, link)| Fact::LinkFollower { link, state }));
         let strays = self.strays.iter();
         facts.extend(strays.map(|&((from, action), to)| Fact::Stray { from, action, to }));
-        let closed = self.closed.iter();
-        let closed =
-            closed.map(|(&(from, action), &reason)| Fact::GivenUp { from, action, reason });
-        facts.extend(closed);
+        let given_up = |(&(from, action), &reason)| Fact::GivenUp { from, action, reason };
+        facts.extend(self.closed.iter().map(given_up));
         facts.retain(|fact| fact.state().is_some_and(|state| routes.contains_key(&state)));
         facts
-    }
-
-    fn is_plain(&self, &(state, action): &Of) -> bool {
-        self.is_link(state, action) || self.plain.contains(&action)
     }
 
     fn routes(&self) -> BTreeMap<StateKey, Route> {
@@ -554,7 +540,7 @@ impl Coordinator {
             for &step in leads.get(&state).into_iter().flatten() {
                 routes.entry(step.to).or_insert_with(|| {
                     queue.push_back(step.to);
-                    route.iter().copied().chain([step]).collect()
+                    longer(&route, step)
                 });
             }
         }
@@ -579,12 +565,16 @@ impl FoundState {
         }
     }
 
+    fn has_link(&self, action: &ActionSignature) -> bool {
+        self.links.binary_search(action).is_ok()
+    }
+
     /// The fact that it exists, if these actions turned out to be plain links.
     fn fact(&self, route: Route, plain: &[ActionSignature]) -> Fact {
-        let is_link = |action: &ActionSignature| {
-            self.links.binary_search(action).is_ok() || plain.contains(action)
+        let offered = |action: &ActionSignature| {
+            let once = self.has_link(action) || plain.contains(action);
+            Offered { action: *action, once }
         };
-        let offered = |action: &ActionSignature| Offered { action: *action, once: is_link(action) };
         let offers = self.actions.iter().map(offered).collect();
         Fact::State { key: self.key, offers, route: Some(route), content: self.content }
     }

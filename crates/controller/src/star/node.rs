@@ -198,11 +198,8 @@ impl StarNode {
         self.busy = false;
         let here = found(at, None, content);
         // All nodes share the initial state of the first one.
-        let heard = self
-            .early
-            .iter()
-            .find(|news| news.after.states == 0)
-            .and_then(|news| news.states.first());
+        let heard = self.early.iter().find(|news| news.after.states == 0);
+        let heard = heard.and_then(|news| news.states.first());
         let first = heard.unwrap_or(&here).clone();
         self.explorer =
             Some(Explorer::new(self.strategy, self.exploring, first.key, &first.actions));
@@ -319,20 +316,14 @@ impl StarNode {
                 self.at = self.find(at.key);
             }
             Outcome::Elsewhere { went_right, at } => {
-                let wrong = job
-                    .walk
-                    .get(went_right as usize)
-                    .filter(|step| spent.actions > 0 && step.to != at.key);
-                self.strayed(wrong.copied(), job.reset, &at, content);
+                let step = job.strayed(went_right, spent, at.key);
+                self.strayed(step, job.reset, &at, content);
                 self.at = self.find(at.key);
                 self.failed(slot, &job, JobFailure::Unreachable);
             }
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
-                let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_environmental();
-                let reason = if about_the_way { JobFailure::Unreachable } else { reason };
-                self.failed(slot, &job, reason);
+                self.failed(slot, &job, job.failure(went_right, reason));
             }
         }
     }
@@ -341,12 +332,11 @@ impl StarNode {
     /// counts only after a reset, or if it found a new state: every state needs a path.
     fn strayed(
         &mut self,
-        wrong: Option<Transition>,
+        step: Option<Transition>,
         certain: bool,
         at: &Sighting,
         content: Option<ContentId>,
     ) {
-        let step = wrong.map(|step| Transition { to: at.key, ..step });
         let new = self.find(at.key).is_none();
         if new {
             self.met(found(at, step, content));
