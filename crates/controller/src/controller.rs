@@ -9,7 +9,7 @@ use argiope_explore::id::{StateIndex, StateKey};
 use argiope_explore::strategy::INITIAL;
 
 use crate::input::{ControllerEffect, ControllerInput, StoppedBy};
-use crate::job::{CrawlerId, JobId};
+use crate::job::{CrawlerId, JobId, Transition};
 use crate::journal::Fact;
 use crate::knowledge::{Contradiction, CrawlKnowledge};
 use crate::outcome::{JobFailure, Outcome, Sighting};
@@ -38,6 +38,8 @@ pub struct Controller {
     written_off: u64,
     stopping: Option<StoppedBy>,
     finished: bool,
+    /// The effects of the input that it is handling.
+    out: Vec<ControllerEffect>,
 }
 
 /// A crawler without a job.
@@ -92,34 +94,36 @@ impl Controller {
             written_off: 0,
             stopping: None,
             finished: false,
+            out: Vec::new(),
         }
     }
 
     /// Handles an input and appends the effects.
-    pub fn handle(&mut self, input: ControllerInput, effects: &mut Vec<ControllerEffect>) {
+    pub fn handle(&mut self, input: ControllerInput, out: &mut Vec<ControllerEffect>) {
         match input {
             ControllerInput::Ready { crawler, at, spent } => {
-                self.lose(crawler, effects);
-                let at = at.and_then(|sighting| self.landed(&sighting, effects));
+                self.lose(crawler);
+                let at = at.and_then(|sighting| self.landed(&sighting));
                 self.idle.insert(crawler, Idle { at, told: false });
-                self.spend(spent, effects);
+                self.spend(spent);
             }
             ControllerInput::Finished { crawler, job, outcome, spent } => {
-                self.spend(spent, effects);
+                self.spend(spent);
                 // The outcome of a job that was taken away from a crawler no longer counts.
                 if let Some(assigned) = self.finish(crawler, job, &outcome) {
-                    self.take_in(crawler, &assigned, outcome, spent, effects);
+                    self.take_in(crawler, &assigned, outcome, spent);
                 }
             }
-            ControllerInput::Lost { crawler } => self.lose(crawler, effects),
+            ControllerInput::Lost { crawler } => self.lose(crawler),
             ControllerInput::ResetCost(cost) => self.known.measured_reset(cost),
             ControllerInput::Stop(by) => self.stop(by),
         }
         if self.is_full() {
             self.stop(StoppedBy::MaxStates);
         }
-        self.employ(effects);
-        self.end(effects);
+        self.employ();
+        self.end();
+        out.append(&mut self.out);
     }
 
     /// What the crawl knows.
@@ -142,16 +146,16 @@ impl Controller {
         self.busy.values().map(VecDeque::len).sum()
     }
 
-    fn keep(&mut self, fact: Fact, effects: &mut Vec<ControllerEffect>) {
+    fn keep(&mut self, fact: Fact) {
         self.known.apply(&fact).expect("a controller does not contradict itself");
-        effects.push(ControllerEffect::Keep(fact));
+        self.out.push(ControllerEffect::Keep(fact));
     }
 
-    fn spend(&mut self, spent: Spent, effects: &mut Vec<ControllerEffect>) {
+    fn spend(&mut self, spent: Spent) {
         if spent != Spent::default() {
             let writer = WriterId::LONE;
-            let Spent { actions, resets } = self.known.spent_by(writer).plus(spent);
-            self.keep(Fact::Spent { writer, actions, resets }, effects);
+            let Spent { actions, resets } = self.known.spent.by(writer).plus(spent);
+            self.keep(Fact::Spent { writer, actions, resets });
         }
     }
 
@@ -160,7 +164,7 @@ impl Controller {
     }
 
     /// Records a state, if the limits allow it. Says whether it is recorded.
-    fn introduce(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> bool {
+    fn introduce(&mut self, at: &Sighting) -> bool {
         if self.known.knows(at.key) {
             return true;
         }
@@ -170,7 +174,7 @@ impl Controller {
             return false;
         }
         for fact in self.known.describe(at.key, offers) {
-            self.keep(fact, effects);
+            self.keep(fact);
         }
         true
     }
@@ -182,47 +186,37 @@ impl Controller {
     }
 
     /// A crawler loaded the URL and landed in this state.
-    fn landed(&mut self, at: &Sighting, effects: &mut Vec<ControllerEffect>) -> Option<StateIndex> {
-        if !self.introduce(at, effects) {
+    fn landed(&mut self, at: &Sighting) -> Option<StateIndex> {
+        if !self.introduce(at) {
             return None;
         }
         let state = self.known.state(at.key);
         let as_before =
             state.is_some_and(|state| state == INITIAL || self.known.landings().contains(&state));
         if !as_before {
-            self.keep(Fact::Appeared { at: at.key, loaded: true }, effects);
+            self.keep(Fact::Appeared { at: at.key, loaded: true });
         }
         let state = self.known.state(at.key)?;
         self.lands_in = state;
         Some(state)
     }
 
-    fn release(&mut self, candidate: Slot) {
-        self.known.released(candidate);
-    }
-
-    fn give_up(
-        &mut self,
-        candidate: Slot,
-        reason: JobFailure,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
+    fn give_up(&mut self, candidate: Slot, reason: JobFailure) {
         let Some(graph) = self.known.graph() else { return };
-        let from = graph.key(candidate.state);
-        let action = graph.signature(graph.action_of(candidate));
-        self.keep(Fact::GivenUp { from, action, reason }, effects);
+        let Transition { from, action, .. } = Transition::of(graph, candidate);
+        self.keep(Fact::GivenUp { from, action, reason });
     }
 
     /// A crawler is lost. Its jobs are assigned again, unless the first of them loses crawlers
     /// repeatedly.
-    fn lose(&mut self, crawler: CrawlerId, effects: &mut Vec<ControllerEffect>) {
+    fn lose(&mut self, crawler: CrawlerId) {
         self.idle.remove(&crawler);
         for (place, assigned) in self.busy.remove(&crawler).into_iter().flatten().enumerate() {
             self.written_off += assigned.actions();
             if place == 0 {
-                self.lost_with(assigned.candidate, effects);
+                self.lost_with(assigned.candidate);
             } else {
-                self.release(assigned.candidate);
+                self.known.released(assigned.candidate);
             }
         }
     }
@@ -237,14 +231,14 @@ impl Controller {
         let finished = jobs.pop_front();
         if jobs.front().is_none_or(|next| led_to.is_none() || next.after != led_to) {
             for dropped in self.busy.remove(&crawler).into_iter().flatten() {
-                self.release(dropped.candidate);
+                self.known.released(dropped.candidate);
             }
         }
         finished
     }
 
     /// Assigns jobs to idle crawlers.
-    fn employ(&mut self, effects: &mut Vec<ControllerEffect>) {
+    fn employ(&mut self) {
         let idle: Vec<CrawlerId> = self.idle.keys().copied().collect();
         for crawler in idle {
             let Some(Idle { at, told }) = self.idle.get(&crawler).copied() else { continue };
@@ -252,29 +246,30 @@ impl Controller {
                 && !self.finished
                 && let Some(assigned) = self.find_job(at)
             {
-                self.assign(crawler, assigned, effects);
+                self.assign(crawler, assigned);
             } else if !told {
                 self.idle.insert(crawler, Idle { at, told: true });
-                effects.push(ControllerEffect::Rest { crawler });
+                self.out.push(ControllerEffect::Rest { crawler });
             }
         }
     }
 
     /// Ends the crawl if no job is in flight and no crawler can be given one.
-    fn end(&mut self, effects: &mut Vec<ControllerEffect>) {
-        let left = self.known.graph().map(|graph| (graph.unexplored(), graph.free()));
-        let (Some((unexplored, free)), false, true) = (left, self.finished, self.busy.is_empty())
-        else {
+    fn end(&mut self) {
+        if self.finished {
+            return;
+        }
+        let Some(graph) = self.known.graph() else {
             // Before the initial state is known, a stop has nothing to wait for.
-            if left.is_none()
-                && !self.finished
-                && let Some(by) = self.stopping
-            {
-                self.finished = true;
-                effects.push(ControllerEffect::Finished { complete: false, stopped_by: Some(by) });
+            if self.stopping.is_some() {
+                self.report_end(self.stopping);
             }
             return;
         };
+        if !self.busy.is_empty() {
+            return;
+        }
+        let (unexplored, free) = (graph.unexplored(), graph.free());
         if self.stopping.is_none() && unexplored > 0 {
             if self.idle.is_empty() {
                 return; // The next crawler gets a job.
@@ -282,27 +277,31 @@ impl Controller {
             if free > 0 && self.is_short_of_actions() {
                 self.stop(StoppedBy::MaxActions);
             } else if free > 0 {
-                self.give_up_unreachable(effects);
+                self.give_up_unreachable();
             }
         }
         let held = self.known.graph().map_or(0, |graph| graph.unexplored());
         let stopped_by = (held > 0).then(|| self.stopping.unwrap_or(StoppedBy::MaxDepth));
+        self.report_end(stopped_by);
+    }
+
+    fn report_end(&mut self, stopped_by: Option<StoppedBy>) {
         self.finished = true;
-        effects.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
+        self.out.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
     }
 
     /// Gives up candidates that no known path reaches.
-    fn give_up_unreachable(&mut self, effects: &mut Vec<ControllerEffect>) {
+    fn give_up_unreachable(&mut self) {
         let states = self.known.graph().map_or(0, Graph::states);
         for state in (0..states as u32).map(StateIndex) {
-            self.give_up_state(state, effects);
+            self.give_up_state(state);
         }
     }
 
     /// Gives up all free candidates of a state.
-    fn give_up_state(&mut self, state: StateIndex, effects: &mut Vec<ControllerEffect>) {
+    fn give_up_state(&mut self, state: StateIndex) {
         while let Some(slot) = self.known.graph().and_then(|graph| graph.first_unexplored(state)) {
-            self.give_up(slot, JobFailure::Unreachable, effects);
+            self.give_up(slot, JobFailure::Unreachable);
         }
     }
 }

@@ -8,7 +8,7 @@ use argiope_explore::strategy::INITIAL;
 
 use crate::controller::Controller;
 use crate::job::Transition;
-use crate::route::{Hop, Routes, WalkTree};
+use crate::route::{Routes, WalkTree};
 
 /// Shortest known paths from the URL to all states.
 pub struct Paths<'a> {
@@ -24,12 +24,7 @@ impl Paths<'_> {
         let state = self.controller.known().state(key)?;
         let graph = self.controller.graph()?;
         let walk = self.trees.iter().find_map(|tree| tree.walk_to(state))?;
-        let step = |hop: &Hop| Transition {
-            from: graph.key(hop.slot.state),
-            action: graph.signature(graph.action_of(hop.slot)),
-            to: graph.key(hop.to),
-        };
-        Some(walk.iter().map(step).collect())
+        Some(walk.iter().map(|hop| hop.named(graph)).collect())
     }
 }
 

@@ -9,12 +9,12 @@ use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::strategy::{INITIAL, RESET_COSTS};
 
-use crate::job::Route;
+use crate::job::{Route, Transition};
 use crate::journal::{Fact, distinct_offers};
 use crate::outcome::{Note, Offered};
 use crate::route::Routes;
 use crate::settings::ControllerSettings;
-use crate::spent::{Spent, SpentByWriter, WriterId};
+use crate::spent::{Spent, SpentByWriter};
 
 mod replay;
 
@@ -52,7 +52,7 @@ pub struct CrawlKnowledge {
     depths: Vec<u32>,
     failed: usize,
     unsettled: usize,
-    spent: SpentByWriter,
+    pub(crate) spent: SpentByWriter,
     /// Facts that wait for a state: to be described, or to become part of the graph.
     waiting: BTreeMap<StateKey, Vec<Fact>>,
     /// States that facts have waited for, and that have come.
@@ -168,7 +168,7 @@ impl CrawlKnowledge {
             }
             Fact::GivenUp { from, .. } => outside(*from),
             Fact::Appeared { at, .. } => {
-                unknown(*at).or_else(|| self.replayed.initial().and_then(outside))
+                unknown(*at).or_else(|| self.replayed.initial.and_then(outside))
             }
             Fact::State { .. }
             | Fact::PlainLink { .. }
@@ -193,7 +193,7 @@ impl CrawlKnowledge {
         self.links.extend(links);
         let actions = offers.iter().map(|offered| offered.action).collect();
         let loaded = route.is_some_and(|route| route.is_empty());
-        let initial = self.replayed.initial().is_none_or(|initial| initial == key);
+        let initial = self.replayed.initial.is_none_or(|initial| initial == key);
         if self.explorer.is_none() && loaded && initial {
             let ControllerSettings { strategy, exploring, .. } = self.settings;
             let candidates = self.candidates(key, actions);
@@ -212,7 +212,7 @@ impl CrawlKnowledge {
         notes: &[Note],
     ) -> Result<(), &'static str> {
         let graph = self.graph().ok_or(NO_STATE)?;
-        let (from, action) = (graph.key(slot.state), graph.signature(graph.action_of(slot)));
+        let Transition { from, action, .. } = Transition::of(graph, slot);
         match graph.target(slot) {
             Some(_) if graph.closed().contains(&slot) => return Ok(()),
             Some(known) if graph.key(known) == to => return Ok(()),
@@ -416,11 +416,6 @@ impl CrawlKnowledge {
     /// What all writers have spent.
     pub fn spent(&self) -> Spent {
         self.spent.total()
-    }
-
-    /// What one writer has spent.
-    pub fn spent_by(&self, writer: WriterId) -> Spent {
-        self.spent.by(writer)
     }
 
     /// The depth of the deepest state.

@@ -13,8 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{StateIndex, StateKey};
-use argiope_ring as ring;
-use argiope_ring::{Key, RingMember};
+use argiope_ring::{Key, RingEffect, RingInput, RingMember, RingTimer};
 
 use crate::job::{CrawlerId, JobId};
 use crate::journal::Fact;
@@ -91,6 +90,8 @@ pub struct Peer {
     links: LinkRegistry,
     keeping: Keeping,
     ending: Ending,
+    /// The effects of the input that it is handling.
+    out: Vec<PeerEffect>,
 }
 
 /// A task that a crawler works on.
@@ -111,7 +112,7 @@ impl std::hash::Hash for Peer {
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
         (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
-            (job, self.known.graph().step(lease.slot), lease.crawler).hash(hasher);
+            (job, self.known.graph.step(lease.slot), lease.crawler).hash(hasher);
         }
     }
 }
@@ -133,7 +134,7 @@ impl Peer {
     pub fn returning(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::newcomer(settings, me);
         peer.recall(kept);
-        let facts = peer.known.graph().all().flat_map(|(_, state)| peer.known.facts(state));
+        let facts = peer.known.graph.all().flat_map(|(_, state)| peer.known.facts(state));
         peer.ranges.remembered = facts.collect();
         peer
     }
@@ -142,9 +143,10 @@ impl Peer {
     pub fn reviving(settings: PeerSettings, me: Key, kept: &[Fact]) -> Self {
         let mut peer = Self::founder(settings, me, &[me]);
         peer.recall(kept);
-        if peer.known.graph().initial().is_some() {
+        if peer.known.graph.initial().is_some() {
             // A lost state may be known by a transition alone. There is no other member to ask.
-            peer.start_collecting(me, &mut Vec::new());
+            peer.start_collecting(me);
+            peer.out.clear();
         }
         peer
     }
@@ -176,6 +178,7 @@ impl Peer {
             links: LinkRegistry::default(),
             keeping: Keeping::default(),
             ending: Ending::default(),
+            out: Vec::new(),
         };
         peer.keeping.copies_on = peer.backups();
         peer
@@ -205,37 +208,29 @@ impl Peer {
         self.now = now;
         if paused {
             self.went_on = Some(now);
-            self.reconcile_after_pause(out);
+            self.reconcile_after_pause();
         }
         match input {
-            PeerInput::Start => self.ring(|member, effects| member.start(effects), out),
-            PeerInput::Join(through) => {
-                self.ring(
-                    |member, effects| member.handle(ring::RingInput::Join(through), effects),
-                    out,
-                );
+            PeerInput::Start => {
+                let mut effects = Vec::new();
+                self.member.start(&mut effects);
+                self.carry_out(effects);
             }
-            PeerInput::Meet(other) => {
-                self.ring(
-                    |member, effects| member.handle(ring::RingInput::Meet(other), effects),
-                    out,
-                );
-            }
-            PeerInput::Leave => self.leave(out),
+            PeerInput::Join(through) => self.ring(RingInput::Join(through)),
+            PeerInput::Meet(other) => self.ring(RingInput::Meet(other)),
+            PeerInput::Leave => self.leave(),
             PeerInput::Message(from, envelope) => self.inbox.push_back((from, envelope)),
-            PeerInput::Report(report) => self.on_report(report, out),
-            PeerInput::TaskReturn(answer) => {
-                if answer.by == self.me {
-                    self.take_back(answer.job);
-                }
-            }
+            PeerInput::Report(report) => self.on_report(report),
+            PeerInput::TaskReturn(answer) if answer.by == self.me => self.take_back(answer.job),
+            PeerInput::TaskReturn(_) => {}
             PeerInput::CrawlerLoss(answer) => {
-                self.send(answer.by, PeerMessage::TaskFailed(answer, JobFailure::Lost), out);
+                self.send(answer.by, PeerMessage::TaskFailed(answer, JobFailure::Lost));
             }
-            PeerInput::Want(crawler, state) => self.on_want(state, crawler, self.me, out),
-            PeerInput::Timer(timer) => self.on_timer(timer, out),
+            PeerInput::Want(crawler, state) => self.on_want(state, crawler, self.me),
+            PeerInput::Timer(timer) => self.on_timer(timer),
         }
-        self.settle(out);
+        self.settle();
+        out.append(&mut self.out);
     }
 
     /// It handled the last input until now: that is no pause. If a member took it for failed
@@ -245,20 +240,20 @@ impl Peer {
     }
 
     /// Runs until no message and no parked crawler is left to handle.
-    fn settle(&mut self, out: &mut Vec<PeerEffect>) {
+    fn settle(&mut self) {
         loop {
             while let Some((from, envelope)) = self.inbox.pop_front() {
-                self.on_envelope(from, envelope, out);
+                self.on_envelope(from, envelope);
             }
-            self.adapt_range(out);
-            self.advance_links(out);
+            self.adapt_range();
+            self.advance_links();
             self.note_turns();
-            if !self.employ_parked(out) && self.inbox.is_empty() {
+            if !self.employ_parked() && self.inbox.is_empty() {
                 break;
             }
         }
-        self.broadcast(out);
-        self.check_termination(out);
+        self.broadcast();
+        self.check_termination();
     }
 
     fn number(&mut self) -> u64 {
@@ -266,84 +261,77 @@ impl Peer {
         self.next_number
     }
 
-    /// Runs an operation of the ring member and carries out its effects.
-    fn ring(
-        &mut self,
-        doing: impl FnOnce(&mut RingMember, &mut Vec<ring::RingEffect>),
-        out: &mut Vec<PeerEffect>,
-    ) {
+    fn wake(&mut self, timer: PeerTimer, after: u64) {
+        self.out.push(PeerEffect::Wake(timer, after));
+    }
+
+    /// The next member of the ring.
+    fn successor(&self) -> Option<Key> {
+        self.member.successors().first().copied()
+    }
+
+    /// Hands an input to the ring member and carries out its effects.
+    fn ring(&mut self, input: RingInput) {
         let mut effects = Vec::new();
-        doing(&mut self.member, &mut effects);
+        self.member.handle(input, &mut effects);
+        self.carry_out(effects);
+    }
+
+    fn carry_out(&mut self, effects: Vec<RingEffect>) {
         let times = self.settings.times;
         for effect in effects {
             match effect {
-                ring::RingEffect::Send(to, message) => {
-                    self.send(to, PeerMessage::Ring(message), out);
+                RingEffect::Send(to, message) => self.send(to, PeerMessage::Ring(message)),
+                RingEffect::StartTimeout(question) => {
+                    self.wake(PeerTimer::Silent(question), times.answer);
                 }
-                ring::RingEffect::StartTimeout(question) => {
-                    out.push(PeerEffect::Wake(PeerTimer::Silent(question), times.answer));
+                RingEffect::StartTimer(RingTimer::Stabilise) => {
+                    self.wake(PeerTimer::Stabilise, times.stabilise);
                 }
-                ring::RingEffect::StartTimer(ring::RingTimer::Stabilise) => {
-                    out.push(PeerEffect::Wake(PeerTimer::Stabilise, times.stabilise));
+                RingEffect::StartTimer(RingTimer::Fingers) => {
+                    self.wake(PeerTimer::Fingers, times.stabilise);
                 }
-                ring::RingEffect::StartTimer(ring::RingTimer::Fingers) => {
-                    out.push(PeerEffect::Wake(PeerTimer::Fingers, times.stabilise));
-                }
-                ring::RingEffect::MemberGone(member) => self.on_member_gone(member, out),
-                ring::RingEffect::SkippedBySuccessor => self.reconcile_after_pause(out),
+                RingEffect::MemberGone(member) => self.on_member_gone(member),
+                RingEffect::SkippedBySuccessor => self.reconcile_after_pause(),
                 // Messages are forwarded, so there are no look-ups of owners. A stranded member is
                 // alone.
-                ring::RingEffect::OwnerFound { .. }
-                | ring::RingEffect::OwnerNotFound { .. }
-                | ring::RingEffect::Isolated => {}
+                RingEffect::OwnerFound { .. }
+                | RingEffect::OwnerNotFound { .. }
+                | RingEffect::Isolated => {}
             }
         }
     }
 
-    fn on_timer(&mut self, timer: PeerTimer, out: &mut Vec<PeerEffect>) {
-        let woken = |timer| ring::RingInput::Timer(timer);
+    fn on_timer(&mut self, timer: PeerTimer) {
         match timer {
             PeerTimer::Stabilise => {
                 self.try_held();
-                self.report_granted_links(out);
+                self.report_granted_links();
                 self.marker_may_go();
-                self.ring(
-                    |member, effects| member.handle(woken(ring::RingTimer::Stabilise), effects),
-                    out,
-                );
+                self.ring(RingInput::Timer(RingTimer::Stabilise));
             }
-            PeerTimer::Fingers => {
-                self.ring(
-                    |member, effects| member.handle(woken(ring::RingTimer::Fingers), effects),
-                    out,
-                );
-            }
+            PeerTimer::Fingers => self.ring(RingInput::Timer(RingTimer::Fingers)),
             PeerTimer::Silent(_)
                 if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) =>
             {
                 // This controller paused: the answer may be waiting to be read.
-                out.push(PeerEffect::Wake(timer, self.settings.times.answer));
+                self.wake(timer, self.settings.times.answer);
             }
-            PeerTimer::Silent(question) => {
-                self.ring(
-                    |member, effects| member.handle(ring::RingInput::Timeout(question), effects),
-                    out,
-                );
-            }
+            PeerTimer::Silent(question) => self.ring(RingInput::Timeout(question)),
             PeerTimer::Lease(job) => {
                 if let Some(lease) = self.leases.get(&job) {
                     self.overdue.insert(job, lease.slot);
                 }
                 self.take_back(job);
-                self.look_for_routes(out);
+                self.look_for_routes();
             }
-            PeerTimer::Resend(number) => self.resend(number, out),
-            PeerTimer::Grant => self.grant(None, out),
-            PeerTimer::Collect(number) => self.collect_again(number, out),
-            PeerTimer::Idle => self.ask_round(out),
-            PeerTimer::Marker => self.marker_overdue(out),
-            PeerTimer::Copies => self.copy_now(out),
-            PeerTimer::Later => self.tell_later(out),
+            PeerTimer::Resend(number) => self.resend(number),
+            PeerTimer::Grant => self.grant(None),
+            PeerTimer::Collect(number) => self.collect_again(number),
+            PeerTimer::Idle => self.ask_round(),
+            PeerTimer::Marker => self.marker_overdue(),
+            PeerTimer::Copies => self.copy_now(),
+            PeerTimer::Later => self.tell_later(),
         }
     }
 
@@ -356,22 +344,26 @@ impl Peer {
 
     /// Records hints about own states that became exhausted or got candidates again.
     fn note_turns(&mut self) {
-        let shares = matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast);
-        for state in self.known.take_turned() {
-            if shares && self.known.ownership().is_own(state) {
+        for state in std::mem::take(&mut self.known.ownership.turned) {
+            if self.shares_hints() && self.known.ownership.is_own(state) {
                 let fact = self.fact(state);
                 self.told.push(fact);
             }
         }
     }
 
+    /// Whether the scheme tells other controllers of changes in own states.
+    fn shares_hints(&self) -> bool {
+        matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast)
+    }
+
     /// The hint about an own state.
     fn fact(&self, state: StateIndex) -> RouteHint {
-        let key = self.known.graph().key(state);
+        let key = self.known.graph.key(state);
         if self.known.free_in(state) > 0 {
             RouteHint::Open(key)
         } else {
-            RouteHint::Drained(key, self.known.graph().leads(state).collect())
+            RouteHint::Drained(key, self.known.graph.leads(state).collect())
         }
     }
 }

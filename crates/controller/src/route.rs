@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use argiope_explore::graph::{Edges, Graph, Slot, UNEXPLORED};
 use argiope_explore::id::StateIndex;
 
+use crate::job::Transition;
+
 /// One step over a known transition, and which of its destinations is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
@@ -26,6 +28,13 @@ pub struct Routes<'a> {
     pub avoid: &'a BTreeSet<Slot>,
 }
 
+impl Hop {
+    /// The step in names.
+    pub(crate) fn named(self, graph: &Graph) -> Transition {
+        Transition { to: graph.key(self.to), ..Transition::of(graph, self.slot) }
+    }
+}
+
 impl Routes<'_> {
     /// The steps from a state: first to the usual destinations, then to the others.
     pub fn hops(&self, state: StateIndex) -> impl Iterator<Item = Hop> {
@@ -42,15 +51,15 @@ impl Routes<'_> {
 
     /// The shortest walk to a wanted state, which may be its start.
     pub fn walk(&self, from: StateIndex, wanted: impl Fn(StateIndex) -> bool) -> Option<Vec<Hop>> {
-        let mut tree = WalkTree { from, entered_by: vec![None; self.graph.states()] };
-        let goal = tree.grow(self, wanted)?;
+        let mut tree = WalkTree::new(self.graph, from);
+        let goal = tree.grow(|state| self.hops(state), wanted)?;
         tree.walk_to(goal)
     }
 
     /// The shortest walks from a state to all others.
     pub fn tree(&self, from: StateIndex) -> WalkTree {
-        let mut tree = WalkTree { from, entered_by: vec![None; self.graph.states()] };
-        tree.grow(self, |_| false);
+        let mut tree = WalkTree::new(self.graph, from);
+        tree.grow(|state| self.hops(state), |_| false);
         tree
     }
 }
@@ -62,9 +71,15 @@ pub struct WalkTree {
 }
 
 impl WalkTree {
-    fn grow(
+    /// No walks yet.
+    pub(crate) fn new(graph: &Graph, from: StateIndex) -> Self {
+        Self { from, entered_by: vec![None; graph.states()] }
+    }
+
+    /// Searches breadth-first over these steps. Stops at the first wanted state.
+    pub(crate) fn grow<I: Iterator<Item = Hop>>(
         &mut self,
-        routes: &Routes<'_>,
+        hops: impl Fn(StateIndex) -> I,
         wanted: impl Fn(StateIndex) -> bool,
     ) -> Option<StateIndex> {
         let mut queue = VecDeque::from([self.from]);
@@ -72,7 +87,7 @@ impl WalkTree {
             if wanted(state) {
                 return Some(state);
             }
-            for hop in routes.hops(state) {
+            for hop in hops(state) {
                 let entered_by = &mut self.entered_by[hop.to.at()];
                 if entered_by.is_none() && hop.to != self.from {
                     *entered_by = Some(hop);

@@ -73,7 +73,7 @@ pub struct HeardUpTo {
 }
 
 /// From a node to the coordinator. A node sends the next one after the answer, or after a timeout.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeReport {
     /// The crawler of the node.
     pub crawler: CrawlerId,
@@ -99,17 +99,7 @@ pub struct NodeReport {
 impl NodeReport {
     /// An empty report; as the first one it announces the node (*GetCredentialsFromCoordinator*).
     pub fn hello(crawler: CrawlerId) -> Self {
-        Self {
-            crawler,
-            number: 0,
-            heard: HeardUpTo::default(),
-            shares: Vec::new(),
-            found: Vec::new(),
-            executed: Vec::new(),
-            strayed: Vec::new(),
-            closed: Vec::new(),
-            done: false,
-        }
+        Self { crawler, ..Self::default() }
     }
 
     /// The contents that it refers to.

@@ -4,8 +4,8 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::StateKey;
 
 use super::{Assigned, Controller, Idle};
-use crate::input::{ControllerEffect, StoppedBy};
-use crate::job::CrawlerId;
+use crate::input::StoppedBy;
+use crate::job::{CrawlerId, Transition};
 use crate::journal::Fact;
 use crate::outcome::{JobFailure, Note, Outcome, Sighting};
 use crate::route::Hop;
@@ -28,17 +28,16 @@ impl Controller {
         assigned: &Assigned,
         outcome: Outcome,
         spent: Spent,
-        effects: &mut Vec<ControllerEffect>,
     ) {
         match outcome {
             Outcome::Done { at, notes, once } => {
-                self.done(crawler, assigned, &at, (notes, once), effects);
+                self.done(crawler, assigned, &at, (notes, once));
             }
             Outcome::Elsewhere { went_right, at } => {
-                self.elsewhere(crawler, assigned, (went_right, spent), &at, effects);
+                self.elsewhere(crawler, assigned, (went_right, spent), &at);
             }
             Outcome::Failed { went_right, reason } => {
-                self.failed(assigned, (went_right, spent), reason, effects);
+                self.failed(assigned, (went_right, spent), reason);
             }
         }
     }
@@ -49,7 +48,6 @@ impl Controller {
         assigned: &Assigned,
         at: &Sighting,
         (notes, once): (Vec<Note>, bool),
-        effects: &mut Vec<ControllerEffect>,
     ) {
         let candidate = assigned.candidate;
         self.troubles.loaded();
@@ -57,17 +55,16 @@ impl Controller {
         if assigned.reset {
             self.lands_in = assigned.walk.first().map_or(candidate.state, |hop| hop.slot.state);
         }
-        if self.introduce(at, effects) {
+        if self.introduce(at) {
             let graph = self.known.graph().expect("a job was given, so there is a state");
-            let from = graph.key(candidate.state);
-            let action = graph.signature(graph.action_of(candidate));
-            self.keep(Fact::Transition { from, action, to: at.key, notes }, effects);
+            let Transition { from, action, .. } = Transition::of(graph, candidate);
+            self.keep(Fact::Transition { from, action, to: at.key, notes });
             if once {
-                self.keep(Fact::PlainLink { action }, effects);
+                self.keep(Fact::PlainLink { action });
             }
         } else {
             // The limit of states is reached, or the crawler did not describe a new state.
-            self.lost_with(candidate, effects);
+            self.lost_with(candidate);
         }
         if !self.busy.contains_key(&crawler) {
             self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
@@ -80,40 +77,39 @@ impl Controller {
         assigned: &Assigned,
         (went_right, spent): (u32, Spent),
         at: &Sighting,
-        effects: &mut Vec<ControllerEffect>,
     ) {
         self.troubles.loaded();
         let candidate = assigned.candidate;
         let mut strays = assigned.retry_of.clone().unwrap_or_default();
         let explained = match self.astray(assigned, went_right, spent, at) {
-            Astray::Load => self.landed(at, effects).is_some(),
+            Astray::Load => self.landed(at).is_some(),
             Astray::Step(hop) => {
                 let often = self.troubles.went_wrong(hop.slot);
-                self.strayed(hop.slot, at, &mut strays, effects);
+                self.strayed(hop.slot, at, &mut strays);
                 if often {
                     // A step that succeeds in every second attempt is unreliable too.
-                    self.keep_strays(&strays, effects);
+                    self.keep_strays(&strays);
                 }
                 true
             }
             Astray::Nothing => {
-                if self.introduce(at, effects) && self.known.state(at.key).is_none() {
-                    self.keep(Fact::Appeared { at: at.key, loaded: false }, effects);
+                if self.introduce(at) && self.known.state(at.key).is_none() {
+                    self.keep(Fact::Appeared { at: at.key, loaded: false });
                 }
                 false
             }
         };
         self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
         if assigned.reset {
-            self.keep_strays(&strays, effects);
+            self.keep_strays(&strays);
         }
         if self.troubles.missed(candidate.state) {
-            self.give_up(candidate, JobFailure::Unreachable, effects);
-            self.give_up_state(candidate.state, effects);
+            self.give_up(candidate, JobFailure::Unreachable);
+            self.give_up_state(candidate.state);
         } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
-            self.try_again(crawler, candidate, strays, effects);
+            self.try_again(crawler, candidate, strays);
         } else {
-            self.release(candidate);
+            self.known.released(candidate);
         }
     }
 
@@ -134,39 +130,32 @@ impl Controller {
     /// attempt does) or if it happens again in another job. Before that, state that the page does
     /// not show may be the cause. A stray to a new state is recorded at once, so that every state
     /// has a path.
-    fn strayed(
-        &mut self,
-        step: Slot,
-        at: &Sighting,
-        strays: &mut Vec<Hop>,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
-        if !self.introduce(at, effects) {
+    fn strayed(&mut self, step: Slot, at: &Sighting, strays: &mut Vec<Hop>) {
+        if !self.introduce(at) {
             return;
         }
         match self.known.state(at.key) {
             Some(to) => strays.push(Hop { slot: step, to }),
-            None => self.keep_stray(step, at.key, effects),
+            None => self.keep_stray(step, at.key),
         }
     }
 
-    fn keep_strays(&mut self, strays: &[Hop], effects: &mut Vec<ControllerEffect>) {
+    fn keep_strays(&mut self, strays: &[Hop]) {
         for hop in strays {
             let graph = self.known.graph().expect("a job was given, so there is a state");
             let others = self.known.strays().get(&hop.slot);
             if graph.target(hop.slot) != Some(hop.to)
                 && others.is_none_or(|others| !others.contains(&hop.to))
             {
-                self.keep_stray(hop.slot, graph.key(hop.to), effects);
+                self.keep_stray(hop.slot, graph.key(hop.to));
             }
         }
     }
 
-    fn keep_stray(&mut self, step: Slot, to: StateKey, effects: &mut Vec<ControllerEffect>) {
+    fn keep_stray(&mut self, step: Slot, to: StateKey) {
         let graph = self.known.graph().expect("a job was given, so there is a state");
-        let from = graph.key(step.state);
-        let action = graph.signature(graph.action_of(step));
-        self.keep(Fact::Stray { from, action, to }, effects);
+        let Transition { from, action, .. } = Transition::of(graph, step);
+        self.keep(Fact::Stray { from, action, to });
     }
 
     fn failed(
@@ -174,7 +163,6 @@ impl Controller {
         assigned: &Assigned,
         (went_right, spent): (u32, Spent),
         reason: JobFailure,
-        effects: &mut Vec<ControllerEffect>,
     ) {
         let candidate = assigned.candidate;
         let step = assigned.walk.get(went_right as usize);
@@ -186,44 +174,44 @@ impl Controller {
             if self.troubles.not_loaded() {
                 self.stop(StoppedBy::NotLoaded);
             }
-            self.release(candidate);
+            self.known.released(candidate);
             return;
         }
         self.troubles.loaded();
         if reason == JobFailure::Lost {
-            self.lost_with(candidate, effects);
+            self.lost_with(candidate);
         } else if reason == JobFailure::Exchanged {
-            if self.troubles.exchanged(candidate) {
-                self.give_up(candidate, reason, effects);
-            } else {
-                self.release(candidate);
-            }
+            let enough = self.troubles.exchanged(candidate);
+            self.retry_unless(enough, candidate, reason);
         } else if in_load || step.is_some() {
             if let Some(hop) = step.filter(|_| !in_load) {
                 self.troubles.went_wrong(hop.slot);
             }
             if self.troubles.missed(candidate.state) {
-                self.give_up(candidate, JobFailure::Unreachable, effects);
-                self.give_up_state(candidate.state, effects);
+                self.give_up(candidate, JobFailure::Unreachable);
+                self.give_up_state(candidate.state);
             } else {
-                self.release(candidate);
+                self.known.released(candidate);
             }
         } else {
             self.troubles.reached(candidate.state);
-            if self.troubles.failed(candidate) {
-                self.give_up(candidate, reason, effects);
-            } else {
-                self.release(candidate);
-            }
+            let enough = self.troubles.failed(candidate);
+            self.retry_unless(enough, candidate, reason);
+        }
+    }
+
+    /// Gives a candidate up if it failed often enough; otherwise it is assigned again.
+    fn retry_unless(&mut self, enough: bool, candidate: Slot, reason: JobFailure) {
+        if enough {
+            self.give_up(candidate, reason);
+        } else {
+            self.known.released(candidate);
         }
     }
 
     /// A candidate's crawler was lost, or its report was unusable.
-    pub(super) fn lost_with(&mut self, candidate: Slot, effects: &mut Vec<ControllerEffect>) {
-        if self.stopping.is_none() && self.troubles.lost(candidate) {
-            self.give_up(candidate, JobFailure::Lost, effects);
-        } else {
-            self.release(candidate);
-        }
+    pub(super) fn lost_with(&mut self, candidate: Slot) {
+        let enough = self.stopping.is_none() && self.troubles.lost(candidate);
+        self.retry_unless(enough, candidate, JobFailure::Lost);
     }
 }

@@ -35,38 +35,27 @@ impl Controller {
         let way =
             self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
         if way.walk.len() as u64 >= self.actions_left() {
-            self.release(job.candidate);
+            self.known.released(job.candidate);
             return self.nearest_job(at);
         }
         Some(self.job(job.candidate, way))
     }
 
     /// Assigns the same candidate again, after a reset, to a crawler that strayed.
-    pub(super) fn try_again(
-        &mut self,
-        crawler: CrawlerId,
-        candidate: Slot,
-        strays: Vec<Hop>,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
+    pub(super) fn try_again(&mut self, crawler: CrawlerId, candidate: Slot, strays: Vec<Hop>) {
         let way = self.walk(INITIAL, &BTreeSet::new(), |state| state == candidate.state);
         match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
             Some(walk) => {
                 let assigned = self.job(candidate, Way { reset: true, walk });
                 let assigned = Assigned { retry_of: Some(strays), ..assigned };
-                self.assign(crawler, assigned, effects);
+                self.assign(crawler, assigned);
             }
-            None => self.release(candidate),
+            None => self.known.released(candidate),
         }
     }
 
     /// Assigns a job, and further jobs as far as their starting states are predicted.
-    pub(super) fn assign(
-        &mut self,
-        crawler: CrawlerId,
-        assigned: Assigned,
-        effects: &mut Vec<ControllerEffect>,
-    ) {
+    pub(super) fn assign(&mut self, crawler: CrawlerId, assigned: Assigned) {
         self.idle.remove(&crawler);
         let job = self.spelled_out(&assigned);
         let mut last = assigned.candidate;
@@ -83,7 +72,7 @@ impl Controller {
             let jobs = self.busy.entry(crawler).or_default();
             jobs.push_back(Assigned { after: Some(after), ..next });
         }
-        effects.push(ControllerEffect::Assign { crawler, job, ahead });
+        self.out.push(ControllerEffect::Assign { crawler, job, ahead });
     }
 
     /// How many jobs a crawler gets beyond one. Towards the end some are left for other crawlers.
@@ -95,19 +84,9 @@ impl Controller {
 
     fn spelled_out(&self, assigned: &Assigned) -> Job {
         let graph = self.known.graph().expect("a job was found, so there is a state");
-        let action = |slot| graph.signature(graph.action_of(slot));
-        let step = |hop: &Hop| Transition {
-            from: graph.key(hop.slot.state),
-            action: action(hop.slot),
-            to: graph.key(hop.to),
-        };
-        Job {
-            id: assigned.id,
-            reset: assigned.reset,
-            walk: assigned.walk.iter().map(step).collect(),
-            state: graph.key(assigned.candidate.state),
-            action: action(assigned.candidate),
-        }
+        let Transition { from: state, action, .. } = Transition::of(graph, assigned.candidate);
+        let walk = assigned.walk.iter().map(|hop| hop.named(graph)).collect();
+        Job { id: assigned.id, reset: assigned.reset, walk, state, action }
     }
 
     fn job(&mut self, candidate: Slot, way: Way) -> Assigned {

@@ -20,65 +20,41 @@ struct FactKind {
     read: fn(&[u8]) -> postcard::Result<Fact>,
 }
 
-const STATE: FactKind = FactKind {
-    number: 1,
-    version: 1,
-    name: "state",
-    read: |bytes| {
-        whole(bytes).map(|(key, offers, route, content)| Fact::State {
-            key,
-            offers,
-            route,
-            content,
-        })
-    },
-};
-const TRANSITION: FactKind = FactKind {
-    number: 2,
-    version: 1,
-    name: "transition",
-    read: |bytes| {
-        whole(bytes).map(|(from, action, to, notes)| Fact::Transition { from, action, to, notes })
-    },
-};
-const GIVEN_UP: FactKind = FactKind {
-    number: 3,
-    version: 1,
-    name: "given-up action",
-    read: |bytes| whole(bytes).map(|(from, action, reason)| Fact::GivenUp { from, action, reason }),
-};
-const STRAY: FactKind = FactKind {
-    number: 4,
-    version: 1,
-    name: "stray transition",
-    read: |bytes| whole(bytes).map(|(from, action, to)| Fact::Stray { from, action, to }),
-};
-const APPEARED: FactKind = FactKind {
-    number: 5,
-    version: 1,
-    name: "appearance",
-    read: |bytes| whole(bytes).map(|(at, loaded)| Fact::Appeared { at, loaded }),
-};
-const PLAIN_LINK: FactKind = FactKind {
-    number: 6,
-    version: 1,
-    name: "plain link",
-    read: |bytes| whole(bytes).map(|action| Fact::PlainLink { action }),
-};
-const LINK_FOLLOWER: FactKind = FactKind {
-    number: 7,
-    version: 1,
-    name: "link follower",
-    read: |bytes| whole(bytes).map(|(link, state)| Fact::LinkFollower { link, state }),
-};
-const SPENT: FactKind = FactKind {
-    number: 8,
-    version: 1,
-    name: "expense",
-    read: |bytes| {
-        whole(bytes).map(|(writer, actions, resets)| Fact::Spent { writer, actions, resets })
-    },
-};
+impl FactKind {
+    const fn new(
+        number: u16,
+        version: u16,
+        name: &'static str,
+        read: fn(&[u8]) -> postcard::Result<Fact>,
+    ) -> Self {
+        Self { number, version, name, read }
+    }
+}
+
+const STATE: FactKind = FactKind::new(1, 1, "state", |bytes| {
+    whole(bytes).map(|(key, offers, route, content)| Fact::State { key, offers, route, content })
+});
+const TRANSITION: FactKind = FactKind::new(2, 1, "transition", |bytes| {
+    whole(bytes).map(|(from, action, to, notes)| Fact::Transition { from, action, to, notes })
+});
+const GIVEN_UP: FactKind = FactKind::new(3, 1, "given-up action", |bytes| {
+    whole(bytes).map(|(from, action, reason)| Fact::GivenUp { from, action, reason })
+});
+const STRAY: FactKind = FactKind::new(4, 1, "stray transition", |bytes| {
+    whole(bytes).map(|(from, action, to)| Fact::Stray { from, action, to })
+});
+const APPEARED: FactKind = FactKind::new(5, 1, "appearance", |bytes| {
+    whole(bytes).map(|(at, loaded)| Fact::Appeared { at, loaded })
+});
+const PLAIN_LINK: FactKind = FactKind::new(6, 1, "plain link", |bytes| {
+    whole(bytes).map(|action| Fact::PlainLink { action })
+});
+const LINK_FOLLOWER: FactKind = FactKind::new(7, 1, "link follower", |bytes| {
+    whole(bytes).map(|(link, state)| Fact::LinkFollower { link, state })
+});
+const SPENT: FactKind = FactKind::new(8, 1, "expense", |bytes| {
+    whole(bytes).map(|(writer, actions, resets)| Fact::Spent { writer, actions, resets })
+});
 
 const KINDS: [&FactKind; 8] =
     [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT];

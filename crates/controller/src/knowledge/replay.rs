@@ -11,7 +11,8 @@ use crate::outcome::Offered;
 /// An index of a journal; empty when nothing is replayed.
 #[derive(Default)]
 pub(super) struct ReplayIndex {
-    initial: Option<StateKey>,
+    /// The initial state, if a fact names it.
+    pub(super) initial: Option<StateKey>,
     /// The actions that were executed or given up; where they led, if they were executed. If facts
     /// name several destinations, the smallest one is the transition and the others are strays.
     settled: BTreeMap<(StateKey, ActionSignature), Option<StateKey>>,
@@ -50,11 +51,6 @@ impl ReplayIndex {
             }
         }
         index
-    }
-
-    /// The initial state, if a fact names it.
-    pub(super) fn initial(&self) -> Option<StateKey> {
-        self.initial
     }
 
     /// Whether an action was executed or given up.

@@ -2,14 +2,12 @@
 //! the owner of a state, hop by hop.
 
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_ring as ring;
-use argiope_ring::Key;
+use argiope_ring::{Key, RingInput};
 
 use super::keeping::Then;
 use super::message::{
     Envelope, Followed, PeerEffect, PeerMessage, RouteHint, TaskReport, ToCrawler, Wish,
 };
-use super::replicas::by_state;
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
 use crate::journal::Fact;
@@ -26,8 +24,8 @@ impl Peer {
     }
 
     /// Sends a message to a controller.
-    pub(super) fn send(&mut self, to: Key, message: PeerMessage, out: &mut Vec<PeerEffect>) {
-        self.send_with(to, None, Vec::new(), message, out);
+    pub(super) fn send(&mut self, to: Key, message: PeerMessage) {
+        self.send_with(to, None, Vec::new(), message);
     }
 
     /// Sends a message to the owner of a state: to `hint`, the last owner that is known, if any.
@@ -36,17 +34,16 @@ impl Peer {
         state: StateKey,
         hint: Option<Key>,
         message: PeerMessage,
-        out: &mut Vec<PeerEffect>,
     ) {
         if let Some(hint) = hint.filter(|&hint| hint != self.me && !self.owns(state)) {
-            self.send_with(hint, Some(state), Vec::new(), message, out);
+            self.send_with(hint, Some(state), Vec::new(), message);
             return;
         }
         let envelope = Envelope::new(Some(state), message);
         if self.owns(state) {
             self.inbox.push_back((self.me, envelope));
         } else {
-            self.forward(self.me, envelope, out);
+            self.forward(self.me, envelope);
         }
     }
 
@@ -56,7 +53,6 @@ impl Peer {
         key: Option<StateKey>,
         mut hints: Vec<RouteHint>,
         message: PeerMessage,
-        out: &mut Vec<PeerEffect>,
     ) {
         if to == self.me {
             self.inbox.push_back((self.me, Envelope { hints, ..Envelope::new(key, message) }));
@@ -70,45 +66,40 @@ impl Peer {
             hints.extend(self.told[*told..until].iter().cloned());
             *told = until;
         }
-        let initial = self.known.graph().initial();
+        let initial = self.known.graph.initial();
         let done = self.later.remove(&to).unwrap_or_default();
-        out.push(PeerEffect::Send(
+        self.out.push(PeerEffect::Send(
             to,
             Envelope { initial, hints, done, ..Envelope::new(key, message) },
         ));
     }
 
     /// Sends the acknowledgements for which no message came to piggyback on.
-    pub(super) fn tell_later(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn tell_later(&mut self) {
         self.telling_later = false;
         while let Some((&to, _)) = self.later.first_key_value() {
-            self.send(to, PeerMessage::Learned, out);
+            self.send(to, PeerMessage::Learned);
         }
     }
 
     /// Broadcasts what is new, if the scheme does so.
-    pub(super) fn broadcast(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn broadcast(&mut self) {
         if self.settings.scheme.hears == Hears::Broadcast && !self.told.is_empty() {
-            out.push(PeerEffect::Broadcast(std::mem::take(&mut self.told)));
+            self.out.push(PeerEffect::Broadcast(std::mem::take(&mut self.told)));
         }
     }
 
-    pub(super) fn on_envelope(
-        &mut self,
-        from: Key,
-        mut envelope: Envelope,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_envelope(&mut self, from: Key, mut envelope: Envelope) {
         if let Some(initial) = envelope.initial {
-            self.known.begin(initial);
+            self.known.graph.begin(initial);
         }
-        if self.known.graph().initial().is_some() && self.settings.scheme.looks == Looks::Known {
+        if self.known.graph.initial().is_some() && self.settings.scheme.looks == Looks::Known {
             for hint in &envelope.hints {
                 self.known.learn_hint(hint);
             }
         }
         for done in std::mem::take(&mut envelope.done) {
-            self.on_done(done, out);
+            self.on_done(done);
         }
         match envelope.key {
             Some(key) if !self.owns(key) => {
@@ -117,24 +108,24 @@ impl Peer {
                 {
                     self.hear(report);
                 }
-                self.forward(from, envelope, out);
+                self.forward(from, envelope);
             }
-            _ => self.on_message(from, envelope.message, out),
+            _ => self.on_message(from, envelope.message),
         }
     }
 
     /// Forwards an envelope to the owner of a state. Holds it if this controller may own the state
     /// soon.
-    fn forward(&mut self, from: Key, mut envelope: Envelope, out: &mut Vec<PeerEffect>) {
+    fn forward(&mut self, from: Key, mut envelope: Envelope) {
         let Some(key) = envelope.key else { return };
         let soon = self.ranges.awaits_hand_off() && self.member.owns(place(key));
         let next = self.member.next_hop(place(key), envelope.last);
         match next.filter(|&(next, _)| !soon && next != self.me) {
             Some((next, last)) if envelope.hops < MOST_HOPS => {
                 envelope.hops += 1;
-                envelope.initial = envelope.initial.or(self.known.graph().initial());
+                envelope.initial = envelope.initial.or(self.known.graph.initial());
                 envelope.last = last;
-                out.push(PeerEffect::Send(next, envelope));
+                self.out.push(PeerEffect::Send(next, envelope));
             }
             // It travels in a circle: its sender retries.
             Some(_) => {}
@@ -143,98 +134,90 @@ impl Peer {
     }
 
     /// Dispatches a message that is for this controller.
-    fn on_message(&mut self, from: Key, message: PeerMessage, out: &mut Vec<PeerEffect>) {
+    fn on_message(&mut self, from: Key, message: PeerMessage) {
         match message {
             PeerMessage::Ring(message) => {
-                let input = ring::RingInput::Message(from, message);
-                self.ring(|member, effects| member.handle(input, effects), out);
+                self.ring(RingInput::Message(from, message));
             }
-            PeerMessage::Reached(report) => self.on_reached(&report, out),
-            PeerMessage::Done(done) => self.on_done(done, out),
-            PeerMessage::TaskFailed(answer, reason) => self.on_task_failed(answer, reason, out),
-            PeerMessage::Seek(seek) => self.on_seek(seek, out),
-            PeerMessage::Search(search) => self.on_search(search, out),
+            PeerMessage::Reached(report) => self.on_reached(&report),
+            PeerMessage::Done(done) => self.on_done(done),
+            PeerMessage::TaskFailed(answer, reason) => self.on_task_failed(answer, reason),
+            PeerMessage::Seek(seek) => self.on_seek(seek),
+            PeerMessage::Search(search) => self.on_search(search),
             PeerMessage::Remember(root, search) => {
                 self.remembered.insert(root, search);
             }
-            PeerMessage::Idle(asking, starter, left) => self.on_idle(asking, starter, left, out),
+            PeerMessage::Idle(asking, starter, left) => self.on_idle(asking, starter, left),
             // It only carries what its envelope says.
             PeerMessage::Learned => {}
-            PeerMessage::Marker(marker) => self.on_marker(from, marker, out),
-            PeerMessage::Finish(leader) => self.on_finish(leader, out),
-            PeerMessage::Collect(collect) => self.on_collect(from, collect, out),
-            PeerMessage::Replicate(number, facts) => self.on_replicate(from, number, &facts, out),
+            PeerMessage::Marker(marker) => self.on_marker(from, marker),
+            PeerMessage::Finish(leader) => self.on_finish(leader),
+            PeerMessage::Collect(collect) => self.on_collect(from, collect),
+            PeerMessage::Replicate(number, facts) => self.on_replicate(from, number, &facts),
             PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
                 // The sender keeps what a leaving controller does not acknowledge.
                 if !self.is_leaving() {
-                    self.on_hand_off(after, settled, &facts, out);
-                    self.learn_all_links(links, plain, out);
-                    self.send(from, PeerMessage::Acknowledge(number), out);
+                    self.on_hand_off(after, settled, &facts);
+                    self.learn_all_links(links, plain);
+                    self.send(from, PeerMessage::Acknowledge(number));
                 }
             }
             PeerMessage::Bequest { number, facts, links, plain } => {
-                for state in by_state(&facts) {
-                    self.take_over(state, out);
-                }
-                self.learn_all_links(links, plain, out);
+                self.take_over(&facts);
+                self.learn_all_links(links, plain);
                 // The sender leaves only once there are as many replicas as before.
-                self.copy(&facts, Some(Then::Confirm(from, number)), out);
+                self.copy(&facts, Some(Then::Confirm(from, number)));
             }
             PeerMessage::Exists { number, asker, state, route, facts } => {
-                self.take_over(&facts, out);
+                self.take_over(&facts);
                 self.on_exists(state, &route);
-                self.assure_heard(&facts, out);
-                self.send(asker, PeerMessage::Acknowledge(number), out);
+                self.assure_heard(&facts);
+                self.send(asker, PeerMessage::Acknowledge(number));
             }
-            PeerMessage::Claim { number, asker, wish } => self.on_claim(number, asker, wish, out),
+            PeerMessage::Claim { number, asker, wish } => self.on_claim(number, asker, wish),
             PeerMessage::Claimed { number, link, state, followed } => {
-                if self.taken(number, out) {
-                    self.on_claimed(link, state, followed, out);
+                if self.taken(number) {
+                    self.on_claimed(link, state, followed);
                 }
             }
-            PeerMessage::Due(wish) => self.on_due(&wish, out),
+            PeerMessage::Due(wish) => self.on_due(&wish),
             PeerMessage::Followed { number, asker, followed } => {
-                self.learn_followed(&followed, out);
-                self.send(asker, PeerMessage::Acknowledge(number), out);
+                self.learn_followed(&followed);
+                self.send(asker, PeerMessage::Acknowledge(number));
             }
             PeerMessage::NotFollowed { number, asker, link, state } => {
-                self.on_not_followed(link, state, out);
-                self.send(asker, PeerMessage::Acknowledge(number), out);
+                self.on_not_followed(link, state);
+                self.send(asker, PeerMessage::Acknowledge(number));
             }
-            PeerMessage::Plain(followed, starter) => self.on_plain(followed, starter, out),
+            PeerMessage::Plain(followed, starter) => self.on_plain(followed, starter),
             PeerMessage::Strayed { number, asker, step } => {
-                self.on_strayed(step, out);
-                self.send(asker, PeerMessage::Acknowledge(number), out);
+                self.on_strayed(step);
+                self.send(asker, PeerMessage::Acknowledge(number));
             }
             PeerMessage::Acknowledge(number) => {
-                self.taken(number, out);
+                self.taken(number);
             }
-            PeerMessage::Want(state, crawler, home) => self.on_want(state, crawler, home, out),
+            PeerMessage::Want(state, crawler, home) => self.on_want(state, crawler, home),
             PeerMessage::Like(state, crawler, content) => {
-                out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
+                self.out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
             }
         }
     }
 
     /// Keeps replicas for another controller. The sender finds another replica holder if this
     /// controller is leaving and does not acknowledge.
-    fn on_replicate(&mut self, from: Key, number: u64, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+    fn on_replicate(&mut self, from: Key, number: u64, facts: &[Fact]) {
         if self.takes_copies_of(from) {
-            out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+            self.out.extend(facts.iter().cloned().map(PeerEffect::Keep));
             self.keep_copies(facts);
-            self.send(from, PeerMessage::Acknowledge(number), out);
+            self.send(from, PeerMessage::Acknowledge(number));
         }
     }
 
-    fn learn_all_links(
-        &mut self,
-        links: (Vec<Followed>, Vec<Wish>),
-        plain: Vec<ActionSignature>,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        self.learn_links(links, out);
+    fn learn_all_links(&mut self, links: (Vec<Followed>, Vec<Wish>), plain: Vec<ActionSignature>) {
+        self.learn_links(links);
         for link in plain {
-            self.learn_plain(link, out);
+            self.learn_plain(link);
         }
     }
 
@@ -248,9 +231,9 @@ impl Peer {
         let initial =
             report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
         if let Some(initial) = initial {
-            self.known.begin(initial);
+            self.known.graph.begin(initial);
         }
-        if self.known.graph().initial().is_some() {
+        if self.known.graph.initial().is_some() {
             for step in route.chain(&report.walked) {
                 self.known.hear(*step);
             }

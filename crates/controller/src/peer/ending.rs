@@ -29,12 +29,12 @@ pub(super) struct Ending {
 impl Peer {
     /// Whether it has no work and waits for nothing.
     pub(super) fn is_idle(&self) -> bool {
-        self.known.ownership().free() == 0
+        self.known.ownership.free() == 0
             && self.leases.is_empty()
             && !self.is_keeping()
             && !self.is_unsettled()
             && !self.waits_for_links()
-            && self.known.graph().initial().is_some()
+            && self.known.graph.initial().is_some()
     }
 
     /// How many tasks are under way.
@@ -54,16 +54,15 @@ impl Peer {
             "{:?} of {:?}: {:?} is claimed without a lease",
             leaked,
             self.me,
-            self.known.graph().step(leaked)
+            self.known.graph.step(leaked)
         ))
     }
 
     fn leads(&self) -> bool {
-        self.member.is_inside()
-            && self.member.successors().first().is_none_or(|&next| next < self.me)
+        self.member.is_inside() && self.successor().is_none_or(|next| next < self.me)
     }
 
-    pub(super) fn check_termination(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn check_termination(&mut self) {
         if self.ending.finished {
             return;
         }
@@ -77,9 +76,9 @@ impl Peer {
             return;
         }
         if let Some((from, marker)) = self.ending.waiting.take() {
-            self.pass_marker(from, marker, out);
+            self.pass_marker(from, marker);
         } else if self.leads() && self.ending.sent.is_none() && !self.ending.rests {
-            self.send_marker(out);
+            self.send_marker();
         }
     }
 
@@ -88,37 +87,37 @@ impl Peer {
         self.ending.rests = false;
     }
 
-    fn send_marker(&mut self, out: &mut Vec<PeerEffect>) {
+    fn send_marker(&mut self) {
         let number = self.number();
         let seen = vec![(self.me, self.ending.busy)];
         let marker = Marker { leader: self.me, number, seen, again: 0, in_vain: None };
         self.ending.sent = Some(number);
-        out.push(PeerEffect::Wake(PeerTimer::Marker, self.settings.times.round));
-        match self.member.successors().first().copied() {
-            Some(next) => self.send(next, PeerMessage::Marker(marker), out),
-            None if self.is_alone() => self.finish_all(vec![self.me], out),
+        self.wake(PeerTimer::Marker, self.settings.times.round);
+        match self.successor() {
+            Some(next) => self.send(next, PeerMessage::Marker(marker)),
+            None if self.is_alone() => self.finish_all(vec![self.me]),
             // It has lost its successors, and will find others.
             None => self.rest(),
         }
     }
 
     /// The marker did not come back: a controller that held it failed, or is busy.
-    pub(super) fn marker_overdue(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn marker_overdue(&mut self) {
         if self.ending.finished || self.ending.sent.is_none() {
             return;
         }
         (self.ending.sent, self.ending.rests) = (None, false);
-        self.check_termination(out);
+        self.check_termination();
         if self.ending.sent.is_none() {
             // Busy now; when it is idle again it sends the next one.
             self.ending.waiting = None;
         }
     }
 
-    pub(super) fn on_marker(&mut self, from: Key, marker: Marker, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_marker(&mut self, from: Key, marker: Marker) {
         if self.ending.finished {
             // The leader has not learned of the end.
-            self.send(marker.leader, PeerMessage::Finish(self.me), out);
+            self.send(marker.leader, PeerMessage::Finish(self.me));
             return;
         }
         if marker.leader == self.me && self.ending.sent != Some(marker.number) {
@@ -127,7 +126,7 @@ impl Peer {
         self.ending.waiting = Some((from, marker));
     }
 
-    fn pass_marker(&mut self, from: Key, mut marker: Marker, out: &mut Vec<PeerEffect>) {
+    fn pass_marker(&mut self, from: Key, mut marker: Marker) {
         let here = (self.me, self.ending.busy);
         // Otherwise a controller between the two was not visited, or the range between has no
         // owner.
@@ -138,24 +137,24 @@ impl Peer {
             if in_vain == Some(InVain::NotWhole) {
                 return self.rest();
             } else if same && marker.again == marker.seen.len() {
-                return self.finish_all(marker.seen.into_iter().map(|(key, _)| key).collect(), out);
+                return self.finish_all(marker.seen.into_iter().map(|(key, _)| key).collect());
             } else if !same || marker.again > 0 {
-                return self.send_marker(out);
+                return self.send_marker();
             }
             // The first round is over. The second one compares.
             marker.again = 1;
         } else if !complete {
-            return self.give_back(marker, InVain::NotWhole, out);
+            return self.give_back(marker, InVain::NotWhole);
         } else if marker.again == 0 {
             marker.seen.push(here);
         } else if marker.seen.get(marker.again) == Some(&here) {
             marker.again += 1;
         } else {
-            return self.give_back(marker, InVain::Busy, out);
+            return self.give_back(marker, InVain::Busy);
         }
-        match self.member.successors().first().copied() {
-            Some(next) => self.send(next, PeerMessage::Marker(marker), out),
-            None => self.give_back(marker, InVain::NotWhole, out),
+        match self.successor() {
+            Some(next) => self.send(next, PeerMessage::Marker(marker)),
+            None => self.give_back(marker, InVain::NotWhole),
         }
     }
 
@@ -165,9 +164,9 @@ impl Peer {
     }
 
     /// Returns a marker that failed to its leader, which need not wait for the timeout.
-    fn give_back(&mut self, marker: Marker, why: InVain, out: &mut Vec<PeerEffect>) {
+    fn give_back(&mut self, marker: Marker, why: InVain) {
         let marker = Marker { in_vain: Some(why), ..marker };
-        self.send(marker.leader, PeerMessage::Marker(marker), out);
+        self.send(marker.leader, PeerMessage::Marker(marker));
     }
 
     /// The controllers of the ring at the end, if this controller detected it. Together they know
@@ -176,22 +175,22 @@ impl Peer {
         &self.ending.members
     }
 
-    fn finish_all(&mut self, members: Vec<Key>, out: &mut Vec<PeerEffect>) {
+    fn finish_all(&mut self, members: Vec<Key>) {
         self.ending.members = members;
-        self.on_finish(self.me, out);
+        self.on_finish(self.me);
     }
 
     /// Ends the crawl here and tells the successor.
-    pub(super) fn on_finish(&mut self, leader: Key, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_finish(&mut self, leader: Key) {
         if std::mem::replace(&mut self.ending.finished, true) {
             return;
         }
-        out.push(PeerEffect::Finished);
+        self.out.push(PeerEffect::Finished);
         for crawler in std::mem::take(&mut self.parked).into_keys() {
-            out.push(PeerEffect::Tell(crawler, ToCrawler::Finished));
+            self.out.push(PeerEffect::Tell(crawler, ToCrawler::Finished));
         }
-        if let Some(next) = self.member.successors().first().copied() {
-            self.send(next, PeerMessage::Finish(leader), out);
+        if let Some(next) = self.successor() {
+            self.send(next, PeerMessage::Finish(leader));
         }
     }
 }
@@ -204,8 +203,8 @@ impl std::fmt::Display for Peer {
             "{:02x}: owns {} states, free {}, leases {}, parked {}, {}, {}, marker here {}, sent {}, \
              busy {}, after {:?}, predecessor {:?}, successors {:?}",
             self.me.0 >> 120,
-            self.known.ownership().own_states(),
-            self.known.ownership().free(),
+            self.known.ownership.own_states(),
+            self.known.ownership.free(),
             self.leases.len(),
             self.parked.len(),
             if self.is_keeping() { "keeping" } else { "kept" },
@@ -217,10 +216,10 @@ impl std::fmt::Display for Peer {
             self.member.predecessor().map(|key| key.0 >> 120),
             self.member.successors().iter().map(|key| key.0 >> 120).collect::<Vec<_>>(),
         )?;
-        let open = self.known.ownership().own().filter(|&(_, state)| self.known.free_in(state) > 0);
+        let open = self.known.ownership.own().filter(|&(_, state)| self.known.free_in(state) > 0);
         open.take(5).try_for_each(|(key, state)| {
-            let known = if self.known.graph().is_full(key) { "known" } else { "awaited" };
-            let steps = self.known.graph().route(state).map(|route| route.len());
+            let known = if self.known.graph.is_full(key) { "known" } else { "awaited" };
+            let steps = self.known.graph.at(state).route.as_ref().map(|route| route.len());
             write!(f, "; {key:?} is {known}, route {steps:?}, free {}", self.known.free_in(state))
         })
     }

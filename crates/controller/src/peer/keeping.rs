@@ -27,9 +27,9 @@ pub(super) struct Keeping {
     delay: u64,
     least_delay: u64,
     /// Members that failed.
-    gone: u64,
+    pub(super) gone: u64,
     /// States that were taken over from other controllers: they have no replicas yet.
-    taken_over: Vec<StateKey>,
+    pub(super) taken_over: Vec<StateKey>,
     /// Facts for the next periodic copy.
     gathered: Vec<Fact>,
     copying: bool,
@@ -75,11 +75,6 @@ fn best_period(delay: u64, failure_rate: f64) -> u64 {
 }
 
 impl Peer {
-    /// A member has failed.
-    pub(super) fn note_failure(&mut self) {
-        self.keeping.gone += 1;
-    }
-
     /// The controllers that should hold replicas.
     pub(super) fn backups(&self) -> Vec<Key> {
         let many = match self.settings.recovery {
@@ -97,23 +92,23 @@ impl Peer {
     }
 
     /// Keeps facts here and on the replicas, then goes on.
-    pub(super) fn keep(&mut self, facts: Vec<Fact>, then: Then, out: &mut Vec<PeerEffect>) {
-        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+    pub(super) fn keep(&mut self, facts: Vec<Fact>, then: Then) {
+        self.out.extend(facts.iter().cloned().map(PeerEffect::Keep));
         let at_once = match self.settings.recovery {
             Recovery::Redundancy => true,
             Recovery::Adaptive => !self.is_overloaded(),
             Recovery::Retry | Recovery::Combined { .. } => false,
         };
         if self.keeping.copies_on.is_empty() {
-            self.then(then, out);
+            self.then(then);
         } else if at_once {
-            self.copy(&facts, Some(then), out);
+            self.copy(&facts, Some(then));
         } else {
             self.keeping.gathered.extend(facts);
             if !std::mem::replace(&mut self.keeping.copying, true) {
-                out.push(PeerEffect::Wake(PeerTimer::Copies, self.copy_period()));
+                self.wake(PeerTimer::Copies, self.copy_period());
             }
-            self.then(then, out);
+            self.then(then);
         }
     }
 
@@ -148,25 +143,19 @@ impl Peer {
     }
 
     /// Copies the gathered facts.
-    pub(super) fn copy_now(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn copy_now(&mut self) {
         self.keeping.copying = false;
         let facts = std::mem::take(&mut self.keeping.gathered);
         if !facts.is_empty() {
-            self.copy(&facts, None, out);
+            self.copy(&facts, None);
         }
     }
 
-    pub(super) fn copy(&mut self, facts: &[Fact], then: Option<Then>, out: &mut Vec<PeerEffect>) {
-        let mut numbers = BTreeSet::new();
-        for to in self.keeping.copies_on.clone() {
-            numbers.insert(self.owe(
-                To::Member(to),
-                |number| PeerMessage::Replicate(number, facts.to_vec()),
-                out,
-            ));
-        }
+    pub(super) fn copy(&mut self, facts: &[Fact], then: Option<Then>) {
+        let holders = self.keeping.copies_on.clone().into_iter();
+        let numbers: BTreeSet<u64> = holders.map(|to| self.owe_copy(to, facts.to_vec())).collect();
         match then {
-            Some(then) if numbers.is_empty() => self.then(then, out),
+            Some(then) if numbers.is_empty() => self.then(then),
             Some(then) => {
                 let number = self.number();
                 self.keeping.waiting.insert(number, (numbers, then));
@@ -175,19 +164,14 @@ impl Peer {
         }
     }
 
-    /// A state of another controller has become own.
-    pub(super) fn came_to_own(&mut self, key: StateKey) {
-        self.keeping.taken_over.push(key);
-    }
-
     /// Sends all own facts to new replica holders, and the facts about states that were taken over
     /// to all of them.
-    pub(super) fn look_at_backups(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn look_at_backups(&mut self) {
         let taken_over = std::mem::take(&mut self.keeping.taken_over);
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
-            let states = taken_over.iter().filter_map(|&key| self.known.graph().find(key));
+            let states = taken_over.iter().filter_map(|&key| self.known.graph.find(key));
             let facts: Vec<Fact> = states.flat_map(|state| self.known.facts(state)).collect();
-            self.copy(&facts, None, out);
+            self.copy(&facts, None);
         }
         let wanted = self.backups();
         if wanted == self.keeping.copies_on {
@@ -197,22 +181,22 @@ impl Peer {
         let facts = self.known.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !facts.is_empty() {
-                self.owe(
-                    To::Member(to),
-                    |number| PeerMessage::Replicate(number, facts.clone()),
-                    out,
-                );
+                self.owe_copy(to, facts.clone());
             }
-            self.copy_waiting(to, out);
+            self.copy_waiting(to);
         }
         // Only now: what waits for a failed holder waits for its successor instead.
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
-            self.owe_nothing(gone, |message| matches!(message, PeerMessage::Replicate(..)), out);
+            self.owe_nothing(gone, |message| matches!(message, PeerMessage::Replicate(..)));
         }
     }
 
+    fn owe_copy(&mut self, to: Key, facts: Vec<Fact>) -> u64 {
+        self.owe(To::Member(to), |number| PeerMessage::Replicate(number, facts))
+    }
+
     /// Facts that wait for their replicas are not known yet; they wait for one more replica.
-    fn copy_waiting(&mut self, to: Key, out: &mut Vec<PeerEffect>) {
+    fn copy_waiting(&mut self, to: Key) {
         let copied = |number: &u64| match &self.keeping.owed.get(number)?.message {
             PeerMessage::Replicate(_, facts) => Some(facts.clone()),
             _ => None,
@@ -221,8 +205,7 @@ impl Peer {
         let waiting =
             waiting.filter_map(|(&group, (numbers, _))| Some((group, copied(numbers.first()?)?)));
         for (group, facts) in waiting.collect::<Vec<_>>() {
-            let number =
-                self.owe(To::Member(to), |number| PeerMessage::Replicate(number, facts), out);
+            let number = self.owe_copy(to, facts);
             if let Some((numbers, _)) = self.keeping.waiting.get_mut(&group) {
                 numbers.insert(number);
             }
@@ -230,103 +213,73 @@ impl Peer {
     }
 
     /// Hands the range after a place over to another controller.
-    pub(super) fn hand_over(
-        &mut self,
-        to: Key,
-        after: Key,
-        given: Handover,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn hand_over(&mut self, to: Key, after: Key, given: Handover) {
         let Handover { settled, facts, awaited, links } = given;
-        let plain = self.known.graph().plain().iter().copied().collect();
+        let plain = self.known.graph.plain().iter().copied().collect();
         let message = |number| PeerMessage::HandOff { number, after, settled, facts, links, plain };
-        self.owe(To::Member(to), message, out);
-        self.owe_existences(awaited, out);
+        self.owe(To::Member(to), message);
+        self.announce(awaited);
     }
 
     /// Hands everything over to another controller, then leaves.
-    pub(super) fn bequeath(&mut self, heir: Key, given: Handover, out: &mut Vec<PeerEffect>) {
+    pub(super) fn bequeath(&mut self, heir: Key, given: Handover) {
         let Handover { facts, awaited, links, .. } = given;
-        let plain = self.known.graph().plain().iter().copied().collect();
+        let plain = self.known.graph.plain().iter().copied().collect();
         let message = |number| PeerMessage::Bequest { number, facts, links, plain };
-        let number = self.owe(To::Member(heir), message, out);
+        let number = self.owe(To::Member(heir), message);
         let group = self.number();
         self.keeping.waiting.insert(group, (BTreeSet::from([number]), Then::Leave));
-        self.owe_existences(awaited, out);
-    }
-
-    fn owe_existences(&mut self, awaited: Vec<(StateKey, Route)>, out: &mut Vec<PeerEffect>) {
-        for (key, route) in awaited {
-            self.owe_existence(key, route, out);
-        }
+        self.announce(awaited);
     }
 
     /// Tells the owner of a state that the state exists.
-    pub(super) fn owe_existence(
-        &mut self,
-        state: StateKey,
-        route: Route,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn owe_existence(&mut self, state: StateKey, route: Route) {
         let asker = self.me;
-        self.owe_owner(
-            state,
-            |number| PeerMessage::Exists { number, asker, state, route, facts: Vec::new() },
-            out,
-        );
+        let facts = Vec::new();
+        self.owe_owner(state, |number| PeerMessage::Exists { number, asker, state, route, facts });
     }
 
     /// Passes on the facts about a state to its owner.
-    pub(super) fn pass_on(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
+    pub(super) fn pass_on(&mut self, facts: &[Fact]) {
         let Some(state) = facts.first().and_then(Fact::state) else { return };
         let (asker, facts) = (self.me, facts.to_vec());
         let route = route_of(&facts);
         let message = |number| PeerMessage::Exists { number, asker, state, route, facts };
-        self.owe_owner(state, message, out);
+        self.owe_owner(state, message);
     }
 
     /// Sends a message to the owner of a state until it is acknowledged.
-    pub(super) fn owe_owner(
-        &mut self,
-        state: StateKey,
-        message: impl FnOnce(u64) -> PeerMessage,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        self.owe(To::Owner(state), message, out);
+    pub(super) fn owe_owner(&mut self, state: StateKey, message: impl FnOnce(u64) -> PeerMessage) {
+        self.owe(To::Owner(state), message);
     }
 
     /// Sends a message until it is acknowledged.
-    fn owe(
-        &mut self,
-        to: To,
-        message: impl FnOnce(u64) -> PeerMessage,
-        out: &mut Vec<PeerEffect>,
-    ) -> u64 {
+    fn owe(&mut self, to: To, message: impl FnOnce(u64) -> PeerMessage) -> u64 {
         let number = self.number();
         self.keeping.owed.insert(number, Owed { to, message: message(number), since: self.now });
-        self.resend(number, out);
+        self.resend(number);
         number
     }
 
-    pub(super) fn resend(&mut self, number: u64, out: &mut Vec<PeerEffect>) {
+    pub(super) fn resend(&mut self, number: u64) {
         let Some(Owed { to, message, since }) = self.keeping.owed.get(&number).cloned() else {
             return;
         };
         let is_claim = matches!(message, PeerMessage::Claim { .. });
         match to {
-            To::Member(to) => self.send(to, message, out),
-            To::Owner(state) => self.send_to_owner(state, None, message, out),
+            To::Member(to) => self.send(to, message),
+            To::Owner(state) => self.send_to_owner(state, None, message),
         }
         // Back off: more messages do not help a slow receiver.
         let resend = self.settings.times.resend;
         let wait = resend.max(self.now - since);
         // A claim may wait for long, and its home may fail meanwhile.
         let wait = if is_claim { wait.min(LONGEST_CLAIM * resend) } else { wait };
-        out.push(PeerEffect::Wake(PeerTimer::Resend(number), wait));
+        self.wake(PeerTimer::Resend(number), wait);
     }
 
     /// A message was acknowledged, or its receiver has failed. Says whether it was awaited.
-    pub(super) fn taken(&mut self, number: u64, out: &mut Vec<PeerEffect>) -> bool {
+    pub(super) fn taken(&mut self, number: u64) -> bool {
         let Some(owed) = self.keeping.owed.remove(&number) else { return false };
         if let PeerMessage::Replicate(..) = owed.message {
             self.measure_delay(self.now - owed.since);
@@ -339,33 +292,31 @@ impl Peer {
         }
         for group in complete {
             if let Some((_, then)) = self.keeping.waiting.remove(&group) {
-                self.then(then, out);
+                self.then(then);
             }
         }
         true
     }
 
-    fn then(&mut self, then: Then, out: &mut Vec<PeerEffect>) {
+    fn then(&mut self, then: Then) {
         match then {
-            Then::Acknowledge(done) => self.acknowledge(done, out),
-            Then::Executed(done) => self.on_durable(done, out),
+            Then::Acknowledge(done) => self.acknowledge(done),
+            Then::Executed(done) => self.on_durable(done),
             Then::GivenUp(state, action, reason) => {
-                if let Some(slot) = self.known.graph().slot(state, action) {
+                if let Some(slot) = self.known.graph.slot(state, action) {
                     self.known.close(slot, reason);
-                    if self.known.graph().links(slot.state).contains(&action) {
-                        self.gave_up_link(state, action, out);
+                    if self.known.graph.at(slot.state).links.contains(&action) {
+                        self.gave_up_link(state, action);
                     }
                 }
             }
-            Then::Confirm(member, number) => {
-                self.send(member, PeerMessage::Acknowledge(number), out);
-            }
-            Then::Leave => self.depart(out),
+            Then::Confirm(member, number) => self.send(member, PeerMessage::Acknowledge(number)),
+            Then::Leave => self.depart(),
         }
     }
 
     /// Sends the hand-over of a leaving controller to its new successor.
-    pub(super) fn change_heir(&mut self, heir: Key, out: &mut Vec<PeerEffect>) {
+    pub(super) fn change_heir(&mut self, heir: Key) {
         let waiting = self.keeping.waiting.values().find(|(_, then)| *then == Then::Leave);
         let number = waiting.and_then(|(numbers, _)| numbers.first().copied());
         if let Some(number) = number
@@ -373,25 +324,17 @@ impl Peer {
             && owed.to != To::Member(heir)
         {
             owed.to = To::Member(heir);
-            self.resend(number, out);
+            self.resend(number);
         }
     }
 
     /// Some messages to a member need no acknowledgement any more.
-    pub(super) fn owe_nothing(
-        &mut self,
-        gone: Key,
-        what: impl Fn(&PeerMessage) -> bool,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        let owed = self
-            .keeping
-            .owed
-            .iter()
-            .filter(|(_, owed)| owed.to == To::Member(gone) && what(&owed.message));
+    pub(super) fn owe_nothing(&mut self, gone: Key, what: impl Fn(&PeerMessage) -> bool) {
+        let is_meant = |owed: &Owed| owed.to == To::Member(gone) && what(&owed.message);
+        let owed = self.keeping.owed.iter().filter(|(_, owed)| is_meant(owed));
         let numbers: Vec<u64> = owed.map(|(&number, _)| number).collect();
         for number in numbers {
-            self.taken(number, out);
+            self.taken(number);
         }
     }
 }

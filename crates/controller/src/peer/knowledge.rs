@@ -10,15 +10,14 @@
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::job::PlannedJob;
-use argiope_explore::strategy::{NamedStrategy, StrategySettings};
+use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
 use super::known_graph::KnownGraph;
 use super::message::RouteHint;
-use super::ownership::Ownership;
+use super::ownership::{CandidateCounts, Ownership};
 use crate::job::{Route, Transition};
-use crate::journal::ContentId;
-use crate::outcome::{JobFailure, Note};
+use crate::outcome::JobFailure;
 
 mod links;
 
@@ -36,7 +35,7 @@ impl std::hash::Hash for PeerKnowledge {
         if self.graph.initial().is_none() {
             return;
         }
-        self.ownership.unreconciled().hash(hasher);
+        self.ownership.unreconciled.hash(hasher);
         let graph = self.graph.slots();
         let mut states: Vec<(StateKey, StateIndex)> = self.graph.all().collect();
         states.sort_unstable();
@@ -77,21 +76,17 @@ impl PeerKnowledge {
         &self.ownership
     }
 
-    /// Takes in the name of the initial state.
-    pub fn begin(&mut self, initial: StateKey) {
-        self.graph.begin(initial);
+    /// Runs a change of a state and keeps the counts of own candidates right.
+    pub(super) fn counted(&mut self, state: StateIndex, change: impl FnOnce(&mut Self)) {
+        let before = self.counts(state);
+        change(self);
+        self.ownership.recount(state, before, self.counts(state));
     }
 
-    /// Runs a change of a state and keeps the counts of own candidates right.
-    pub(super) fn counted<T>(
-        &mut self,
-        state: StateIndex,
-        change: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let before = self.ownership.counted(&self.graph, state);
-        let result = change(self);
-        self.ownership.recount(&self.graph, state, before);
-        result
+    fn counts(&self, state: StateIndex) -> CandidateCounts {
+        let free = self.free_in(state);
+        let route = self.graph.at(state).route.as_ref().filter(|_| free > 0);
+        (free, route.map(|route| (route.len(), self.graph.key(state))))
     }
 
     /// Holds back candidates that this controller must not assign: those of other owners, and those
@@ -108,7 +103,7 @@ impl PeerKnowledge {
     /// Blocks assignments in a range of keys (after the first, up to the second) until it is
     /// reconciled. `None` lifts the block.
     pub fn set_unreconciled(&mut self, places: Option<(Key, Key)>) {
-        self.ownership.set_unreconciled(places);
+        self.ownership.unreconciled = places;
         let own: Vec<StateIndex> = self.ownership.own().map(|(_, state)| state).collect();
         for state in own {
             self.counted(state, |known| {
@@ -118,15 +113,10 @@ impl PeerKnowledge {
         }
     }
 
-    /// Whether another controller may know of more that was done in a state.
-    pub fn is_unreconciled(&self, state: StateIndex) -> bool {
-        self.ownership.is_unreconciled(self.graph.key(state))
-    }
-
     /// Own states of which neither the actions nor a route are known.
     pub fn awaited_without_route(&self) -> Vec<StateIndex> {
-        let awaited = self.ownership.awaited();
-        awaited.filter(|&state| self.graph.route(state).is_none()).collect()
+        let awaited = self.ownership.awaited.iter().copied();
+        awaited.filter(|&state| self.graph.at(state).route.is_none()).collect()
     }
 
     /// Takes in that a state is, or is not, this controller's.
@@ -150,38 +140,12 @@ impl PeerKnowledge {
         state
     }
 
-    /// Takes in another destination of an action.
-    pub fn learn_stray(&mut self, step: Transition) {
-        self.graph.learn_stray(step);
-    }
-
-    /// Takes in what happened while an action was executed.
-    pub fn learn_notes(&mut self, from: StateKey, action: ActionSignature, notes: &[Note]) {
-        self.graph.learn_notes(from, action, notes);
-    }
-
-    /// Takes in the owner of a state.
-    pub fn learn_owner(&mut self, state: StateIndex, owner: Key) {
-        self.graph.learn_owner(state, owner);
-    }
-
-    /// Forgets the owner of states, because it is gone.
-    pub fn forget_owner(&mut self, gone: Key) {
-        self.graph.forget_owner(gone);
-    }
-
-    /// Takes in a state's page; the first one counts.
-    pub fn learn_content(&mut self, state: StateIndex, content: Option<ContentId>) {
-        self.graph.learn_content(state, content);
-    }
-
-    /// Takes in a route to a state, if it is shorter than the known one. Says whether it was.
-    pub fn learn_route(&mut self, state: StateIndex, route: &Route) -> bool {
-        if self.graph.route(state).is_some_and(|known| known.len() <= route.len()) {
-            return false;
+    /// Takes in a route to a state, if it is shorter than the known one.
+    pub fn learn_route(&mut self, state: StateIndex, route: &Route) {
+        let known = &self.graph.at(state).route;
+        if known.as_ref().is_none_or(|known| known.len() > route.len()) {
+            self.counted(state, |known| known.graph.at_mut(state).route = Some(route.clone()));
         }
-        self.counted(state, |known| known.graph.at_mut(state).route = Some(route.clone()));
-        true
     }
 
     /// Takes in what a state offers, if that is not known. Says whether it was new.
@@ -192,7 +156,7 @@ impl PeerKnowledge {
         }
         self.counted(state, |known| {
             known.graph.fill(state);
-            known.ownership.no_longer_awaited(state);
+            known.ownership.awaited.remove(&state);
             known.refresh_hold(state);
             known.graph.add_actions(state, actions);
             known.set_links_aside(state);
@@ -224,6 +188,13 @@ impl PeerKnowledge {
         }
     }
 
+    /// Records several such transitions.
+    pub fn hear_all<'a>(&mut self, steps: impl IntoIterator<Item = &'a Transition>) {
+        for &step in steps {
+            self.hear(step);
+        }
+    }
+
     /// Records a hint that another controller piggybacked.
     pub fn learn_hint(&mut self, hint: &RouteHint) {
         match hint {
@@ -237,7 +208,12 @@ impl PeerKnowledge {
                         self.hear(Transition { from: *key, action, to });
                     }
                 }
-                self.learn_drained(*key);
+                // The state has nothing to assign: there is no use in asking about it.
+                if let Some(ask) = self.foreign_ask(*key)
+                    && self.graph.slots().is_free(ask)
+                {
+                    self.graph.explorer().claim(ask);
+                }
             }
             RouteHint::Open(key) => {
                 if let Some(ask) = self.foreign_ask(*key)
@@ -249,24 +225,16 @@ impl PeerKnowledge {
         }
     }
 
-    /// Another controller's state has nothing to assign: there is no use in asking about it.
-    fn learn_drained(&mut self, key: StateKey) {
-        if let Some(ask) = self.foreign_ask(key)
-            && self.graph.slots().is_free(ask)
-        {
-            self.graph.explorer().claim(ask);
-        }
-    }
-
+    /// The candidate to ask about another controller's state.
     fn foreign_ask(&self, key: StateKey) -> Option<Slot> {
         let state = self.graph.find(key)?;
         let known = self.graph.at(state);
         if self.ownership.is_own(state) || known.full { None } else { known.ask }
     }
 
-    /// The job that the strategy chooses for a crawler in a state.
-    pub fn choose(&mut self, at: StateKey) -> Option<PlannedJob> {
-        let at = self.graph.find_or_add(at);
+    /// The job that the strategy chooses for a crawler in a state, or else after a reset.
+    pub fn choose(&mut self, at: Option<StateKey>) -> Option<PlannedJob> {
+        let at = at.map_or(INITIAL, |at| self.graph.find_or_add(at));
         self.graph.explorer().choose(at)
     }
 
@@ -277,29 +245,21 @@ impl PeerKnowledge {
 
     /// How many free candidates an own state has.
     pub fn free_in(&self, state: StateIndex) -> usize {
-        self.ownership.free_in(&self.graph, state)
+        if self.ownership.is_own(state) {
+            self.graph.slots().unexplored_in(state) as usize
+        } else {
+            0
+        }
     }
 
     /// The own state with a free candidate that is nearest after a reset.
     pub fn nearest_by_route(&self) -> Option<StateIndex> {
-        self.ownership.nearest_by_route().and_then(|key| self.graph.find(key))
-    }
-
-    /// Own states that became exhausted, or got candidates again, since the last call.
-    pub fn take_turned(&mut self) -> std::collections::BTreeSet<StateIndex> {
-        self.ownership.take_turned()
+        self.ownership.by_route.first().and_then(|&(_, key)| self.graph.find(key))
     }
 
     /// Claims a free candidate.
     pub fn claim(&mut self, slot: Slot) {
         self.counted(slot.state, |known| known.graph.explorer().claim(slot));
-    }
-
-    /// Claims a candidate, if it is free.
-    pub fn claim_if_free(&mut self, slot: Slot) {
-        if self.graph.slots().is_free(slot) {
-            self.claim(slot);
-        }
     }
 
     /// A claimed candidate was not executed.

@@ -5,7 +5,7 @@
 //! controller's state is to send the crawler's request to its owner. To ask about an own state,
 //! which was lost and collected again, is to send a crawler there to look.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use argiope_explore::chance::Chance;
@@ -18,6 +18,7 @@ use argiope_ring::Key;
 use crate::job::{Route, Transition};
 use crate::journal::ContentId;
 use crate::outcome::{JobFailure, Note};
+use crate::route::{Hop, WalkTree};
 
 /// The action that stands for all actions of a state that are not known. No real action has this
 /// name: signatures are hashes, and a page that hits upon it only loses this one action.
@@ -112,6 +113,11 @@ impl KnownGraph {
         &mut self.states[state.at()]
     }
 
+    /// What is known of the state with this name, if it was heard of.
+    pub(super) fn get(&self, key: StateKey) -> Option<&KnownState> {
+        self.find(key).map(|state| self.at(state))
+    }
+
     /// The state with this name, if it was heard of.
     pub fn find(&self, key: StateKey) -> Option<StateIndex> {
         self.explorer.as_ref()?.graph().find(key)
@@ -173,18 +179,13 @@ impl KnownGraph {
 
     /// Whether a state's actions are known here.
     pub fn is_full(&self, key: StateKey) -> bool {
-        self.find(key).is_some_and(|state| self.at(state).full)
+        self.get(key).is_some_and(|known| known.full)
     }
 
     /// The slot of an action in a state, if it is known.
     pub fn slot(&self, state: StateKey, action: ActionSignature) -> Option<Slot> {
         let graph = self.explorer.as_ref()?.graph();
         graph.slot_of(graph.find(state)?, graph.action_named(action)?)
-    }
-
-    /// Where an action leads, if that is known.
-    pub fn target(&self, slot: Slot) -> Option<StateKey> {
-        self.slots().target(slot).map(|to| self.key(to))
     }
 
     /// Whether an action was neither executed nor given up.
@@ -199,10 +200,7 @@ impl KnownGraph {
 
     /// A slot in names.
     pub fn step(&self, slot: Slot) -> Transition {
-        let graph = self.slots();
-        let from = graph.key(slot.state);
-        let to = graph.target(slot).map_or(from, |to| graph.key(to));
-        Transition { from, action: graph.signature(graph.action_of(slot)), to }
+        Transition::of(self.slots(), slot)
     }
 
     /// Where the executed actions of a state lead; those that were given up are left out.
@@ -218,8 +216,9 @@ impl KnownGraph {
     }
 
     /// Where an executed action of a state leads.
-    pub fn lead(&self, state: StateIndex, action: ActionSignature) -> Option<StateKey> {
-        self.leads(state).find(|&(executed, _)| executed == action).map(|(_, to)| to)
+    pub fn lead(&self, state: StateKey, action: ActionSignature) -> Option<StateKey> {
+        let mut leads = self.leads(self.find(state)?);
+        leads.find(|&(executed, _)| executed == action).map(|(_, to)| to)
     }
 
     /// All states that were heard of.
@@ -232,53 +231,26 @@ impl KnownGraph {
         self.all().filter(|&(_, state)| self.at(state).full)
     }
 
-    /// The shortest known ways from the initial state: the transition that enters each state.
-    pub fn ways(&self) -> Vec<Option<Slot>> {
-        let mut entered_by = vec![None; self.states.len()];
-        let mut queue = VecDeque::from([INITIAL]);
-        while let Some(state) = queue.pop_front() {
-            for slot in self.slots().slots(state) {
-                if let Some(to) = self.slots().target(slot)
-                    && to != INITIAL
-                    && entered_by[to.at()].is_none()
-                {
-                    entered_by[to.at()] = Some(slot);
-                    queue.push_back(to);
-                }
-            }
-        }
-        entered_by
+    /// The shortest known ways from the initial state.
+    pub fn ways(&self) -> Option<WalkTree> {
+        let graph = self.explorer.as_ref()?.graph();
+        let mut ways = WalkTree::new(graph, INITIAL);
+        let hop = |slot| Some(Hop { slot, to: graph.target(slot)? });
+        ways.grow(|state| graph.slots(state).filter_map(hop), |_| false);
+        Some(ways)
     }
 
     /// The route to a state, or else a route over known ways.
-    pub fn route_by(&self, state: StateIndex, ways: &[Option<Slot>]) -> Option<Route> {
-        if let Some(route) = self.route(state) {
-            return Some(route.clone());
-        }
-        let mut steps = Vec::new();
-        let mut at = state;
-        while at != INITIAL {
-            let slot = ways[at.at()]?;
-            steps.push(self.step(slot));
-            at = slot.state;
-        }
-        steps.reverse();
-        Some(steps.into())
-    }
-
-    /// The route to a state after a reset.
-    pub fn route(&self, state: StateIndex) -> Option<&Route> {
-        self.at(state).route.as_ref()
-    }
-
-    /// The owner of a state, when it was last heard of.
-    pub fn owner(&self, state: StateIndex) -> Option<Key> {
-        self.at(state).owner
+    pub fn route_by(&self, state: StateIndex, ways: &WalkTree) -> Option<Route> {
+        let named = |walk: Vec<Hop>| walk.iter().map(|hop| hop.named(self.slots())).collect();
+        self.at(state).route.clone().or_else(|| ways.walk_to(state).map(named))
     }
 
     /// Takes in the owner of a state.
-    pub(super) fn learn_owner(&mut self, state: StateIndex, owner: Key) {
-        self.at_mut(state).owner = Some(owner);
+    pub(super) fn learn_owner(&mut self, state: StateKey, owner: Key) {
+        if let Some(state) = self.find(state) {
+            self.at_mut(state).owner = Some(owner);
+        }
     }
 
     /// Forgets the owner of states, because it is gone.
@@ -288,20 +260,10 @@ impl KnownGraph {
         }
     }
 
-    /// A state's page.
-    pub fn content(&self, state: StateIndex) -> Option<ContentId> {
-        self.at(state).content
-    }
-
     /// Takes in a state's page; the first one counts.
     pub(super) fn learn_content(&mut self, state: StateIndex, content: Option<ContentId>) {
         let known = self.at_mut(state);
         known.content = known.content.or(content);
-    }
-
-    /// The plain links of a state.
-    pub fn links(&self, state: StateIndex) -> &BTreeSet<ActionSignature> {
-        &self.at(state).links
     }
 
     /// The actions that turned out to be plain links.

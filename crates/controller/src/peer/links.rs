@@ -39,8 +39,7 @@ pub(super) struct LinkRegistry {
 /// A link granted to a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Granted {
-    to: StateKey,
-    route: Route,
+    wish: Wish,
     /// Waiting claims, by claimant and number.
     others: BTreeMap<(Key, u64), Wish>,
 }
@@ -52,8 +51,8 @@ fn home(link: ActionSignature) -> StateKey {
 
 impl Peer {
     /// Handles the plain links that were deferred or that changed.
-    pub(super) fn advance_links(&mut self, out: &mut Vec<PeerEffect>) {
-        for (state, link) in self.known.take_set_aside() {
+    pub(super) fn advance_links(&mut self) {
+        for (state, link) in std::mem::take(&mut self.known.ownership.newly_aside) {
             self.links.waiting.entry(link).or_default().insert(state);
             self.links.changed.insert(link);
         }
@@ -62,30 +61,29 @@ impl Peer {
             self.links.changed.extend(self.links.waiting.keys());
         }
         while let Some(link) = self.links.changed.pop_first() {
-            self.pursue(link, out);
+            self.pursue(link);
         }
     }
 
     /// Reports granted links of own states whose outcome arrived by another message.
-    pub(super) fn report_granted_links(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn report_granted_links(&mut self) {
         let settled = |(&link, &state): (&ActionSignature, &StateKey)| {
-            let slot = self.known.graph().slot(state, link)?;
-            (self.owns(state) && !self.known.graph().is_open(slot)).then_some((link, state))
+            let slot = self.known.graph.slot(state, link)?;
+            (self.owns(state) && !self.known.graph.is_open(slot)).then_some((link, state))
         };
         let settled: Vec<_> = self.links.given.iter().filter_map(settled).collect();
         for (link, state) in settled {
-            self.became_of(link, state, out);
+            self.became_of(link, state);
         }
     }
 
     /// Reports the outcome of a link of an own state that is no candidate any more.
-    fn became_of(&mut self, link: ActionSignature, state: StateKey, out: &mut Vec<PeerEffect>) {
-        match self.known.graph().find(state).and_then(|state| self.known.graph().lead(state, link))
-        {
+    fn became_of(&mut self, link: ActionSignature, state: StateKey) {
+        match self.known.graph.lead(state, link) {
             Some(to) => {
-                self.followed_here(Transition { from: state, action: link, to }, false, out);
+                self.followed_here(Transition { from: state, action: link, to }, false);
             }
-            None => self.gave_up_link(state, link, out),
+            None => self.gave_up_link(state, link),
         }
     }
 
@@ -95,7 +93,7 @@ impl Peer {
     }
 
     /// Advances a link that own states wait for: skips it, follows it, or claims it.
-    fn pursue(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
+    fn pursue(&mut self, link: ActionSignature) {
         let Some(mut states) = self.links.waiting.remove(&link) else { return };
         states.retain(|&state| self.owns(state) && self.known.is_aside(state, link));
         if let Some(followed) = self.links.followed.get(&link) {
@@ -122,56 +120,46 @@ impl Peer {
         if !self.links.given.contains_key(&link) && self.links.asked.insert(link) {
             let wish = Wish { link, state: first, route: self.route_to(first) };
             let asker = self.me;
-            self.owe_owner(home(link), |number| PeerMessage::Claim { number, asker, wish }, out);
+            self.owe_owner(home(link), |number| PeerMessage::Claim { number, asker, wish });
         }
     }
 
     fn route_to(&self, key: StateKey) -> Route {
-        self.known
-            .graph()
-            .find(key)
-            .and_then(|state| self.known.graph().route(state).cloned())
-            .unwrap_or_default()
+        self.known.graph.get(key).and_then(|known| known.route.clone()).unwrap_or_default()
     }
 
     /// A controller claims a link for a state. A home that is not settled does not answer: the
     /// claimant retries.
-    pub(super) fn on_claim(
-        &mut self,
-        number: u64,
-        asker: Key,
-        wish: Wish,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_claim(&mut self, number: u64, asker: Key, wish: Wish) {
         if self.is_unsettled() {
             return;
         }
         let (link, state) = (wish.link, wish.state);
         if let Some(followed) = self.links.followed.get(&link).cloned() {
-            self.answer_claim(asker, number, &wish, Some(followed), out);
+            self.answer_claim(asker, number, &wish, Some(followed));
             return;
         }
-        let fresh = Granted { to: state, route: wish.route.clone(), others: BTreeMap::new() };
-        let granted = self.links.granted.entry(link).or_insert(fresh);
-        if granted.to == state {
-            self.answer_claim(asker, number, &wish, None, out);
+        let fresh = || Granted { wish: wish.clone(), others: BTreeMap::new() };
+        let granted = self.links.granted.entry(link).or_insert_with(fresh);
+        if granted.wish.state == state {
+            self.answer_claim(asker, number, &wish, None);
             return;
         }
         if granted.others.insert((asker, number), wish).is_some() {
             // The claim was repeated: the state with the grant, or its outcome, may have been lost.
-            let due = Wish { link, state: granted.to, route: granted.route.clone() };
-            self.send_to_owner(due.state, None, PeerMessage::Due(due), out);
+            let due = granted.wish.clone();
+            self.send_to_owner(due.state, None, PeerMessage::Due(due));
         }
     }
 
     /// A home asks for the outcome of a link granted to an own state.
-    pub(super) fn on_due(&mut self, due: &Wish, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_due(&mut self, due: &Wish) {
         let &Wish { link, state, ref route } = due;
         if self.is_unsettled() {
             return;
         }
-        if !self.known.graph().is_full(state)
-            && (!route.is_empty() || self.known.graph().initial() == Some(state))
+        if !self.known.graph.is_full(state)
+            && (!route.is_empty() || self.known.graph.initial() == Some(state))
         {
             self.on_exists(state, route);
             return;
@@ -180,35 +168,25 @@ impl Peer {
             // The grant is older than the ownership, or another state claimed the link since.
             self.links.given.insert(link, state);
             self.known.take_up(state, link);
-        } else if self
-            .known
-            .graph()
-            .slot(state, link)
-            .is_none_or(|slot| !self.known.graph().is_open(slot))
-        {
-            self.became_of(link, state, out);
+            return;
+        }
+        let slot = self.known.graph.slot(state, link);
+        if slot.is_none_or(|slot| !self.known.graph.is_open(slot)) {
+            self.became_of(link, state);
         }
     }
 
-    fn answer_claim(
-        &mut self,
-        asker: Key,
-        number: u64,
-        wish: &Wish,
-        followed: Option<Followed>,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    fn answer_claim(&mut self, asker: Key, number: u64, wish: &Wish, followed: Option<Followed>) {
         let &Wish { link, state, .. } = wish;
-        self.send(asker, PeerMessage::Claimed { number, link, state, followed }, out);
+        self.send(asker, PeerMessage::Claimed { number, link, state, followed });
     }
 
     /// As home: grants a link to the next claimant, since the present one cannot follow it.
-    fn grant_to_next(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) {
+    fn grant_to_next(&mut self, link: ActionSignature) {
         let Some(Granted { mut others, .. }) = self.links.granted.remove(&link) else { return };
         if let Some(((asker, number), wish)) = others.pop_first() {
-            let granted = Granted { to: wish.state, route: wish.route.clone(), others };
-            self.links.granted.insert(link, granted);
-            self.answer_claim(asker, number, &wish, None, out);
+            self.links.granted.insert(link, Granted { wish: wish.clone(), others });
+            self.answer_claim(asker, number, &wish, None);
         }
     }
 
@@ -218,12 +196,11 @@ impl Peer {
         link: ActionSignature,
         state: StateKey,
         followed: Option<Followed>,
-        out: &mut Vec<PeerEffect>,
     ) {
         self.links.asked.remove(&link);
         self.links.changed.insert(link);
         if let Some(followed) = followed {
-            self.learn_followed(&followed, out);
+            self.learn_followed(&followed);
         } else if self.owns(state) && self.known.is_aside(state, link) {
             self.links.given.insert(link, state);
             self.known.take_up(state, link);
@@ -232,147 +209,117 @@ impl Peer {
 
     /// A plain link was followed from an own state. `turned_out`: the page did not show it as a
     /// link.
-    pub(super) fn followed_here(
-        &mut self,
-        step: Transition,
-        turned_out: bool,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn followed_here(&mut self, step: Transition, turned_out: bool) {
         let link = step.action;
-        let route =
-            self.known.graph().find(step.from).and_then(|state| self.route_over(state, step));
-        let followed =
-            Followed { link, from: step.from, to: step.to, route: route.unwrap_or_default() };
-        self.learn_followed(&followed, out);
+        let followed = self.followed_by(step);
+        self.learn_followed(&followed);
         if turned_out {
-            self.learn_plain(link, out);
-            self.pass_plain(followed.clone(), self.me, out);
+            self.learn_plain(link);
+            self.pass_plain(followed.clone(), self.me);
         }
         let asker = self.me;
-        self.owe_owner(home(link), |number| PeerMessage::Followed { number, asker, followed }, out);
+        self.owe_owner(home(link), |number| PeerMessage::Followed { number, asker, followed });
+    }
+
+    fn followed_by(&self, step: Transition) -> Followed {
+        let Transition { from, action: link, to } = step;
+        Followed { link, from, to, route: self.route_over(step).unwrap_or_default() }
     }
 
     /// An own state gave a link up: another state may try.
-    pub(super) fn gave_up_link(
-        &mut self,
-        state: StateKey,
-        link: ActionSignature,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn gave_up_link(&mut self, state: StateKey, link: ActionSignature) {
         if self.links.given.get(&link) == Some(&state) {
             self.links.given.remove(&link);
             self.links.changed.insert(link);
         }
         let asker = self.me;
-        self.owe_owner(
-            home(link),
-            |number| PeerMessage::NotFollowed { number, asker, link, state },
-            out,
-        );
+        self.owe_owner(home(link), |number| PeerMessage::NotFollowed {
+            number,
+            asker,
+            link,
+            state,
+        });
     }
 
     /// As home: the state with the grant gave the link up.
-    pub(super) fn on_not_followed(
-        &mut self,
-        link: ActionSignature,
-        state: StateKey,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        if self.links.granted.get(&link).is_some_and(|granted| granted.to == state) {
-            self.grant_to_next(link, out);
+    pub(super) fn on_not_followed(&mut self, link: ActionSignature, state: StateKey) {
+        if self.links.granted.get(&link).is_some_and(|granted| granted.wish.state == state) {
+            self.grant_to_next(link);
         }
     }
 
     /// Takes in that a link was followed, and answers the waiting claims.
-    pub(super) fn learn_followed(&mut self, followed: &Followed, out: &mut Vec<PeerEffect>) {
+    pub(super) fn learn_followed(&mut self, followed: &Followed) {
         let link = followed.link;
         if self.links.followed.contains_key(&link) {
             return;
         }
-        self.assure_there(followed.to, &followed.route, out);
+        self.assure_there(followed.to, &followed.route);
         self.links.followed.insert(link, followed.clone());
         self.links.given.remove(&link);
         self.links.changed.insert(link);
         if let Some(granted) = self.links.granted.remove(&link) {
             for ((asker, number), wish) in granted.others {
-                self.answer_claim(asker, number, &wish, Some(followed.clone()), out);
+                self.answer_claim(asker, number, &wish, Some(followed.clone()));
             }
         }
     }
 
     /// Takes in that an action is a plain link wherever it is offered. Returns whether that was
     /// new.
-    pub(super) fn learn_plain(&mut self, link: ActionSignature, out: &mut Vec<PeerEffect>) -> bool {
+    pub(super) fn learn_plain(&mut self, link: ActionSignature) -> bool {
         let new = self.known.learn_plain(link);
         if new {
-            out.push(PeerEffect::Keep(Fact::PlainLink { action: link }));
+            self.out.push(PeerEffect::Keep(Fact::PlainLink { action: link }));
         }
         new
     }
 
     /// Another controller found out that an action is a plain link.
-    pub(super) fn on_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<PeerEffect>) {
-        if starter != self.me && self.learn_plain(followed.link, out) {
-            self.learn_followed(&followed, out);
-            self.pass_plain(followed, starter, out);
+    pub(super) fn on_plain(&mut self, followed: Followed, starter: Key) {
+        if starter != self.me && self.learn_plain(followed.link) {
+            self.learn_followed(&followed);
+            self.pass_plain(followed, starter);
         }
     }
 
-    fn pass_plain(&mut self, followed: Followed, starter: Key, out: &mut Vec<PeerEffect>) {
-        if let Some(next) = self.member.successors().first().copied() {
-            self.send(next, PeerMessage::Plain(followed, starter), out);
+    fn pass_plain(&mut self, followed: Followed, starter: Key) {
+        if let Some(next) = self.successor() {
+            self.send(next, PeerMessage::Plain(followed, starter));
         }
     }
 
     /// The links whose homes lie in a range: those followed, and those granted.
     pub(super) fn links_between(&self, after: Key, until: Key) -> (Vec<Followed>, Vec<Wish>) {
         let between = |link: ActionSignature| place(home(link)).belongs_to(after, until);
-        let mut followed: BTreeMap<_, _> = self
-            .links
-            .followed
-            .iter()
-            .filter(|&(&link, _)| between(link))
-            .map(|(&k, v)| (k, v.clone()))
-            .collect();
-        for (from, state) in self.known.graph().full() {
-            let links = self.known.graph().links(state);
-            let leads = self
-                .known
-                .graph()
-                .leads(state)
-                .filter(|(link, _)| links.contains(link) && between(*link));
-            for (link, to) in leads {
-                let route = self
-                    .route_over(state, Transition { from, action: link, to })
-                    .unwrap_or_default();
-                followed.entry(link).or_insert(Followed { link, from, to, route });
+        let followed = self.links.followed.iter().filter(|&(&link, _)| between(link));
+        let mut followed: BTreeMap<_, _> =
+            followed.map(|(&link, followed)| (link, followed.clone())).collect();
+        for (from, state) in self.known.graph.full() {
+            let links = &self.known.graph.at(state).links;
+            for (link, to) in self.known.graph.leads(state) {
+                if links.contains(&link) && between(link) {
+                    let step = Transition { from, action: link, to };
+                    followed.entry(link).or_insert_with(|| self.followed_by(step));
+                }
             }
         }
         let here = self.links.given.iter().filter(|&(_, &state)| self.owns(state));
         let here = here.map(|(&link, &state)| Wish { link, state, route: self.route_to(state) });
-        let as_home = self.links.granted.iter();
-        let as_home = as_home.map(|(&link, granted)| Wish {
-            link,
-            state: granted.to,
-            route: granted.route.clone(),
-        });
+        let as_home = self.links.granted.values().map(|granted| granted.wish.clone());
         let given = here.chain(as_home).filter(|wish| between(wish.link)).collect();
         (followed.into_values().collect(), given)
     }
 
     /// Takes in what other controllers know of links.
-    pub(super) fn learn_links(
-        &mut self,
-        (followed, given): (Vec<Followed>, Vec<Wish>),
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn learn_links(&mut self, (followed, given): (Vec<Followed>, Vec<Wish>)) {
         for followed in followed {
-            self.learn_followed(&followed, out);
+            self.learn_followed(&followed);
         }
-        for Wish { link, state, route } in given {
-            if !self.links.followed.contains_key(&link) {
-                let granted = Granted { to: state, route, others: BTreeMap::new() };
-                self.links.granted.entry(link).or_insert(granted);
+        for wish in given {
+            if !self.links.followed.contains_key(&wish.link) {
+                let granted = Granted { wish, others: BTreeMap::new() };
+                self.links.granted.entry(granted.wish.link).or_insert(granted);
             }
         }
     }

@@ -226,7 +226,7 @@ pub struct LeaseRef {
 }
 
 /// A crawler's report after a task, or after it waited too long for one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskReport {
     /// Which crawler.
     pub crawler: CrawlerId,
@@ -260,25 +260,15 @@ pub struct TaskReport {
 impl TaskReport {
     /// The report of a crawler that stands nowhere and has done nothing.
     pub fn new(crawler: CrawlerId, number: u64) -> Self {
-        Self {
-            crawler,
-            number,
-            at: None,
-            route: None,
-            task: None,
-            executed: None,
-            walked: Vec::new(),
-            failed: None,
-            strayed: None,
-            once: false,
-            notes: Vec::new(),
-            content: None,
-            again: false,
-        }
+        Self { crawler, number, ..Self::default() }
     }
-}
 
-impl TaskReport {
+    /// The request for work that it is.
+    pub(super) fn request(&self) -> WorkRequest {
+        let at = self.at.as_ref().map(|at| at.key);
+        WorkRequest { crawler: self.crawler, number: self.number, at, again: self.again }
+    }
+
     /// The report of a job that ended. `here` is the route to where the crawler stood before.
     pub fn of(
         crawler: CrawlerId,
@@ -303,9 +293,7 @@ impl TaskReport {
             Outcome::Elsewhere { went_right, at } => {
                 report.walked = went(went_right).collect();
                 report.failed = Some(JobFailure::Unreachable);
-                let wrong = job.walk.get(went_right as usize).filter(|_| spent.actions > 0);
-                if let Some(&wrong) = wrong.filter(|step| step.to != at.key) {
-                    let step = Transition { to: at.key, ..wrong };
+                if let Some(step) = job.strayed(went_right, spent, at.key) {
                     report.strayed = Some((step, job.reset));
                     let before = here.into_iter().flat_map(|route| route.iter().copied());
                     let known = job.reset || here.is_some();
@@ -316,9 +304,7 @@ impl TaskReport {
             }
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
-                let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_environmental();
-                report.failed = Some(if about_the_way { JobFailure::Unreachable } else { reason });
+                report.failed = Some(job.failure(went_right, reason));
             }
         }
         report

@@ -1,14 +1,15 @@
 //! Which range of keys this controller owns: it takes over ranges, hands them over, and reconciles
 //! what other controllers know of them. It assigns nothing in a range before reconciling it.
 
-use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
-use argiope_ring as ring;
-use argiope_ring::{Key, RingMember};
+use std::collections::BTreeMap;
+
+use argiope_explore::id::{StateIndex, StateKey};
+use argiope_ring::{Key, RingInput, RingMember, RingMessage};
 
 use super::message::{Collect, Envelope, Followed, PeerEffect, PeerMessage, PeerTimer, Wish};
 use super::replicas::{by_state, executed, route_of};
 use super::{Peer, place};
-use crate::job::{Route, Transition};
+use crate::job::{Route, Transition, initial_of, longer};
 use crate::journal::Fact;
 
 /// Where a controller stands between joining and leaving.
@@ -33,8 +34,8 @@ pub(super) struct Ranges {
     phase: Phase,
     /// Messages for states that this controller may own soon.
     pub(super) held: Vec<(Key, Envelope)>,
-    /// The collection under way: its number, and the key after which it collects.
-    collecting: Option<(u64, Key)>,
+    /// The number of the collection under way.
+    collecting: Option<u64>,
     /// The collections heard of: after which key, and by which controller.
     pub(super) heard: Vec<(Key, Key)>,
     /// What it restored from its disk, until it is in the ring.
@@ -56,8 +57,8 @@ pub(super) struct Handover {
 
 impl Handover {
     fn add(&mut self, peer: &Peer, key: StateKey, state: StateIndex) {
-        match peer.known.graph().route(state) {
-            _ if peer.known.graph().is_full(key) => self.facts.extend(peer.known.facts(state)),
+        match &peer.known.graph.at(state).route {
+            _ if peer.known.graph.is_full(key) => self.facts.extend(peer.known.facts(state)),
             Some(route) => self.awaited.push((key, route.clone())),
             None => self.settled = false,
         }
@@ -73,10 +74,6 @@ impl Ranges {
     /// Whether the hand-off of its range is still to come.
     pub(super) fn awaits_hand_off(&self) -> bool {
         matches!(self.phase, Phase::Joining | Phase::AwaitingHandOff)
-    }
-
-    fn is_leaving(&self) -> bool {
-        self.phase == Phase::Leaving
     }
 }
 
@@ -99,34 +96,32 @@ impl Peer {
     }
 
     /// Adapts the owned range to the present neighbours.
-    pub(super) fn adapt_range(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn adapt_range(&mut self) {
         match self.ranges.phase {
             Phase::Joining if self.member.is_inside() => {
                 self.ranges.phase = Phase::AwaitingHandOff;
-                out.push(PeerEffect::Wake(PeerTimer::Grant, self.settings.times.round));
+                self.wake(PeerTimer::Grant, self.settings.times.round);
             }
             Phase::Joining | Phase::AwaitingHandOff => {}
             Phase::Serving => {
                 let now = self.member.range_start();
                 if now != self.ranges.after {
-                    self.move_to(now, out);
+                    self.move_to(now);
                 }
             }
-            Phase::Leaving if self.member.is_inside() => {
-                match self.member.successors().first().copied() {
-                    Some(successor) => self.change_heir(successor, out),
-                    None => self.depart(out),
-                }
-            }
+            Phase::Leaving if self.member.is_inside() => match self.successor() {
+                Some(successor) => self.change_heir(successor),
+                None => self.depart(),
+            },
             Phase::Leaving => {}
         }
-        self.look_at_backups(out);
+        self.look_at_backups();
     }
 
-    fn move_to(&mut self, now: Option<Key>, out: &mut Vec<PeerEffect>) {
+    fn move_to(&mut self, now: Option<Key>) {
         let before = std::mem::replace(&mut self.ranges.after, now);
         if let Some(before) = before.filter(|&before| Some(before) != now) {
-            self.owe_nothing(before, |message| matches!(message, PeerMessage::HandOff { .. }), out);
+            self.owe_nothing(before, |message| matches!(message, PeerMessage::HandOff { .. }));
         }
         let now = now.filter(|_| self.member.is_inside());
         let comes_in =
@@ -138,9 +133,9 @@ impl Peer {
         }
         let mut given =
             Handover { settled: self.ranges.collecting.is_none(), ..Handover::default() };
-        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph.all().collect();
         for (key, state) in states {
-            if self.known.ownership().is_own(state) && !self.owns(key) {
+            if self.known.ownership.is_own(state) && !self.owns(key) {
                 given.add(self, key, state);
             }
             self.update_ownership(key);
@@ -150,14 +145,14 @@ impl Peer {
             // A controller joined in front of this one. It waits for this message even if it is
             // empty.
             given.links = self.links_between(before, after);
-            self.hand_over(after, before, given, out);
+            self.hand_over(after, before, given);
             // The new neighbour may have been there before, unknown to the collection under way.
             if self.ranges.heard.iter().any(|&(_, by)| by == self.me) {
-                self.start_collecting(after, out);
+                self.start_collecting(after);
             }
         } else {
-            self.start_collecting(after, out);
-            self.pass_on_copies(out);
+            self.start_collecting(after);
+            self.pass_on_copies();
         }
         self.try_held();
     }
@@ -174,60 +169,49 @@ impl Peer {
     pub(super) fn update_ownership(&mut self, key: StateKey) {
         let own = self.owns(key);
         let was =
-            self.known.graph().find(key).is_some_and(|state| self.known.ownership().is_own(state));
+            self.known.graph.find(key).is_some_and(|state| self.known.ownership.is_own(state));
         self.known.set_owned(key, own);
-        if own && !was && self.known.graph().is_full(key) {
-            self.came_to_own(key);
+        if own && !was && self.known.graph.is_full(key) {
+            self.keeping.taken_over.push(key);
         }
     }
 
-    /// Takes in what another controller knew of a state that this one owns, or will own.
-    pub(super) fn take_over(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
-        let Some(key) = facts.first().and_then(Fact::state) else { return };
-        out.extend(facts.iter().cloned().map(PeerEffect::Keep));
-        self.keep_copies(facts);
-        // A destination may be an own state that was lost.
-        for (action, to) in executed(facts) {
-            if self.owns(to) && !self.known.graph().is_full(to) {
-                let step = Transition { from: key, action, to };
-                let route: Route = route_of(facts).iter().copied().chain([step]).collect();
-                self.on_exists(to, &route);
+    /// Takes in what another controller knew of states that this one owns, or will own.
+    pub(super) fn take_over(&mut self, facts: &[Fact]) {
+        for facts in by_state(facts) {
+            self.out.extend(facts.iter().cloned().map(PeerEffect::Keep));
+            self.keep_copies(facts);
+            // A destination may be an own state that was lost.
+            for step in executed(facts) {
+                if self.owns(step.to) && !self.known.graph.is_full(step.to) {
+                    self.on_exists(step.to, &longer(&route_of(facts), step));
+                }
             }
         }
     }
 
     /// The previous owner hands over a range.
-    pub(super) fn on_hand_off(
-        &mut self,
-        after: Key,
-        settled: bool,
-        facts: &[Fact],
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_hand_off(&mut self, after: Key, settled: bool, facts: &[Fact]) {
         if self.ranges.awaits_hand_off() {
             // The sender is the nearest member before this one, and may not have notified it yet.
             // Without this, a member farther off would count as the predecessor.
-            let notify = ring::RingInput::Message(after, ring::RingMessage::Notify);
-            self.ring(|member, effects| member.handle(notify, effects), out);
+            let notify = RingInput::Message(after, RingMessage::Notify);
+            self.ring(notify);
         }
-        for state in by_state(facts) {
-            self.take_over(state, out);
-        }
-        self.grant(Some(settled), out);
-        for state in by_state(facts) {
-            self.assure_heard(state, out);
-        }
+        self.take_over(facts);
+        self.grant(Some(settled));
+        self.assure_heard(facts);
         // When two rings merge, a member may give up states of several owners.
         for state in by_state(facts) {
             let key = state.first().and_then(Fact::state);
             if !self.ranges.awaits_hand_off() && key.is_some_and(|key| !self.owns(key)) {
-                self.pass_on(state, out);
+                self.pass_on(state);
             }
         }
     }
 
     /// A newcomer begins to serve its range. It collects what the hand-off did not bring.
-    pub(super) fn grant(&mut self, given: Option<bool>, out: &mut Vec<PeerEffect>) {
+    pub(super) fn grant(&mut self, given: Option<bool>) {
         if !self.ranges.awaits_hand_off() || !self.member.is_inside() {
             return;
         }
@@ -237,40 +221,42 @@ impl Peer {
         if let Some(after) = incomplete {
             self.mark_unreconciled(after, self.me);
         }
-        let states: Vec<StateKey> = self.known.graph().all().map(|(key, _)| key).collect();
+        let states: Vec<StateKey> = self.known.graph.all().map(|(key, _)| key).collect();
         for key in states {
             self.update_ownership(key);
         }
         if let Some(after) = incomplete {
-            self.start_collecting(after, out);
+            self.start_collecting(after);
         }
-        self.pass_on_remembered(out);
+        self.pass_on_remembered();
         self.try_held();
     }
 
     /// Tells the owners what its disk held of their states, and which states exist: they may have
     /// been lost meanwhile, and no other member may know of them.
-    fn pass_on_remembered(&mut self, out: &mut Vec<PeerEffect>) {
-        let mut there = std::collections::BTreeMap::new();
+    fn pass_on_remembered(&mut self) {
+        let mut there = BTreeMap::new();
         let remembered = std::mem::take(&mut self.ranges.remembered);
         for state in by_state(&remembered) {
             let Some(key) = state.first().and_then(Fact::state) else { continue };
             let route = route_of(state);
-            for (action, to) in executed(state) {
-                let step = Transition { from: key, action, to };
-                there
-                    .entry(to)
-                    .or_insert_with(|| route.iter().copied().chain([step]).collect::<Route>());
+            for step in executed(state) {
+                there.entry(step.to).or_insert_with(|| longer(&route, step));
             }
             if !self.owns(key) {
-                self.pass_on(state, out);
+                self.pass_on(state);
             }
         }
-        for (key, route) in there {
+        self.announce(there);
+    }
+
+    /// Tells the owners of these states that they exist; one may be this controller.
+    pub(super) fn announce(&mut self, states: impl IntoIterator<Item = (StateKey, Route)>) {
+        for (key, route) in states {
             if self.owns(key) {
                 self.on_exists(key, &route);
             } else {
-                self.owe_existence(key, route, out);
+                self.owe_existence(key, route);
             }
         }
     }
@@ -278,43 +264,36 @@ impl Peer {
     /// Marks the keys after one up to another as unreconciled. Assigning there before all members
     /// were asked would repeat work.
     fn mark_unreconciled(&mut self, after: Key, upto: Key) {
-        let before = self.known.ownership().unreconciled().map_or(upto, |(_, before)| before);
+        let before = self.known.ownership.unreconciled.map_or(upto, |(_, before)| before);
         let upto = if before.distance(self.me) < upto.distance(self.me) { before } else { upto };
         self.known.set_unreconciled(Some((after, upto)));
     }
 
     /// Reconciles the whole range: this controller paused, or a member did not know of it. Another
     /// controller may have taken over its range meanwhile.
-    pub(super) fn reconcile_after_pause(&mut self, out: &mut Vec<PeerEffect>) {
+    pub(super) fn reconcile_after_pause(&mut self) {
         if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
             self.mark_unreconciled(after, self.me);
             // A collection that is under way does not count: its answers may be older.
-            self.start_collecting(after, out);
-        }
-    }
-
-    /// Collects what other controllers may have found in the own range.
-    pub(super) fn collect_own(&mut self, out: &mut Vec<PeerEffect>) {
-        if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside()) {
-            self.start_collecting(after, out);
+            self.start_collecting(after);
         }
     }
 
     /// Sends the replicas to their owners. A lost predecessor may have served them for another lost
     /// member, whose new owner does not have them.
-    fn pass_on_copies(&mut self, out: &mut Vec<PeerEffect>) {
+    fn pass_on_copies(&mut self) {
         let copies =
-            self.known.graph().all().filter(|&(_, state)| !self.known.ownership().is_own(state));
+            self.known.graph.all().filter(|&(_, state)| !self.known.ownership.is_own(state));
         let copies: Vec<Vec<Fact>> = copies.map(|(_, state)| self.known.facts(state)).collect();
         for facts in copies {
-            self.pass_on(&facts, out);
+            self.pass_on(&facts);
         }
     }
 
     /// Asks all members for states of the own range that may be lost.
-    pub(super) fn start_collecting(&mut self, after: Key, out: &mut Vec<PeerEffect>) {
+    pub(super) fn start_collecting(&mut self, after: Key) {
         let number = self.number();
-        self.ranges.collecting = Some((number, after));
+        self.ranges.collecting = Some(number);
         self.ranges.heard.retain(|&(_, by)| by != self.me);
         self.ranges.heard.push((after, self.me));
         let collect = Collect {
@@ -326,89 +305,79 @@ impl Peer {
             links: Default::default(),
             gaps: false,
         };
-        self.add_to(collect, out);
-        out.push(PeerEffect::Wake(PeerTimer::Collect(number), self.settings.times.round));
+        self.add_to(collect);
+        self.wake(PeerTimer::Collect(number), self.settings.times.round);
     }
 
-    pub(super) fn collect_again(&mut self, number: u64, out: &mut Vec<PeerEffect>) {
-        if self.ranges.collecting.is_some_and(|(current, _)| current == number)
-            && let Some(after) = self.ranges.after
-        {
-            self.start_collecting(after, out);
+    pub(super) fn collect_again(&mut self, number: u64) {
+        if let Some(after) = self.ranges.after.filter(|_| self.ranges.collecting == Some(number)) {
+            self.start_collecting(after);
         }
     }
 
     /// Tells the owner of a destination that it exists. The controller that kept it may be gone,
     /// and its successor may have collected before this transition was known.
-    pub(super) fn assure(&mut self, step: Transition, kept_by: Key, out: &mut Vec<PeerEffect>) {
-        let moved = self
-            .ranges
-            .heard
-            .iter()
-            .any(|&(after, by)| place(step.to).belongs_to(after, by) && kept_by != by);
-        let state = if moved { self.known.graph().find(step.from) } else { None };
-        if let Some(route) = state.and_then(|state| self.route_over(state, step)) {
-            self.owe_existence(step.to, route, out);
+    pub(super) fn assure(&mut self, step: Transition, kept_by: Key) {
+        if self.collectors_of(step.to).any(|by| by != kept_by)
+            && let Some(route) = self.route_over(step)
+        {
+            self.owe_existence(step.to, route);
         }
     }
 
     /// Tells the present owner that a state exists, if its range changed owners since.
-    pub(super) fn assure_there(
-        &mut self,
-        state: StateKey,
-        route: &Route,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        let known = !route.is_empty() || self.known.graph().initial() == Some(state);
-        if known && self.ranges.heard.iter().any(|&(after, by)| place(state).belongs_to(after, by))
-        {
-            self.owe_existence(state, route.clone(), out);
+    pub(super) fn assure_there(&mut self, state: StateKey, route: &Route) {
+        let known = !route.is_empty() || self.known.graph.initial() == Some(state);
+        if known && self.collectors_of(state).next().is_some() {
+            self.owe_existence(state, route.clone());
         }
     }
 
-    /// Tells owners of the destinations that are known here and missing from the facts by which a
-    /// state became own. The controllers that kept them may be gone, or in another ring.
-    pub(super) fn assure_heard(&mut self, facts: &[Fact], out: &mut Vec<PeerEffect>) {
-        if let Some(key) = facts.first().and_then(Fact::state) {
-            self.assure_all_but(key, &executed(facts), out);
+    /// The controllers that collected a range with this state.
+    fn collectors_of(&self, state: StateKey) -> impl Iterator<Item = Key> {
+        let heard = self.ranges.heard.iter();
+        heard.filter(move |&&(after, by)| place(state).belongs_to(after, by)).map(|&(_, by)| by)
+    }
+
+    /// Tells owners of the destinations that are known here and missing from the facts by which
+    /// states became own. The controllers that kept them may be gone, or in another ring.
+    pub(super) fn assure_heard(&mut self, facts: &[Fact]) {
+        for facts in by_state(facts) {
+            if let Some(key) = facts.first().and_then(Fact::state) {
+                self.assure_all_but(key, &executed(facts));
+            }
         }
     }
 
     /// The same, with the transitions that are recorded.
-    pub(super) fn assure_all_but(
-        &mut self,
-        key: StateKey,
-        recorded: &[(ActionSignature, StateKey)],
-        out: &mut Vec<PeerEffect>,
-    ) {
-        let Some(state) = self.known.graph().find(key).filter(|_| self.owns(key)) else { return };
-        let heard: Vec<_> =
-            self.known.graph().leads(state).filter(|lead| !recorded.contains(lead)).collect();
-        for (action, to) in heard {
-            if let Some(route) = self.route_over(state, Transition { from: key, action, to }) {
-                self.owe_existence(to, route, out);
+    pub(super) fn assure_all_but(&mut self, from: StateKey, recorded: &[Transition]) {
+        let Some(state) = self.known.graph.find(from).filter(|_| self.owns(from)) else { return };
+        let leads = self.known.graph.leads(state);
+        let steps = leads.map(|(action, to)| Transition { from, action, to });
+        let heard: Vec<_> = steps.filter(|step| !recorded.contains(step)).collect();
+        for step in heard {
+            if let Some(route) = self.route_over(step) {
+                self.owe_existence(step.to, route);
             }
         }
     }
 
     /// Collects again if an awaited state has no route: another member may know one.
-    pub(super) fn look_for_routes(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.collecting.is_none() && !self.known.awaited_without_route().is_empty() {
-            self.collect_own(out);
+    pub(super) fn look_for_routes(&mut self) {
+        if let Some(after) = self.ranges.after.filter(|_| self.member.is_inside())
+            && self.ranges.collecting.is_none()
+            && !self.known.awaited_without_route().is_empty()
+        {
+            self.start_collecting(after);
         }
     }
 
     /// Adds what is known here and forwards a collection, or takes it in when it is back.
-    pub(super) fn on_collect(
-        &mut self,
-        from: Key,
-        mut collect: Collect,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_collect(&mut self, from: Key, mut collect: Collect) {
         collect.gaps |= self.ranges.after != Some(from);
         if collect.by == self.me {
-            if self.ranges.collecting.is_some_and(|(number, _)| number == collect.number) {
-                self.on_collected(collect, out);
+            if self.ranges.collecting == Some(collect.number) {
+                self.on_collected(collect);
             }
             return;
         }
@@ -416,32 +385,27 @@ impl Peer {
         if !self.ranges.heard.contains(&known) {
             self.ranges.heard.push(known);
         }
-        self.add_to(collect, out);
+        self.add_to(collect);
     }
 
-    fn add_to(&mut self, mut collect: Collect, out: &mut Vec<PeerEffect>) {
+    fn add_to(&mut self, mut collect: Collect) {
         let wanted = |key: StateKey| place(key).belongs_to(collect.after, collect.by);
-        let mut seen: std::collections::BTreeMap<StateKey, Route> =
-            collect.seen.drain(..).collect();
-        let ways = if self.known.graph().initial().is_some() {
-            self.known.graph().ways()
-        } else {
-            Vec::new()
-        };
-        for (key, state) in self.known.graph().all() {
+        let mut seen: BTreeMap<StateKey, Route> = collect.seen.drain(..).collect();
+        let ways = self.known.graph.ways();
+        for (key, state) in self.known.graph.all() {
             if wanted(key) {
                 collect.facts.extend(self.known.facts(state));
             }
-            let leads: Vec<_> =
-                self.known.graph().leads(state).filter(|&(_, to)| wanted(to)).collect();
-            if leads.is_empty() {
+            let leads = self.known.graph.leads(state).filter(|&(_, to)| wanted(to));
+            let mut leads = leads.peekable();
+            if leads.peek().is_none() {
                 continue;
             }
-            let Some(route) = self.known.graph().route_by(state, &ways) else { continue };
+            let route = ways.as_ref().and_then(|ways| self.known.graph.route_by(state, ways));
+            let Some(route) = route else { continue };
             for (action, to) in leads {
                 if seen.get(&to).is_none_or(|known| known.len() > route.len() + 1) {
-                    let step = Transition { from: key, action, to };
-                    seen.insert(to, route.iter().copied().chain([step]).collect());
+                    seen.insert(to, longer(&route, Transition { from: key, action, to }));
                 }
             }
         }
@@ -452,43 +416,30 @@ impl Peer {
         let (followed, given) = self.links_between(collect.after, collect.by);
         collect.links.0.extend(followed);
         collect.links.1.extend(given);
-        match self.member.successors().first().copied() {
+        match self.successor() {
             // The collector is not known here yet: forwarding would pass it by for ever.
             Some(next) if collect.by.is_between(self.me, next) => {
                 collect.gaps = true;
-                self.send(collect.by, PeerMessage::Collect(collect), out);
+                self.send(collect.by, PeerMessage::Collect(collect));
             }
-            Some(next) => self.send(next, PeerMessage::Collect(collect), out),
-            None if self.is_alone() => self.on_collected(collect, out),
+            Some(next) => self.send(next, PeerMessage::Collect(collect)),
+            None if self.is_alone() => self.on_collected(collect),
             // It has lost its successors and will find others. The collector retries.
             None => {}
         }
     }
 
-    fn on_collected(&mut self, collect: Collect, out: &mut Vec<PeerEffect>) {
+    fn on_collected(&mut self, collect: Collect) {
         if collect.gaps {
             // A member was missed: collect again once its neighbours know of it.
-            out.push(PeerEffect::Wake(
-                PeerTimer::Collect(collect.number),
-                self.settings.times.stabilise,
-            ));
+            self.wake(PeerTimer::Collect(collect.number), self.settings.times.stabilise);
         } else {
             self.ranges.collecting = None;
         }
-        for state in by_state(&collect.facts) {
-            self.take_over(state, out);
-        }
-        self.learn_links(collect.links, out);
-        for state in by_state(&collect.facts) {
-            self.assure_heard(state, out);
-        }
-        for (key, route) in collect.seen {
-            if self.owns(key) {
-                self.on_exists(key, &route);
-            } else {
-                self.owe_existence(key, route, out);
-            }
-        }
+        self.take_over(&collect.facts);
+        self.learn_links(collect.links);
+        self.assure_heard(&collect.facts);
+        self.announce(collect.seen);
         if collect.gaps {
             return;
         }
@@ -496,71 +447,63 @@ impl Peer {
         self.try_held();
         // A state that no executed transition leads to is found again by further exploration.
         for state in self.known.awaited_without_route() {
-            self.known.set_owned(self.known.graph().key(state), false);
+            self.known.set_owned(self.known.graph.key(state), false);
         }
         // The initial state needs an owner even if nothing leads there.
-        if let Some(initial) = self.known.graph().initial().filter(|&initial| self.owns(initial)) {
+        if let Some(initial) = self.known.graph.initial().filter(|&initial| self.owns(initial)) {
             self.known.set_owned(initial, true);
         }
     }
 
     /// Takes in that an own state exists; it may have been lost.
     pub(super) fn on_exists(&mut self, key: StateKey, route: &Route) {
-        self.known.begin(route.first().map_or(key, |step| step.from));
+        self.known.graph.begin(initial_of(route, key));
         let state = self.known.set_owned(key, self.owns(key));
         self.known.learn_route(state, route);
-        for step in route.iter() {
-            self.known.hear(*step);
-        }
+        self.known.hear_all(route.iter());
     }
 
     /// The route to the destination of a step.
-    pub(super) fn route_over(&self, from: StateIndex, step: Transition) -> Option<Route> {
-        let route = self.known.graph().route(from)?;
-        Some(route.iter().copied().chain([step]).collect())
+    pub(super) fn route_over(&self, step: Transition) -> Option<Route> {
+        Some(longer(self.known.graph.get(step.from)?.route.as_ref()?, step))
     }
 
     /// Takes in that a member failed.
-    pub(super) fn on_member_gone(&mut self, member: Key, out: &mut Vec<PeerEffect>) {
-        self.note_failure();
-        self.known.forget_owner(member);
+    pub(super) fn on_member_gone(&mut self, member: Key) {
+        self.keeping.gone += 1;
+        self.known.graph.forget_owner(member);
         self.told_to.remove(&member);
         // Replicas are re-created by their owner; what a leaving controller owes goes to its next
         // successor.
-        let leaving = self.ranges.is_leaving();
-        self.owe_nothing(
-            member,
-            |message| !matches!(message, PeerMessage::Replicate(..)) && !leaving,
-            out,
-        );
+        let leaving = self.is_leaving();
+        self.owe_nothing(member, |message| {
+            !matches!(message, PeerMessage::Replicate(..)) && !leaving
+        });
     }
 
     /// Whether it is leaving the ring.
     pub(super) fn is_leaving(&self) -> bool {
-        self.ranges.is_leaving()
+        self.ranges.phase == Phase::Leaving
     }
 
     /// Whether it keeps replicas for another controller. A leaving controller has passed on those
     /// that it had, and would lose new ones.
     pub(super) fn takes_copies_of(&self, other: Key) -> bool {
-        !self.ranges.is_leaving() || self.member.successors().first() == Some(&other)
+        !self.is_leaving() || self.successor() == Some(other)
     }
 
     /// Hands everything over and leaves.
-    pub(super) fn leave(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.ranges.is_leaving() || !self.member.is_inside() {
+    pub(super) fn leave(&mut self) {
+        if self.is_leaving() || !self.member.is_inside() {
             return;
         }
-        let Some(&heir) = self.member.successors().first() else {
-            self.depart(out);
-            return;
-        };
+        let Some(heir) = self.successor() else { return self.depart() };
         let mut given = Handover::default();
         self.ranges.phase = Phase::Leaving;
         let after = self.ranges.after.take().unwrap_or(self.me);
-        let states: Vec<(StateKey, StateIndex)> = self.known.graph().all().collect();
+        let states: Vec<(StateKey, StateIndex)> = self.known.graph.all().collect();
         for (key, state) in states {
-            if self.known.ownership().is_own(state) {
+            if self.known.ownership.is_own(state) {
                 given.add(self, key, state);
                 self.known.set_owned(key, false);
             } else {
@@ -568,12 +511,12 @@ impl Peer {
             }
         }
         given.links = self.links_between(after, self.me);
-        self.bequeath(heir, given, out);
+        self.bequeath(heir, given);
     }
 
     /// Leaves, now that everything is handed over.
-    pub(super) fn depart(&mut self, out: &mut Vec<PeerEffect>) {
-        self.ring(|member, effects| member.handle(ring::RingInput::Leave, effects), out);
-        out.push(PeerEffect::Left);
+    pub(super) fn depart(&mut self) {
+        self.ring(RingInput::Leave);
+        self.out.push(PeerEffect::Left);
     }
 }

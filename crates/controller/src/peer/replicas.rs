@@ -10,7 +10,7 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use super::Peer;
 use super::knowledge::PeerKnowledge;
 use super::known_graph::ASK;
-use crate::job::{Route, Transition};
+use crate::job::{Route, Transition, initial_of};
 use crate::journal::{ContentId, Fact};
 use crate::outcome::Offered;
 
@@ -22,10 +22,10 @@ pub(super) fn by_state(facts: &[Fact]) -> impl Iterator<Item = &[Fact]> {
     facts.chunk_by(same)
 }
 
-/// Where the actions of a state led, by the facts about it.
-pub(super) fn executed(facts: &[Fact]) -> Vec<(ActionSignature, StateKey)> {
-    let executed = facts.iter().filter_map(|fact| match fact {
-        Fact::Transition { action, to, .. } => Some((*action, *to)),
+/// The executed actions that facts name.
+pub(super) fn executed(facts: &[Fact]) -> Vec<Transition> {
+    let executed = facts.iter().filter_map(|fact| match *fact {
+        Fact::Transition { from, action, to, .. } => Some(Transition { from, action, to }),
         _ => None,
     });
     executed.collect()
@@ -79,7 +79,7 @@ impl PeerKnowledge {
     /// Takes in a fact, once the initial state is known.
     pub fn learn(&mut self, fact: &Fact) {
         if let Fact::State { key, route: Some(route), .. } = fact {
-            self.begin(route.first().map_or(*key, |step| step.from));
+            self.graph.begin(initial_of(route, *key));
         }
         if self.graph.initial().is_none() {
             return;
@@ -90,10 +90,12 @@ impl PeerKnowledge {
             }
             Fact::Transition { from, action, to, notes } => {
                 let step = Transition { from: *from, action: *action, to: *to };
-                if !self.learn_step(step, false) && self.leads_elsewhere(step) {
-                    self.learn_stray(step);
+                if !self.learn_step(step, false)
+                    && self.graph.lead(*from, *action).is_some_and(|known| known != *to)
+                {
+                    self.graph.learn_stray(step);
                 }
-                self.learn_notes(*from, *action, notes);
+                self.graph.learn_notes(*from, *action, notes);
             }
             Fact::GivenUp { from, action, reason } => match self.graph.slot(*from, *action) {
                 Some(slot) => self.close(slot, *reason),
@@ -104,20 +106,13 @@ impl PeerKnowledge {
                 }
             },
             Fact::Stray { from, action, to } => {
-                self.learn_stray(Transition { from: *from, action: *action, to: *to });
+                self.graph.learn_stray(Transition { from: *from, action: *action, to: *to });
             }
             Fact::PlainLink { action } => _ = self.learn_plain(*action),
             // A ring learns these from the transition of the link, from reports and from
             // heartbeats.
             Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
         }
-    }
-
-    /// Whether an action is known to lead to another state than this.
-    fn leads_elsewhere(&self, step: Transition) -> bool {
-        let state = self.graph.find(step.from);
-        let lead = state.and_then(|state| self.graph.lead(state, step.action));
-        lead.is_some_and(|to| to != step.to)
     }
 
     fn learn_state(
@@ -141,12 +136,10 @@ impl PeerKnowledge {
                 self.close(slot, reason);
             }
         }
-        self.learn_content(state, content);
+        self.graph.learn_content(state, content);
         if let Some(route) = route {
             self.learn_route(state, route);
-            for step in route.iter() {
-                self.hear(*step);
-            }
+            self.hear_all(route.iter());
         }
         self.counted(state, |known| known.set_links_aside(state));
     }
@@ -160,7 +153,7 @@ impl Peer {
                 self.known.learn(fact);
             }
             if let Some(Fact::State { key, .. }) = group.first()
-                && self.known.graph().initial().is_some()
+                && self.known.graph.initial().is_some()
             {
                 self.update_ownership(*key);
             }
@@ -171,20 +164,13 @@ impl Peer {
     /// that was executed elsewhere, the transition counts.
     pub(super) fn recall(&mut self, kept: &[Fact]) {
         let initial = kept.iter().find_map(|fact| match fact {
-            Fact::State { key, route: Some(route), .. } => {
-                Some(route.first().map_or(*key, |step| step.from))
-            }
+            Fact::State { key, route: Some(route), .. } => Some(initial_of(route, *key)),
             _ => None,
         });
         let Some(initial) = initial else { return };
-        self.known.begin(initial);
-        let executed: BTreeSet<(StateKey, ActionSignature)> = kept
-            .iter()
-            .filter_map(|fact| match fact {
-                Fact::Transition { from, action, .. } => Some((*from, *action)),
-                _ => None,
-            })
-            .collect();
+        self.known.graph.begin(initial);
+        let executed = executed(kept).into_iter().map(|step| (step.from, step.action));
+        let executed: BTreeSet<(StateKey, ActionSignature)> = executed.collect();
         let counts = |fact: &&Fact| match fact {
             Fact::GivenUp { from, action, .. } => !executed.contains(&(*from, *action)),
             _ => true,

@@ -3,14 +3,13 @@
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
-use super::Peer;
 use super::keeping::Then;
 use super::message::{
     Done, Envelope, LeaseRef, PeerEffect, PeerMessage, PeerTimer, RouteHint, TaskReport, ToCrawler,
-    WorkRequest,
 };
 use super::schemes::Hears;
-use crate::job::{CrawlerId, Transition};
+use super::{Lease, Peer};
+use crate::job::{CrawlerId, Transition, initial_of};
 use crate::journal::Fact;
 use crate::outcome::{ENOUGH, JobFailure};
 
@@ -19,7 +18,7 @@ const DECAY: u64 = 64;
 
 impl Peer {
     /// Forwards a crawler's report to the owner of the state that the crawler stands in.
-    pub(super) fn on_report(&mut self, report: TaskReport, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_report(&mut self, report: TaskReport) {
         self.parked.remove(&report.crawler);
         match &report.at {
             Some(at) => {
@@ -27,36 +26,35 @@ impl Peer {
                 if self.settings.scheme.hears == Hears::Passing {
                     self.hear(&report);
                 }
-                self.send_to_owner(key, None, PeerMessage::Reached(report), out);
+                self.send_to_owner(key, None, PeerMessage::Reached(report));
             }
             None => {
-                if let (Some(task), Some(reason)) = (report.task, report.failed) {
-                    self.send(task.by, PeerMessage::TaskFailed(task, reason), out);
-                }
-                let asking = WorkRequest {
-                    crawler: report.crawler,
-                    number: report.number,
-                    at: None,
-                    again: report.again,
-                };
-                self.employ(asking, out);
+                self.tell_failure(&report);
+                self.employ(report.request());
             }
         }
     }
 
+    /// Tells the controller that holds the lease why its task was not done.
+    fn tell_failure(&mut self, report: &TaskReport) {
+        if let (Some(task), Some(reason)) = (report.task, report.failed) {
+            self.send(task.by, PeerMessage::TaskFailed(task, reason));
+        }
+    }
+
     /// A crawler reached an own state.
-    pub(super) fn on_reached(&mut self, report: &TaskReport, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_reached(&mut self, report: &TaskReport) {
         let Some(at) = report.at.clone() else { return };
         let initial = match &report.route {
-            Some(route) => Some(route.first().map_or(at.key, |step| step.from)),
-            None => self.known.graph().initial(),
+            Some(route) => Some(initial_of(route, at.key)),
+            None => self.known.graph.initial(),
         };
         // Without a route and without an initial state there is no job to give.
         let Some(initial) = initial else { return };
-        self.known.begin(initial);
+        self.known.graph.begin(initial);
         self.hear(report);
         let state = self.known.set_owned(at.key, true);
-        self.known.learn_content(state, report.content);
+        self.known.graph.learn_content(state, report.content);
         if let Some(route) = &report.route {
             self.known.learn_route(state, route);
         }
@@ -66,115 +64,80 @@ impl Peer {
             let actions: Vec<_> = offers.iter().map(|offered| offered.action).collect();
             self.known.learn_actions(at.key, &actions)
         });
-        let done = match (report.task, report.executed) {
-            (Some(task), Some((from, action))) => {
-                let step = Transition { from, action, to: at.key };
-                Some(Done {
-                    task,
-                    step,
-                    once: report.once,
-                    notes: report.notes.clone(),
-                    new,
-                    kept_by: self.me,
-                })
-            }
-            _ => None,
-        };
-        if let (Some(task), Some(reason)) = (report.task, report.failed) {
-            self.send(task.by, PeerMessage::TaskFailed(task, reason), out);
-        }
+        let done = report.task.zip(report.executed).map(|(task, (from, action))| {
+            let step = Transition { from, action, to: at.key };
+            let (once, notes) = (report.once, report.notes.clone());
+            Done { task, step, once, notes, new, kept_by: self.me }
+        });
+        self.tell_failure(report);
         if new {
             // Perhaps it was known before and lost.
-            self.assure_all_but(at.key, &[], out);
+            self.assure_all_but(at.key, &[]);
         }
         // A single stray counts only after a reset: otherwise hidden state may explain it. But
         // every state needs a path, so one that found a new state counts too.
         if let Some((step, _)) = report.strayed.filter(|&(_, certain)| certain || new) {
             let asker = self.me;
-            self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step }, out);
+            self.owe_owner(step.from, |number| PeerMessage::Strayed { number, asker, step });
         }
         if new {
-            self.keep(self.known.facts(state), Then::Acknowledge(done), out);
-        } else if self.known.graph().is_full(at.key) {
-            self.acknowledge(done, out);
+            self.keep(self.known.facts(state), Then::Acknowledge(done));
+        } else if self.known.graph.is_full(at.key) {
+            self.acknowledge(done);
         }
         // Otherwise the state is awaited: a crawler that looks at it will report what it offers.
-        let asking = WorkRequest {
-            crawler: report.crawler,
-            number: report.number,
-            at: Some(at.key),
-            again: report.again,
-        };
-        self.employ(asking, out);
+        self.employ(report.request());
     }
 
     /// Answers a crawler's request for the content of a state, or forwards it to the owner.
-    pub(super) fn on_want(
-        &mut self,
-        state: StateKey,
-        crawler: CrawlerId,
-        home: Key,
-        out: &mut Vec<PeerEffect>,
-    ) {
-        let content =
-            self.known.graph().find(state).and_then(|state| self.known.graph().content(state));
+    pub(super) fn on_want(&mut self, state: StateKey, crawler: CrawlerId, home: Key) {
+        let content = self.known.graph.get(state).and_then(|known| known.content);
         if content.is_none() && !self.owns(state) {
-            self.send_to_owner(state, None, PeerMessage::Want(state, crawler, home), out);
+            self.send_to_owner(state, None, PeerMessage::Want(state, crawler, home));
         } else if home == self.me {
-            out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
+            self.out.push(PeerEffect::Tell(crawler, ToCrawler::Like(state, content)));
         } else {
-            self.send(home, PeerMessage::Like(state, crawler, content), out);
+            self.send(home, PeerMessage::Like(state, crawler, content));
         }
     }
 
     /// Acknowledges a task, now that its destination is durable.
-    pub(super) fn acknowledge(&mut self, done: Option<Done>, out: &mut Vec<PeerEffect>) {
+    pub(super) fn acknowledge(&mut self, done: Option<Done>) {
         let Some(done) = done else { return };
         let by = done.task.by;
         if self.settings.scheme.hears != Hears::Everything || by == self.me {
-            self.send(by, PeerMessage::Done(done), out);
+            self.send(by, PeerMessage::Done(done));
             return;
         }
         self.later.entry(by).or_default().push(done);
         if !std::mem::replace(&mut self.telling_later, true) {
-            out.push(PeerEffect::Wake(PeerTimer::Later, self.settings.times.later));
+            self.wake(PeerTimer::Later, self.settings.times.later);
         }
     }
 
     /// A task was done: one leased here, or one in a state that is owned here now.
-    pub(super) fn on_done(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_done(&mut self, done: Done) {
         if done.task.by == self.me {
             self.overdue.remove(&done.task.job);
-        }
-        if done.task.by == self.me
-            && let Some(lease) = self.leases.remove(&done.task.job)
-        {
-            let took = (self.now - lease.since) / lease.units.max(1);
-            // The first measurement replaces the configured guess. Later the slowest counts, with
-            // decay: a failure may have made it slow.
-            let first = self.slowest == self.settings.times.task;
-            let faded = if first { 1 } else { self.slowest - self.slowest / DECAY };
-            self.slowest = faded.max(took);
-            // An execution is recorded below. A visit, or a slot that is not own any more, is free
-            // again.
-            if self.known.graph().is_ask(lease.slot) || !self.owns(done.step.from) {
-                self.known.release(lease.slot);
+            if let Some(lease) = self.leases.remove(&done.task.job) {
+                self.measure_task(&lease);
+                // An execution is recorded below. A visit, or a slot that is not own any more, is
+                // free again.
+                if self.known.graph.is_ask(lease.slot) || !self.owns(done.step.from) {
+                    self.known.release(lease.slot);
+                }
             }
         }
-        if self.known.graph().initial().is_none() {
+        if self.known.graph.initial().is_none() {
             return;
         }
         if !self.owns(done.step.from) {
-            self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
+            self.send_to_owner(done.step.from, None, PeerMessage::Done(done));
             return;
         }
-        let slot = self.known.graph().slot(done.step.from, done.step.action);
-        if self
-            .known
-            .graph()
-            .find(done.step.from)
-            .is_some_and(|from| self.known.is_unreconciled(from))
-        {
+        let slot = self.known.graph.slot(done.step.from, done.step.action);
+        let is_known = self.known.graph.find(done.step.from).is_some();
+        if is_known && self.known.ownership.is_unreconciled(done.step.from) {
             // Another controller may have served this range and may be about to assign the action:
             // the report waits until the range is reconciled.
             if let Some(slot) = slot {
@@ -184,68 +147,66 @@ impl Peer {
             self.ranges.held.push((self.me, done));
             return;
         }
-        if let Some(state) = self.known.graph().find(done.step.to) {
-            self.known.learn_owner(state, done.kept_by);
-        }
-        if slot.is_none_or(|slot| self.known.graph().target(slot).is_none()) {
+        self.known.graph.learn_owner(done.step.to, done.kept_by);
+        if slot.is_none_or(|slot| self.known.graph.is_open(slot)) {
             let Transition { from, action, to } = done.step;
             let transition = Fact::Transition { from, action, to, notes: done.notes.clone() };
-            self.keep(vec![transition], Then::Executed(done), out);
+            self.keep(vec![transition], Then::Executed(done));
         }
     }
 
+    fn measure_task(&mut self, lease: &Lease) {
+        let took = (self.now - lease.since) / lease.units.max(1);
+        // The first measurement replaces the configured guess. Later the slowest counts, with
+        // decay: a failure may have made it slow.
+        let first = self.slowest == self.settings.times.task;
+        let faded = if first { 1 } else { self.slowest - self.slowest / DECAY };
+        self.slowest = faded.max(took);
+    }
+
     /// Takes in a transition that is durable, with all its replicas.
-    pub(super) fn on_durable(&mut self, done: Done, out: &mut Vec<PeerEffect>) {
+    pub(super) fn on_durable(&mut self, done: Done) {
         if !self.owns(done.step.from) {
             // The state was handed over while its replicas were made: its new owner must learn of
             // it.
-            if let Some(slot) = self.known.graph().slot(done.step.from, done.step.action) {
+            if let Some(slot) = self.known.graph.slot(done.step.from, done.step.action) {
                 self.known.release(slot);
             }
-            self.send_to_owner(done.step.from, None, PeerMessage::Done(done), out);
+            self.send_to_owner(done.step.from, None, PeerMessage::Done(done));
             return;
         }
         if !self.known.learn_step(done.step, done.new) {
             return;
         }
-        self.known.learn_notes(done.step.from, done.step.action, &done.notes);
-        let from = self.known.graph().find(done.step.from);
-        let looked_like_it =
-            from.is_some_and(|from| self.known.graph().links(from).contains(&done.step.action));
+        self.known.graph.learn_notes(done.step.from, done.step.action, &done.notes);
+        let Transition { from, action: link, to } = done.step;
+        let known = self.known.graph.get(from);
+        let looked_like_it = known.is_some_and(|known| known.links.contains(&link));
         if looked_like_it || done.once {
-            let Transition { from: state, action: link, .. } = done.step;
-            out.push(PeerEffect::Keep(Fact::LinkFollower { link, state }));
-            self.followed_here(done.step, !looked_like_it, out);
+            self.out.push(PeerEffect::Keep(Fact::LinkFollower { link, state: from }));
+            self.followed_here(done.step, !looked_like_it);
         }
-        out.push(PeerEffect::Executed(done.step));
-        let Transition { from, to, .. } = done.step;
-        if let Some(state) = self.known.graph().find(to) {
-            self.known.learn_owner(state, done.kept_by);
-        }
-        let state = self.known.graph().find(from);
+        self.out.push(PeerEffect::Executed(done.step));
+        self.known.graph.learn_owner(to, done.kept_by);
+        let state = self.known.graph.find(from);
         if let Some(state) = state.filter(|&state| self.known.free_in(state) == 0)
-            && matches!(self.settings.scheme.hears, Hears::Everything | Hears::Broadcast)
-            && self.known.ownership().is_own(state)
+            && self.shares_hints()
+            && self.known.ownership.is_own(state)
         {
             self.told.push(RouteHint::Leads(done.step));
         }
-        self.assure(done.step, done.kept_by, out);
+        self.assure(done.step, done.kept_by);
     }
 
     /// An action of an own state led to another destination than before.
-    pub(super) fn on_strayed(&mut self, step: Transition, out: &mut Vec<PeerEffect>) {
-        self.known.learn_stray(step);
+    pub(super) fn on_strayed(&mut self, step: Transition) {
+        self.known.graph.learn_stray(step);
         let Transition { from, action, to } = step;
-        self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None), out);
+        self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None));
     }
 
     /// A task failed, or is overdue.
-    pub(super) fn on_task_failed(
-        &mut self,
-        answer: LeaseRef,
-        reason: JobFailure,
-        out: &mut Vec<PeerEffect>,
-    ) {
+    pub(super) fn on_task_failed(&mut self, answer: LeaseRef, reason: JobFailure) {
         if answer.by != self.me {
             return;
         }
@@ -257,17 +218,16 @@ impl Peer {
             };
         let against = self.failures.entry(slot).or_default();
         *against += reason.weight();
-        let enough = *against >= ENOUGH && !self.known.graph().is_ask(slot);
-        let Transition { from, action, .. } = self.known.graph().step(slot);
-        if enough && self.owns(from) && self.known.graph().is_open(slot) {
+        let enough = *against >= ENOUGH && !self.known.graph.is_ask(slot);
+        let Transition { from, action, .. } = self.known.graph.step(slot);
+        if enough && self.owns(from) && self.known.graph.is_open(slot) {
             // Another crawler may have got an overdue task meanwhile: one failure report is enough.
             self.leases.retain(|_, lease| lease.slot != slot);
-            self.known.claim_if_free(slot);
-            self.keep(
-                vec![Fact::GivenUp { from, action, reason }],
-                Then::GivenUp(from, action, reason),
-                out,
-            );
+            if self.known.graph.slots().is_free(slot) {
+                self.known.claim(slot);
+            }
+            let given_up = Fact::GivenUp { from, action, reason };
+            self.keep(vec![given_up], Then::GivenUp(from, action, reason));
         } else if is_held {
             self.known.release(slot);
         }

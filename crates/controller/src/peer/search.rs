@@ -98,11 +98,6 @@ impl Search {
         self.next
     }
 
-    /// Whether every visited state was exhausted.
-    pub fn is_certain(&self) -> bool {
-        self.doubtful.is_none()
-    }
-
     /// Passes a visited state that has no work. `certain`: none of its actions is under way. Once
     /// the next state is as far as a reset, the initial state joins the search.
     pub fn pass(
@@ -158,23 +153,20 @@ impl Search {
     pub fn way(&self) -> (bool, Vec<Transition>) {
         let mut walk = Vec::new();
         let mut at = self.next;
-        loop {
+        let reset = loop {
             let node = &self.tree.nodes[at];
             match node.parent {
-                None => break (true, reversed(walk)),
-                Some(parent) if parent as usize == at => break (false, reversed(walk)),
+                None => break true,
+                Some(parent) if parent as usize == at => break false,
                 Some(parent) => {
                     let from = self.tree.nodes[parent as usize].state;
                     walk.push(Transition { from, action: node.action, to: node.state });
                     at = parent as usize;
                 }
             }
-        }
-    }
-
-    /// The distance of the next state from the root.
-    pub fn depth(&self) -> u32 {
-        self.tree.nodes.get(self.next).map_or(0, |node| node.depth)
+        };
+        walk.reverse();
+        (reset, walk)
     }
 }
 
@@ -210,11 +202,6 @@ impl Hash for Tree {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.nodes.hash(hasher);
     }
-}
-
-fn reversed(mut walk: Vec<Transition>) -> Vec<Transition> {
-    walk.reverse();
-    walk
 }
 
 #[cfg(test)]

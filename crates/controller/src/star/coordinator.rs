@@ -6,7 +6,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 
 use super::division::DivisionPlan;
 use super::{ActionShare, Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
-use crate::job::{CrawlerId, Route, Transition};
+use crate::job::{CrawlerId, Route, Transition, longer};
 use crate::journal::{ContentId, Fact};
 use crate::outcome::{JobFailure, Note, Offered};
 
@@ -64,6 +64,7 @@ const EXPECTED: u64 = 8;
 const STATES_AT_ONCE: usize = 4096;
 
 /// A node, as the coordinator knows it.
+#[derive(Default)]
 struct Known {
     /// The number of its last report.
     number: u64,
@@ -116,6 +117,8 @@ pub struct Coordinator {
     /// The longest silence of a node with work.
     longest: u64,
     finished: bool,
+    /// The effects of the input that it is handling.
+    out: Vec<CoordinatorEffect>,
 }
 
 impl Coordinator {
@@ -139,6 +142,7 @@ impl Coordinator {
             offered: 0,
             longest: EXPECTED * times.task,
             finished: false,
+            out: Vec::new(),
         }
     }
 
@@ -149,30 +153,28 @@ impl Coordinator {
         facts: impl IntoIterator<Item = &'a Fact>,
     ) -> Self {
         let mut coordinator = Self::new(plan, times);
-        let mut kept = Vec::new();
         for fact in facts {
-            match fact {
-                Fact::State { key, offers, route, content } => {
+            match *fact {
+                Fact::State { key, ref offers, ref route, content } => {
                     let by = route.as_ref().and_then(|route| route.last().copied());
-                    let found = FoundState::of(*key, offers, by, *content);
-                    coordinator.learn_state(found, &mut kept);
+                    coordinator.learn_state(FoundState::of(key, offers, by, content));
                 }
-                Fact::Transition { from, action, to, notes } => {
-                    let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_step(step, notes.clone(), &mut kept);
+                Fact::Transition { from, action, to, ref notes } => {
+                    coordinator.learn_step(Transition { from, action, to }, notes.clone());
                 }
                 Fact::GivenUp { from, action, reason } => {
-                    coordinator.learn_closed((*from, *action), *reason, None, &mut kept);
+                    coordinator.learn_closed((from, action), reason, None);
                 }
                 Fact::Stray { from, action, to } => {
-                    let step = Transition { from: *from, action: *action, to: *to };
-                    coordinator.learn_stray(step, &mut kept);
+                    coordinator.learn_stray(Transition { from, action, to });
                 }
-                Fact::PlainLink { action } => coordinator.learn_plain(*action, &mut kept),
+                Fact::PlainLink { action } => coordinator.learn_plain(action),
                 // Shares decide who follows a link; the others are not a coordinator's.
                 Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
         }
+        // What was learned is durable.
+        coordinator.out.clear();
         coordinator
     }
 
@@ -209,16 +211,20 @@ impl Coordinator {
 
     /// The content of a state's page.
     pub fn content(&self, state: StateKey) -> Option<ContentId> {
-        self.places.get(&state).and_then(|&place| self.states[place].content)
+        self.found(state)?.content
+    }
+
+    fn found(&self, state: StateKey) -> Option<&FoundState> {
+        self.places.get(&state).map(|&place| &self.states[place])
     }
 
     /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: CoordinatorInput, out: &mut Vec<CoordinatorEffect>) {
         match input {
             CoordinatorInput::Start => {
-                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
+                self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Report(tell) => self.on_report(now, tell, out),
+            CoordinatorInput::Report(tell) => self.on_report(now, tell),
             CoordinatorInput::NodeLoss(crawler) => {
                 if let Some(known) = self.crawlers.remove(&crawler) {
                     self.free.extend(known.shares);
@@ -227,41 +233,36 @@ impl Coordinator {
             }
             CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.begun => {}
             CoordinatorInput::Timer(CoordinatorTimer::Gather) if self.crawlers.is_empty() => {
-                out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
+                self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Gather, self.times.gather));
             }
-            CoordinatorInput::Timer(CoordinatorTimer::Gather) => self.begin(out),
+            CoordinatorInput::Timer(CoordinatorTimer::Gather) => self.begin(),
             CoordinatorInput::Timer(CoordinatorTimer::Silence) => {
                 self.look_for_lost(now);
                 if !self.finished {
-                    out.push(CoordinatorEffect::Wake(
-                        CoordinatorTimer::Silence,
-                        SILENCE * self.longest,
-                    ));
+                    self.watch_for_silence();
                 }
             }
         }
-        self.answer(now, out);
+        self.answer(now);
+        out.append(&mut self.out);
     }
 
-    fn begin(&mut self, out: &mut Vec<CoordinatorEffect>) {
+    fn begin(&mut self) {
         self.begun = true;
-        out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
+        self.watch_for_silence();
     }
 
-    fn on_report(&mut self, now: u64, tell: NodeReport, out: &mut Vec<CoordinatorEffect>) {
+    fn watch_for_silence(&mut self) {
+        self.out.push(CoordinatorEffect::Wake(CoordinatorTimer::Silence, SILENCE * self.longest));
+    }
+
+    fn on_report(&mut self, now: u64, tell: NodeReport) {
         if self.finished {
-            out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
+            self.out.push(CoordinatorEffect::Answer(tell.crawler, ToNode::Finished));
             return;
         }
-        let known = self.crawlers.entry(tell.crawler).or_insert(Known {
-            number: 0,
-            shares: Vec::new(),
-            has: Vec::new(),
-            told: HeardUpTo::default(),
-            heard: now,
-            asks: true,
-            done: true,
-        });
+        let new = Known { heard: now, asks: true, done: true, ..Known::default() };
+        let known = self.crawlers.entry(tell.crawler).or_insert(new);
         // An older report, overtaken by a newer one.
         if tell.number <= known.number {
             return;
@@ -275,55 +276,52 @@ impl Coordinator {
         known.shares.extend(tell.shares.iter().copied().filter(|share| self.free.remove(share)));
         known.has = tell.shares;
         for found in tell.found {
-            self.learn_state(found, out);
+            self.learn_state(found);
         }
         for Executed { step, once, notes } in tell.executed {
-            self.learn_step(step, notes, out);
+            self.learn_step(step, notes);
             if once && !self.is_link(step.from, step.action) {
-                self.learn_plain(step.action, out);
+                self.learn_plain(step.action);
             }
         }
         for step in tell.strayed {
-            self.learn_stray(step, out);
+            self.learn_stray(step);
         }
         for (state, action, why) in tell.closed {
-            self.learn_closed((state, action), why, Some(tell.crawler), out);
+            self.learn_closed((state, action), why, Some(tell.crawler));
         }
         if !self.begun && self.crawlers.len() >= self.plan.shares {
-            self.begin(out);
+            self.begin();
         }
     }
 
-    fn learn_state(&mut self, found: FoundState, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_state(&mut self, found: FoundState) {
         if self.places.contains_key(&found.key) {
             return;
         }
         let counts = |action: &&ActionSignature| {
-            let link = found.links.binary_search(action).is_ok();
-            let again = link && self.links.contains(action);
+            let again = found.has_link(action) && self.links.contains(action);
             !again && !self.plain.contains(action)
         };
         self.offered += found.actions.iter().filter(counts).count();
         self.links.extend(&found.links);
         self.places.insert(found.key, self.states.len());
         let fact = found.fact(self.route_by(found.by), &[]);
-        out.push(CoordinatorEffect::Keep(fact));
+        self.out.push(CoordinatorEffect::Keep(fact));
         self.states.push(found);
     }
 
     /// Whether a state offers an action, by the first report of the state. Later reports do not
     /// count.
     fn offers(&self, (state, action): Of) -> bool {
-        let place = self.places.get(&state);
-        place.is_some_and(|&place| self.states[place].actions.binary_search(&action).is_ok())
+        self.found(state).is_some_and(|found| found.actions.binary_search(&action).is_ok())
     }
 
     fn is_link(&self, state: StateKey, action: ActionSignature) -> bool {
-        let place = self.places.get(&state);
-        place.is_some_and(|&place| self.states[place].links.binary_search(&action).is_ok())
+        self.found(state).is_some_and(|found| found.has_link(&action))
     }
 
-    fn learn_step(&mut self, step: Transition, notes: Vec<Note>, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_step(&mut self, step: Transition, notes: Vec<Note>) {
         let of = (step.from, step.action);
         if self.offers(of) && self.places.contains_key(&step.to) && !self.executed.contains_key(&of)
         {
@@ -333,26 +331,20 @@ impl Coordinator {
                 self.notes.insert(of, notes.clone());
             }
             let Transition { from, action, to } = step;
-            out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
+            self.out.push(CoordinatorEffect::Keep(Fact::Transition { from, action, to, notes }));
         }
     }
 
-    fn learn_stray(&mut self, step: Transition, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_stray(&mut self, step: Transition) {
         let of = (step.from, step.action);
         let known = self.offers(of) && self.places.contains_key(&step.to);
         if known && self.executed.get(&of) != Some(&step.to) && self.strays.insert((of, step.to)) {
             let Transition { from, action, to } = step;
-            out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
+            self.out.push(CoordinatorEffect::Keep(Fact::Stray { from, action, to }));
         }
     }
 
-    fn learn_closed(
-        &mut self,
-        of: Of,
-        why: JobFailure,
-        by: Option<CrawlerId>,
-        out: &mut Vec<CoordinatorEffect>,
-    ) {
+    fn learn_closed(&mut self, of: Of, why: JobFailure, by: Option<CrawlerId>) {
         if self.retries.get(&of).is_some_and(|retry| by.is_some() && retry.by == by) {
             self.retries.remove(&of);
         }
@@ -361,7 +353,7 @@ impl Coordinator {
         }
         self.closed.insert(of, why);
         let (from, action) = of;
-        out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
+        self.out.push(CoordinatorEffect::Keep(Fact::GivenUp { from, action, reason: why }));
         // The node of a plain link tries other states itself.
         if why == JobFailure::Unreachable && !self.is_link(of.0, of.1) {
             self.retries.insert(of, Retry { not_by: by, by: None });
@@ -385,7 +377,7 @@ impl Coordinator {
         its.map(|(&of, _)| of).collect()
     }
 
-    fn learn_plain(&mut self, action: ActionSignature, out: &mut Vec<CoordinatorEffect>) {
+    fn learn_plain(&mut self, action: ActionSignature) {
         if self.plain.contains(&action) {
             return;
         }
@@ -396,7 +388,7 @@ impl Coordinator {
         self.offered = self.offered.saturating_sub(self.states.iter().filter(open).count());
         self.retries.retain(|of, _| of.1 != action);
         self.plain.push(action);
-        out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
+        self.out.push(CoordinatorEffect::Keep(Fact::PlainLink { action }));
     }
 
     /// Frees the shares of silent nodes.
@@ -416,31 +408,30 @@ impl Coordinator {
     }
 
     /// Answers each waiting node that lacks something.
-    fn answer(&mut self, now: u64, out: &mut Vec<CoordinatorEffect>) {
+    fn answer(&mut self, now: u64) {
         if !self.begun || self.finished {
             return;
         }
-        let waiting: Vec<CrawlerId> = self
-            .crawlers
-            .iter()
-            .filter(|(_, known)| known.asks)
-            .map(|(&crawler, _)| crawler)
-            .collect();
-        for crawler in waiting {
-            self.answer_one(crawler, now, out);
+        for crawler in self.waiting() {
+            self.answer_one(crawler, now);
         }
         let is_over = self.free.is_empty() && !self.crawlers.is_empty() && !self.states.is_empty();
         if is_over && self.crawlers.values().all(|known| known.done) {
             self.finished = true;
-            let asking = self.crawlers.iter().filter(|(_, known)| known.asks);
-            out.extend(
-                asking.map(|(&crawler, _)| CoordinatorEffect::Answer(crawler, ToNode::Finished)),
-            );
-            out.push(CoordinatorEffect::Finished);
+            for crawler in self.waiting() {
+                self.out.push(CoordinatorEffect::Answer(crawler, ToNode::Finished));
+            }
+            self.out.push(CoordinatorEffect::Finished);
         }
     }
 
-    fn answer_one(&mut self, crawler: CrawlerId, now: u64, out: &mut Vec<CoordinatorEffect>) {
+    /// The nodes that wait for an answer.
+    fn waiting(&self) -> Vec<CrawlerId> {
+        let waiting = self.crawlers.iter().filter(|(_, known)| known.asks);
+        waiting.map(|(&crawler, _)| crawler).collect()
+    }
+
+    fn answer_one(&mut self, crawler: CrawlerId, now: u64) {
         let Some(known) = self.crawlers.get_mut(&crawler) else { return };
         // A node without a share, or without work, takes a free share.
         if known.shares.is_empty() || known.done {
@@ -473,19 +464,17 @@ impl Coordinator {
         let unreached = unreached.into_iter().filter(|_| all).collect();
         let plain = self.plain[after.plain..].to_vec();
         let news = News { number, plan: self.plan, after, states, plain, shares, gone, unreached };
-        out.push(CoordinatorEffect::Answer(crawler, ToNode::News(news)));
+        self.out.push(CoordinatorEffect::Answer(crawler, ToNode::News(news)));
     }
 
     fn share(&self, number: usize) -> ActionShare {
         let in_share = |&(state, action): &Of| {
-            let Some(&place) = self.places.get(&state) else { return false };
-            let found = &self.states[place];
-            let its = match found.actions.binary_search(&action) {
-                Ok(_) if found.links.binary_search(&action).is_ok() => {
-                    self.plan.share_of_link(action)
-                }
-                Ok(place) => self.plan.share(state, action, place, found.actions.len()),
-                Err(_) => return false,
+            let Some(found) = self.found(state) else { return false };
+            let Ok(place) = found.actions.binary_search(&action) else { return false };
+            let its = if found.has_link(&action) {
+                self.plan.share_of_link(action)
+            } else {
+                self.plan.share(state, action, place, found.actions.len())
             };
             its == number
         };
@@ -507,7 +496,7 @@ impl Coordinator {
         let mut by = by;
         while let Some(step) = by.filter(|_| route.len() <= self.states.len()) {
             route.push(step);
-            by = self.places.get(&step.from).and_then(|&place| self.states[place].by);
+            by = self.found(step.from).and_then(|found| found.by);
         }
         route.reverse();
         route.into()
@@ -523,20 +512,16 @@ impl Coordinator {
             let notes = self.notes.get(&(from, action)).cloned().unwrap_or_default();
             Fact::Transition { from, action, to, notes }
         }));
-        let followed = self.executed.keys().filter(|of| self.is_plain(of));
+        let is_plain =
+            |&&(state, action): &&Of| self.is_link(state, action) || self.plain.contains(&action);
+        let followed = self.executed.keys().filter(is_plain);
         facts.extend(followed.map(|&(state, link)| Fact::LinkFollower { link, state }));
         let strays = self.strays.iter();
         facts.extend(strays.map(|&((from, action), to)| Fact::Stray { from, action, to }));
-        let closed = self.closed.iter();
-        let closed =
-            closed.map(|(&(from, action), &reason)| Fact::GivenUp { from, action, reason });
-        facts.extend(closed);
+        let given_up = |(&(from, action), &reason)| Fact::GivenUp { from, action, reason };
+        facts.extend(self.closed.iter().map(given_up));
         facts.retain(|fact| fact.state().is_some_and(|state| routes.contains_key(&state)));
         facts
-    }
-
-    fn is_plain(&self, &(state, action): &Of) -> bool {
-        self.is_link(state, action) || self.plain.contains(&action)
     }
 
     fn routes(&self) -> BTreeMap<StateKey, Route> {
@@ -555,7 +540,7 @@ impl Coordinator {
             for &step in leads.get(&state).into_iter().flatten() {
                 routes.entry(step.to).or_insert_with(|| {
                     queue.push_back(step.to);
-                    route.iter().copied().chain([step]).collect()
+                    longer(&route, step)
                 });
             }
         }
@@ -564,7 +549,7 @@ impl Coordinator {
 }
 
 impl FoundState {
-    fn of(
+    pub(super) fn of(
         key: StateKey,
         offers: &[Offered],
         by: Option<Transition>,
@@ -580,12 +565,16 @@ impl FoundState {
         }
     }
 
+    fn has_link(&self, action: &ActionSignature) -> bool {
+        self.links.binary_search(action).is_ok()
+    }
+
     /// The fact that it exists, if these actions turned out to be plain links.
     fn fact(&self, route: Route, plain: &[ActionSignature]) -> Fact {
-        let is_link = |action: &ActionSignature| {
-            self.links.binary_search(action).is_ok() || plain.contains(action)
+        let offered = |action: &ActionSignature| {
+            let once = self.has_link(action) || plain.contains(action);
+            Offered { action: *action, once }
         };
-        let offered = |action: &ActionSignature| Offered { action: *action, once: is_link(action) };
         let offers = self.actions.iter().map(offered).collect();
         Fact::State { key: self.key, offers, route: Some(route), content: self.content }
     }

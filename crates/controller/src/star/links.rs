@@ -92,10 +92,7 @@ impl StarNode {
         let graph = self.explorer().graph();
         let Some(named) = graph.action_named(action) else { return };
         let states = (0..graph.states() as u32).map(StateIndex);
-        let slots = states.filter_map(|state| graph.slot_of(state, named));
-        let free: Vec<Slot> = slots.filter(|&slot| graph.is_free(slot)).collect();
-        for slot in free {
-            self.explorer().claim(slot);
-        }
+        let slots: Vec<Slot> = states.filter_map(|state| graph.slot_of(state, named)).collect();
+        self.defer(slots);
     }
 }

@@ -1,6 +1,6 @@
 //! A node of a star: finds work for its crawler among the states that it knows.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
@@ -11,8 +11,9 @@ use super::division::DivisionPlan;
 use super::links::LinkTable;
 use super::{Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Transition};
-use crate::journal::ContentId;
+use crate::journal::{ContentId, distinct_offers};
 use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
+use crate::route::{Hop, WalkTree};
 use crate::spent::Spent;
 
 /// A node reports at the latest after this many transitions.
@@ -96,6 +97,8 @@ pub struct StarNode {
     early: Vec<News>,
     against: BTreeMap<Slot, u32>,
     jobs: u64,
+    /// The effects of the input that it is handling.
+    out: Vec<NodeEffect>,
 }
 
 impl StarNode {
@@ -127,6 +130,7 @@ impl StarNode {
             early: Vec::new(),
             against: BTreeMap::new(),
             jobs: 0,
+            out: Vec::new(),
         }
     }
 
@@ -136,14 +140,14 @@ impl StarNode {
         match input {
             NodeInput::Start => say = true,
             NodeInput::Loaded(at, content) => self.on_loaded(&at, content),
-            NodeInput::NotLoaded => out.push(NodeEffect::Load),
+            NodeInput::NotLoaded => self.out.push(NodeEffect::Load),
             NodeInput::Performed(performed) => self.on_performed(performed),
             NodeInput::NotBegun => self.abandon(),
             NodeInput::Message(ToNode::Finished) => {
                 out.push(NodeEffect::Finished);
                 return;
             }
-            NodeInput::Message(ToNode::News(news)) => self.on_news(news, out),
+            NodeInput::Message(ToNode::News(news)) => self.on_news(news),
             NodeInput::Remind => {
                 let unsaid = !self.unsaid.found.is_empty() || !self.unsaid.executed.is_empty();
                 say = self.said.is_some() || unsaid;
@@ -155,18 +159,19 @@ impl StarNode {
                 say = true;
                 if self.explorer.is_none() && !self.early.is_empty() {
                     self.busy = true;
-                    out.push(NodeEffect::Load);
+                    self.out.push(NodeEffect::Load);
                 }
             }
         }
-        self.go_on(say, out);
+        self.go_on(say);
+        out.append(&mut self.out);
     }
 
     pub(super) fn explorer(&mut self) -> &mut Explorer {
         self.explorer.as_mut().expect("the URL was loaded")
     }
 
-    fn on_news(&mut self, news: News, out: &mut Vec<NodeEffect>) {
+    fn on_news(&mut self, news: News) {
         // An answer to an older report: the newer one is answered too.
         if self.said.is_none() || news.number != self.number {
             return;
@@ -185,7 +190,7 @@ impl StarNode {
         // The first answer: load the URL now.
         self.early.push(news);
         if !std::mem::replace(&mut self.busy, true) {
-            out.push(NodeEffect::Load);
+            self.out.push(NodeEffect::Load);
         }
     }
 
@@ -193,11 +198,8 @@ impl StarNode {
         self.busy = false;
         let here = found(at, None, content);
         // All nodes share the initial state of the first one.
-        let heard = self
-            .early
-            .iter()
-            .find(|news| news.after.states == 0)
-            .and_then(|news| news.states.first());
+        let heard = self.early.iter().find(|news| news.after.states == 0);
+        let heard = heard.and_then(|news| news.states.first());
         let first = heard.unwrap_or(&here).clone();
         self.explorer =
             Some(Explorer::new(self.strategy, self.exploring, first.key, &first.actions));
@@ -314,23 +316,14 @@ impl StarNode {
                 self.at = self.find(at.key);
             }
             Outcome::Elsewhere { went_right, at } => {
-                let wrong = job
-                    .walk
-                    .get(went_right as usize)
-                    .filter(|step| spent.actions > 0 && step.to != at.key);
-                self.strayed(wrong.copied(), job.reset, &at, content);
+                let step = job.strayed(went_right, spent, at.key);
+                self.strayed(step, job.reset, &at, content);
                 self.at = self.find(at.key);
                 self.failed(slot, &job, JobFailure::Unreachable);
             }
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
-                let on_the_way = (went_right as usize) < job.walk.len();
-                let about_the_way = on_the_way && !reason.is_environmental();
-                self.failed(
-                    slot,
-                    &job,
-                    if about_the_way { JobFailure::Unreachable } else { reason },
-                );
+                self.failed(slot, &job, job.failure(went_right, reason));
             }
         }
     }
@@ -339,12 +332,11 @@ impl StarNode {
     /// counts only after a reset, or if it found a new state: every state needs a path.
     fn strayed(
         &mut self,
-        wrong: Option<Transition>,
+        step: Option<Transition>,
         certain: bool,
         at: &Sighting,
         content: Option<ContentId>,
     ) {
-        let step = wrong.map(|step| Transition { to: at.key, ..step });
         let new = self.find(at.key).is_none();
         if new {
             self.met(found(at, step, content));
@@ -384,24 +376,24 @@ impl StarNode {
     }
 
     /// Starts the next job, and reports if a report is due.
-    fn go_on(&mut self, say: bool, out: &mut Vec<NodeEffect>) {
+    fn go_on(&mut self, say: bool) {
         if self.explorer.is_some() && !self.busy {
-            self.next_job(out);
+            self.next_job();
         }
         let out_of_work = self.explorer.is_some() && !self.busy && !self.done;
         let much = !self.unsaid.found.is_empty() || self.unsaid.executed.len() >= BATCH;
         if say || self.said.is_none() && (out_of_work || much) {
-            self.tell(out);
+            self.tell();
         }
     }
 
-    fn next_job(&mut self, out: &mut Vec<NodeEffect>) {
+    fn next_job(&mut self) {
         let at = self.at;
         let planned = self.explorer().choose(at.unwrap_or(INITIAL));
         let (reset, walk, candidate) = match planned {
             Some(planned) => {
                 let graph = self.explorer().graph();
-                let walk = planned.walk.iter().map(|&slot| step(graph, slot)).collect();
+                let walk = planned.walk.iter().map(|&slot| Transition::of(graph, slot)).collect();
                 (planned.reset || at.is_none(), walk, planned.candidate)
             }
             None => match self.by_strays() {
@@ -412,10 +404,10 @@ impl StarNode {
         self.explorer().claim(candidate);
         self.busy = true;
         self.jobs += 1;
-        let last = step(self.explorer().graph(), candidate);
+        let last = Transition::of(self.explorer().graph(), candidate);
         let job = Job { id: JobId(self.jobs), reset, walk, state: last.from, action: last.action };
         self.doing = Some((candidate, job.clone()));
-        out.push(NodeEffect::Perform(job));
+        self.out.push(NodeEffect::Perform(job));
     }
 
     /// Work in a state that only non-deterministic transitions reach: the nearest after a reset.
@@ -424,35 +416,19 @@ impl StarNode {
         if graph.free() == 0 {
             return None;
         }
-        let mut entered: BTreeMap<StateIndex, Option<Transition>> =
-            BTreeMap::from([(INITIAL, None)]);
-        let mut queue = VecDeque::from([INITIAL]);
-        while let Some(state) = queue.pop_front() {
-            if let Some(candidate) = graph.first_unexplored(state) {
-                let mut walk = Vec::new();
-                let mut at = Some(state);
-                while let Some(step) = at.and_then(|at| entered[&at]) {
-                    walk.push(step);
-                    at = graph.find(step.from);
-                }
-                walk.reverse();
-                return Some((walk, candidate));
-            }
-            for slot in graph.slots(state) {
-                let strays = self.strays.get(&slot).into_iter().flatten().copied();
-                for to in graph.target(slot).into_iter().chain(strays) {
-                    entered.entry(to).or_insert_with(|| {
-                        queue.push_back(to);
-                        Some(Transition { to: graph.key(to), ..step(graph, slot) })
-                    });
-                }
-            }
-        }
-        None
+        let hops = |slot: Slot| {
+            let strays = self.strays.get(&slot).into_iter().flatten().copied();
+            graph.target(slot).into_iter().chain(strays).map(move |to| Hop { slot, to })
+        };
+        let mut tree = WalkTree::new(graph, INITIAL);
+        let has_work = |state| graph.first_unexplored(state).is_some();
+        let state = tree.grow(|state| graph.slots(state).flat_map(hops), has_work)?;
+        let walk = tree.walk_to(state)?.iter().map(|hop| hop.named(graph)).collect();
+        Some((walk, graph.first_unexplored(state)?))
     }
 
     /// Reports what is new, together with the last report if it was not answered.
-    fn tell(&mut self, out: &mut Vec<NodeEffect>) {
+    fn tell(&mut self) {
         let new = std::mem::replace(&mut self.unsaid, NodeReport::hello(self.crawler));
         let mut tell = self.said.take().unwrap_or_else(|| NodeReport::hello(self.crawler));
         tell.found.extend(new.found);
@@ -465,25 +441,12 @@ impl StarNode {
         tell.done = self.explorer.is_some() && !self.busy;
         self.done = tell.done;
         self.said = Some(tell.clone());
-        out.push(NodeEffect::Send(tell));
-    }
-}
-
-/// The transition of a slot.
-pub(super) fn step(graph: &argiope_explore::graph::Graph, slot: Slot) -> Transition {
-    Transition {
-        from: graph.key(slot.state),
-        action: graph.signature(graph.action_of(slot)),
-        to: graph.target(slot).map_or(StateKey(0), |to| graph.key(to)),
+        self.out.push(NodeEffect::Send(tell));
     }
 }
 
 /// A state as a crawler saw it: what it offers, each once, sorted.
 fn found(at: &Sighting, by: Option<Transition>, content: Option<ContentId>) -> FoundState {
-    let mut offered: BTreeMap<ActionSignature, bool> = BTreeMap::new();
-    for offer in at.offers.iter().flatten() {
-        *offered.entry(offer.action).or_default() |= offer.once;
-    }
-    let links = offered.iter().filter(|&(_, &once)| once).map(|(&action, _)| action).collect();
-    FoundState { key: at.key, actions: offered.into_keys().collect(), links, by, content }
+    let offers = distinct_offers(at.offers.iter().flatten().copied());
+    FoundState::of(at.key, &offers, by, content)
 }

@@ -5,9 +5,8 @@ use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 
-use super::node::step;
 use super::{ActionShare, Executed, FoundState, StarNode};
-use crate::job::Job;
+use crate::job::{Job, Transition};
 use crate::outcome::JobFailure;
 
 impl StarNode {
@@ -17,18 +16,24 @@ impl StarNode {
         let mut links = Vec::new();
         for (place, &action) in actions.iter().enumerate() {
             let link = self.links.contains(state, action);
-            let own = self
-                .share_of(state, actions, place)
-                .is_some_and(|share| self.shares.contains(&share));
-            if (link || !own || self.links.is_plain(action))
-                && let Some(slot) = self.slot(state, action).filter(|&slot| self.is_free(slot))
-            {
-                self.explorer().claim(slot);
+            let share = self.share_of(state, actions, place);
+            let own = share.is_some_and(|share| self.shares.contains(&share));
+            if link || !own || self.links.is_plain(action) {
+                self.defer(self.slot(state, action));
             }
             links.extend(link.then_some(action));
         }
         for link in links {
             self.pursue(link);
+        }
+    }
+
+    /// Defers those of these slots that are free candidates.
+    pub(super) fn defer(&mut self, slots: impl IntoIterator<Item = Slot>) {
+        for slot in slots {
+            if self.is_free(slot) {
+                self.explorer().claim(slot);
+            }
         }
     }
 
@@ -63,12 +68,9 @@ impl StarNode {
         }
         let graph = self.explorer().graph();
         let name = |slot: Slot| graph.signature(graph.action_of(slot));
-        let others =
-            graph.slots(state).filter(|&slot| found.actions.binary_search(&name(slot)).is_err());
-        let others: Vec<Slot> = others.filter(|&slot| graph.is_free(slot)).collect();
-        for slot in others {
-            self.explorer().claim(slot);
-        }
+        let is_other = |&slot: &Slot| found.actions.binary_search(&name(slot)).is_err();
+        let others: Vec<Slot> = graph.slots(state).filter(is_other).collect();
+        self.defer(others);
         self.set_aside(found.key, &found.actions);
         for share in self.shares.clone() {
             self.release_of(share);
@@ -122,11 +124,7 @@ impl StarNode {
         if !self.shares.remove(&share) {
             return;
         }
-        for slot in self.slots_of(share) {
-            if self.is_free(slot) {
-                self.explorer().claim(slot);
-            }
-        }
+        self.defer(self.slots_of(share));
         let Some(plan) = self.plan else { return };
         for link in self.links.all() {
             if plan.share_of_link(link) == share {
@@ -172,9 +170,8 @@ impl StarNode {
         }
         let graph = self.explorer().graph();
         let given_up = slot.is_none_or(|slot| graph.closed().contains(&slot));
-        let executed = slot
-            .map(|slot| step(graph, slot))
-            .filter(|_| slot.is_some_and(|slot| !self.is_open(slot)));
+        let executed = slot.filter(|&slot| graph.target(slot).is_some());
+        let executed = executed.map(|slot| Transition::of(graph, slot));
         if given_up {
             self.unsaid.closed.push((state, action, JobFailure::Unreachable));
         } else if let Some(step) = executed {

@@ -24,11 +24,6 @@ impl PeerKnowledge {
         }
     }
 
-    /// Plain links of own states that were set aside since this was last asked for.
-    pub fn take_set_aside(&mut self) -> Vec<(StateKey, ActionSignature)> {
-        std::mem::take(&mut self.ownership.newly_aside)
-    }
-
     /// The slot of a plain link that is set aside.
     fn slot_aside(&self, state: StateKey, link: ActionSignature) -> Option<Slot> {
         let slot = self.graph.slot(state, link)?;
