@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use argiope_runtime::store::StoreError;
+
 use crate::terminal;
 
 /// The command failed.
@@ -33,6 +35,29 @@ impl CommandFailure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Failed(format!("cannot write the output: {error}")),
+        }
+    }
+}
+
+/// Most errors of the store are about the directory that was given.
+impl From<StoreError> for CommandFailure {
+    fn from(error: StoreError) -> Self {
+        use StoreError::{
+            Damaged, DiskFull, HoldsRun, InUse, Io, NewerFact, NoRun, NotADirectory, NotAStore,
+            Occupied, OtherVersion, ReadOnly, Stopped, Unfinished,
+        };
+        match error {
+            Occupied(_)
+            | HoldsRun(_)
+            | NoRun(_)
+            | Unfinished(_)
+            | NotADirectory(_)
+            | NotAStore(_)
+            | OtherVersion { .. }
+            | NewerFact(_)
+            | InUse(_)
+            | Io { .. } => Self::Input(error.to_string()),
+            Damaged(_) | DiskFull(_) | Stopped | ReadOnly => Self::Failed(error.to_string()),
         }
     }
 }

@@ -21,6 +21,11 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Formats a cost, with its actions and resets.
+pub fn effort(cost: f64, actions: u64, resets: u64) -> String {
+    format!("{} ({}, {})", number(cost), count(actions, "action"), count(resets, "reset"))
+}
+
 /// Formats a ratio.
 pub fn times(value: f64) -> String {
     format!("{value:.3}")

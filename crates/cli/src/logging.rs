@@ -146,7 +146,7 @@ fn escaped(format: LogFormat, line: &[u8]) -> String {
 fn harmless_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_ascii_graphic() || character == ' ' || !is_steering(character) {
+        if character.is_ascii_graphic() || character.escape_debug().len() == 1 {
             out.push(character);
         } else {
             for unit in character.encode_utf16(&mut [0; 2]) {
@@ -155,10 +155,6 @@ fn harmless_json(text: &str) -> String {
         }
     }
     out
-}
-
-fn is_steering(character: char) -> bool {
-    character.escape_debug().next() == Some('\\')
 }
 
 #[cfg(test)]

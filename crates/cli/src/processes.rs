@@ -62,14 +62,9 @@ impl<'a> ClusterOptions<'a> {
 
     /// The program, by way of a wrapper if there is one.
     fn command(&self, wrapper: &[&str]) -> Command {
-        let mut command = match wrapper.split_first() {
-            Some((first, rest)) => {
-                let mut command = Command::new(first);
-                command.args(rest).arg(self.program);
-                command
-            }
-            None => Command::new(self.program),
-        };
+        let mut words = wrapper.iter().map(Path::new).chain([self.program]);
+        let mut command = Command::new(words.next().expect("the program is a word"));
+        command.args(words);
         if let Some(format) = self.log {
             command.args(["--log-format", format.name()]);
         }
@@ -138,11 +133,9 @@ impl<'a> ClusterProcesses<'a> {
         let until = Instant::now() + START_TIMEOUT;
         let ready = block_on(async {
             while Instant::now() < until {
-                let status = match Client::dial(&switch, &self.addresses[0]).await {
-                    Ok(mut client) => client.status().await,
-                    Err(error) => Err(error),
-                };
-                if status.is_ok_and(|status| {
+                let status =
+                    async { Client::dial(&switch, &self.addresses[0]).await?.status().await };
+                if status.await.is_ok_and(|status| {
                     status.members.len() == self.addresses.len()
                         && status.members.iter().map(|member| member.tabs).sum::<u32>() >= crawlers
                 }) {

@@ -22,32 +22,11 @@ const SETTINGS: &str = "settings";
 /// The application that argiope served to the run, if any.
 const SITE: &str = "site";
 
-/// Classifies an error of the store; most are about the directory that was given.
-pub fn refused(error: &StoreError) -> CommandFailure {
-    use StoreError::{
-        Damaged, DiskFull, HoldsRun, InUse, Io, NewerFact, NoRun, NotADirectory, NotAStore,
-        Occupied, OtherVersion, ReadOnly, Stopped, Unfinished,
-    };
-    match error {
-        Occupied(_)
-        | HoldsRun(_)
-        | NoRun(_)
-        | Unfinished(_)
-        | NotADirectory(_)
-        | NotAStore(_)
-        | OtherVersion { .. }
-        | NewerFact(_)
-        | InUse(_)
-        | Io { .. } => CommandFailure::Input(error.to_string()),
-        Damaged(_) | DiskFull(_) | Stopped | ReadOnly => CommandFailure::Failed(error.to_string()),
-    }
-}
-
 /// The present settings of a run.
 pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
     let wrong =
         |error| CommandFailure::Failed(format!("cannot read the settings of the run: {error}"));
-    match store.named(SETTINGS).map_err(|error| refused(&error))? {
+    match store.named(SETTINGS)? {
         Some(bytes) => serde_json::from_slice(&bytes).map_err(wrong),
         None => serde_json::from_value(store.meta().settings.clone()).map_err(wrong),
     }
@@ -60,7 +39,7 @@ pub fn set_settings(store: &Store, settings: &CrawlSettings) -> Result<(), Store
 
 /// The application that argiope served to the run, if any.
 pub fn site(store: &Store) -> Result<Option<String>, CommandFailure> {
-    let name = store.named(SITE).map_err(|error| refused(&error))?;
+    let name = store.named(SITE)?;
     Ok(name.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -76,7 +55,7 @@ pub fn controller(
     reset_cost: f64,
 ) -> Result<Controller, CommandFailure> {
     crawl::restore(store, settings, reset_cost).map_err(|error| match error {
-        CrawlError::Store(error) => refused(&error),
+        CrawlError::Store(error) => error.into(),
         other => CommandFailure::Failed(other.to_string()),
     })
 }
@@ -96,17 +75,13 @@ pub struct RecordedRun {
 impl RecordedRun {
     /// Reads the run in a directory.
     pub fn open(directory: &Path) -> Result<Self, CommandFailure> {
-        let store = Store::read(directory).map_err(|error| refused(&error))?;
+        let store = Store::read(directory)?;
         let settings = settings(&store)?;
-        let learned = learned::load(&store).map_err(|error| refused(&error))?;
+        let learned = learned::load(&store)?;
         let controller = controller(&store, &settings, learned.reset_cost)?;
         Ok(Self { store, settings, learned, controller })
     }
-}
 
-const NO_DETAIL: &str = "the store is damaged: a state has no description";
-
-impl RecordedRun {
     /// The graph.
     pub fn graph(&self) -> Result<&Graph, CommandFailure> {
         self.controller.graph().ok_or_else(|| {
@@ -121,21 +96,17 @@ impl RecordedRun {
 
     /// The stored detail of a state.
     pub fn detail(&self, state: StateIndex) -> Result<StateDetail, CommandFailure> {
-        let key = self.graph()?.key(state);
-        let detail = self.store.detail(key).map_err(|error| refused(&error))?;
-        detail.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
+        present(self.store.detail(self.graph()?.key(state))?)
     }
 
     /// The snapshot of a state.
     pub fn page(&self, state: StateIndex) -> Result<Page, CommandFailure> {
-        let page = self.store.page(self.detail(state)?.page).map_err(|error| refused(&error))?;
-        page.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
+        present(self.store.page(self.detail(state)?.page)?)
     }
 
     /// The stored bytes with this hash.
     pub fn blob(&self, hash: ContentHash) -> Result<Vec<u8>, CommandFailure> {
-        let bytes = self.store.blob(hash).map_err(|error| refused(&error))?;
-        bytes.ok_or_else(|| CommandFailure::Failed(NO_DETAIL.to_owned()))
+        present(self.store.blob(hash)?)
     }
 
     /// Finds a state by `initial`, its number, or the beginning of its key.
@@ -189,6 +160,12 @@ impl RecordedRun {
         }
         Ok(labels)
     }
+}
+
+/// What a store must have of each state.
+fn present<T>(found: Option<T>) -> Result<T, CommandFailure> {
+    let missing = "the store is damaged: a state has no description";
+    found.ok_or_else(|| CommandFailure::Failed(missing.to_owned()))
 }
 
 /// The first eight digits of a key, which tell the states of a run apart.

@@ -6,7 +6,7 @@ use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_sim::crawl::{Run, SimulatedCrawl};
 use argiope_sim::summary::{Effort, StrategySummary};
 
-use crate::format::{count, number, range, times};
+use crate::format::{effort, number, range, times};
 use crate::progress::WorkProgress;
 use crate::source::CheckedModel;
 use crate::table::Table;
@@ -80,12 +80,8 @@ pub fn table(summaries: &[StrategySummary], bound: &Bound) -> String {
     for summary in summaries {
         table.row(cells(summary, spread));
     }
-    format!(
-        "lower bound of a complete crawl: {} ({}, {})\n\n{table}",
-        number(bound.cost),
-        count(bound.actions, "action"),
-        count(bound.resets, "reset"),
-    )
+    let bound = effort(bound.cost, bound.actions, bound.resets);
+    format!("lower bound of a complete crawl: {bound}\n\n{table}")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::distances::Distances;
-use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
+use crate::graph::{Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
 use crate::job::{PlannedJob, TransferChoice};
 use crate::strategy::INITIAL;
@@ -39,20 +39,12 @@ impl Behaviour {
     }
 }
 
-#[derive(Clone, Default)]
-struct Targets(Vec<Vec<u32>>);
-
-impl Edges for Targets {
-    fn targets(&self, state: usize) -> &[u32] {
-        &self.0[state]
-    }
-}
-
 /// The anticipated model, with candidates in `N` groups.
 #[derive(Clone)]
 pub struct AnticipatedModel<const N: usize> {
     reset_cost: f64,
-    targets: Targets,
+    /// The known or predicted destinations of each state.
+    targets: Vec<Vec<u32>>,
     classes: Vec<Classification>,
     /// The candidates of each action. Executed ones are dropped when the action is classified anew.
     candidates: Vec<Vec<Slot>>,
@@ -68,7 +60,7 @@ impl<const N: usize> AnticipatedModel<N> {
     pub fn new(reset_cost: f64) -> Self {
         Self {
             reset_cost,
-            targets: Targets::default(),
+            targets: Vec::new(),
             classes: Vec::new(),
             candidates: Vec::new(),
             counts: Vec::new(),
@@ -81,7 +73,7 @@ impl<const N: usize> AnticipatedModel<N> {
     pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex, of_unseen: Classification) {
         self.distances.add_state();
         self.counts.push([0; N]);
-        self.targets.0.push(Vec::new());
+        self.targets.push(Vec::new());
         for slot in graph.slots(state) {
             self.on_extended(graph, slot, of_unseen);
         }
@@ -91,7 +83,7 @@ impl<const N: usize> AnticipatedModel<N> {
     pub fn on_extended(&mut self, graph: &Graph, slot: Slot, of_unseen: Classification) {
         self.classes.resize(graph.actions_seen(), of_unseen);
         self.candidates.resize_with(graph.actions_seen(), Vec::new);
-        self.targets.0[slot.state.at()].push(UNEXPLORED);
+        self.targets[slot.state.at()].push(UNEXPLORED);
         let action = graph.action_of(slot);
         self.candidates[action.at()].push(slot);
         let class = self.classes[action.at()];
@@ -153,7 +145,7 @@ impl<const N: usize> AnticipatedModel<N> {
 
     fn predict(&mut self, slot: Slot, target: Option<StateIndex>) {
         let target = target.map_or(UNEXPLORED, |state| state.0);
-        let place = &mut self.targets.0[slot.state.at()][slot.index as usize];
+        let place = &mut self.targets[slot.state.at()][slot.index as usize];
         let before = std::mem::replace(place, target);
         if before == target {
             return;
@@ -185,9 +177,7 @@ impl<const N: usize> AnticipatedModel<N> {
 
     /// Plans a job towards the nearest candidate of a group.
     pub fn seek(&mut self, graph: &Graph, at: StateIndex, group: usize) -> Option<PlannedJob> {
-        self.seek_by(graph, at, group, |distances, targets, from, walk| {
-            distances.walk(group, targets, from, walk)
-        })
+        self.seek_goal(graph, at, group, false)
     }
 
     /// Plans a job towards the nearest candidate of a group. Of several states at the same distance
@@ -198,27 +188,29 @@ impl<const N: usize> AnticipatedModel<N> {
         at: StateIndex,
         group: usize,
     ) -> Option<PlannedJob> {
-        let candidates = |state| graph.unexplored_in(state) as usize;
-        self.seek_by(graph, at, group, |distances, targets, from, walk| {
-            distances.walk_to_best(group, targets, from, walk, candidates)
-        })
+        self.seek_goal(graph, at, group, true)
     }
 
     /// Cuts the walk at its first unexplored step, because only its execution shows whether the
     /// prediction holds. If another crawler has claimed that step, its prediction is withdrawn
     /// until it is executed or released, and the search takes another walk.
-    fn seek_by(
+    fn seek_goal(
         &mut self,
         graph: &Graph,
         at: StateIndex,
         group: usize,
-        walk_to_goal: impl Fn(&mut Distances, &Targets, StateIndex, &mut Vec<Slot>) -> StateIndex,
+        fullest: bool,
     ) -> Option<PlannedJob> {
+        let candidates = |state| graph.unexplored_in(state) as usize;
         loop {
             let reset = self.choose_transfer(at, group)?.reset;
             let mut walk = Vec::new();
             let from = if reset { INITIAL } else { at };
-            let goal = walk_to_goal(&mut self.distances, &self.targets, from, &mut walk);
+            let goal = if fullest {
+                self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates)
+            } else {
+                self.distances.walk(group, &self.targets, from, &mut walk)
+            };
             let Some(first) = walk.iter().position(|&slot| graph.target(slot).is_none()) else {
                 let candidate = self.candidate(graph, group, goal);
                 return Some(PlannedJob { reset, walk, candidate });

@@ -34,14 +34,6 @@ struct Arc {
     cost: u64,
 }
 
-/// A cheapest flow that satisfies every supply and demand.
-pub struct Flow {
-    /// The total price.
-    pub cost: u128,
-    /// The amount on each arc, in the order in which the arcs were added.
-    pub amounts: Vec<u64>,
-}
-
 impl Network {
     /// Creates a network of nodes without arcs.
     pub fn new(nodes: usize) -> Self {
@@ -58,8 +50,9 @@ impl Network {
         self.arcs.push(Arc { from: from as u32, to: to as u32, capacity, cost });
     }
 
-    /// Finds a cheapest flow, or `None` if some supply cannot reach a demand.
-    pub fn solve(self) -> Option<Flow> {
+    /// Finds a cheapest flow that satisfies every supply and demand: the amount on each arc, in the
+    /// order in which the arcs were added. Returns `None` if some supply cannot reach a demand.
+    pub fn solve(self) -> Option<Vec<u64>> {
         let arcs = self.arcs.len();
         let mut residual = Residual::new(self);
         while residual.reprice() {
@@ -67,16 +60,8 @@ impl Network {
                 residual.saturate();
             }
         }
-        if residual.to_send > 0 {
-            return None;
-        }
-        let amounts: Vec<u64> = (0..arcs).map(|arc| residual.room[2 * arc + 1]).collect();
-        let cost = amounts
-            .iter()
-            .enumerate()
-            .map(|(arc, &amount)| u128::from(amount) * residual.cost[2 * arc] as u128)
-            .sum();
-        Some(Flow { cost, amounts })
+        let amounts = (0..arcs).map(|arc| residual.room[2 * arc + 1]);
+        (residual.to_send == 0).then(|| amounts.collect())
     }
 }
 
@@ -272,8 +257,8 @@ mod tests {
         network.arc(0, 2, UNLIMITED, 10);
         network.arc(0, 1, 3, 1);
         network.arc(1, 2, UNLIMITED, 2);
-        let flow = network.solve().unwrap();
-        assert_eq!((flow.cost, flow.amounts), (3 * 3 + 2 * 10, vec![2, 3, 3]));
+        let amounts = network.solve().unwrap();
+        assert_eq!((cost(&[10, 1, 2], &amounts), amounts), (3 * 3 + 2 * 10, vec![2, 3, 3]));
     }
 
     #[test]
@@ -283,6 +268,11 @@ mod tests {
         network.supply(1, -1);
         network.arc(1, 0, UNLIMITED, 1);
         assert!(network.solve().is_none());
+    }
+
+    /// The total price of a flow.
+    fn cost(prices: &[u64], amounts: &[u64]) -> u64 {
+        prices.iter().zip(amounts).map(|(price, amount)| price * amount).sum()
     }
 
     /// The cheapest assignment of supplies to demands, by trying all of them.
@@ -334,7 +324,9 @@ mod tests {
                 network.supply(b, -1);
             }
             let best = brute_force(&distance, from, &mut to);
-            prop_assert_eq!(network.solve().map(|flow| flow.cost), (best < far).then_some(best.into()));
+            let prices: Vec<u64> = arcs.iter().map(|&(_, _, price)| price).collect();
+            let found = network.solve().map(|amounts| cost(&prices, &amounts));
+            prop_assert_eq!(found, (best < far).then_some(best));
         }
     }
 }

@@ -70,12 +70,12 @@
 //! }
 //!
 //! impl Strategy for LastFirst {
-//!     fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-//!         self.nearest.on_discovered(graph, state);
+//!     fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+//!         self.nearest.on_discovered(graph, state, by);
 //!     }
 //!
-//!     fn on_executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
-//!         self.nearest.on_executed(graph, slot);
+//!     fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+//!         self.nearest.on_executed(graph, slot, destination, new);
 //!     }
 //!
 //!     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::flow::{ACTION, Flow, Network, UNLIMITED, price};
+use crate::flow::{ACTION, Network, UNLIMITED, price};
 use crate::graph::{Edges, Slot, UNEXPLORED};
 use crate::id::StateIndex;
 
@@ -85,14 +85,10 @@ impl<E: Edges> TourProblem<'_, E> {
             network.supply(end, -1);
         }
         // Every state is reachable from the initial state, and the initial state by a reset.
-        let flow = network.solve().expect("a reset leads to every known state");
-        self.read_flow(&slots, &flow)
-    }
-
-    fn read_flow(&self, slots: &[Slot], flow: &Flow) -> Balance {
-        let repeats = slots.iter().copied().zip(flow.amounts.iter().copied());
+        let amounts = network.solve().expect("a reset leads to every known state");
+        let repeats = slots.iter().copied().zip(amounts.iter().copied());
         let resets = (0..self.states)
-            .map(|state| (StateIndex(state as u32), flow.amounts[slots.len() + 2 * state]));
+            .map(|state| (StateIndex(state as u32), amounts[slots.len() + 2 * state]));
         Balance {
             repeats: repeats.filter(|&(_, times)| times > 0).collect(),
             resets: resets.filter(|&(_, times)| times > 0).collect(),

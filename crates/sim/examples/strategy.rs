@@ -39,13 +39,13 @@ struct RarestFirst {
 }
 
 impl Strategy for RarestFirst {
-    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.nearest.on_discovered(graph, state);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.nearest.on_discovered(graph, state, by);
         self.executions.resize(graph.actions_seen(), 0);
     }
 
-    fn on_executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
-        self.nearest.on_executed(graph, slot);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.nearest.on_executed(graph, slot, destination, new);
         self.executions[graph.action_of(slot).at()] += 1;
     }
 

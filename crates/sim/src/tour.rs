@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use argiope_explore::distances::Distances;
-use argiope_explore::flow::{ACTION, Flow, Network, UNLIMITED, price};
+use argiope_explore::flow::{ACTION, Network, UNLIMITED, price};
 use argiope_explore::graph::Slot;
 use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
@@ -110,10 +110,10 @@ impl Visits {
         network.arc(reset, 0, UNLIMITED, price(self.reset_cost));
         network.supply(0, 1);
         network.supply(end, -1);
-        let flow = network.solve().expect("every state is reachable");
-        let actions: u64 = flow.amounts[..arcs.len()].iter().sum();
-        let resets: u64 = 1 + flow.amounts.last().expect("the arc of resets was added last");
-        (actions as f64 + resets as f64 * self.reset_cost, self.cycles(&arcs, &flow))
+        let amounts = network.solve().expect("every state is reachable");
+        let actions: u64 = amounts[..arcs.len()].iter().sum();
+        let resets: u64 = 1 + amounts.last().expect("the arc of resets was added last");
+        (actions as f64 + resets as f64 * self.reset_cost, self.cycles(&arcs, &amounts))
     }
 
     /// The actions and resets of the tour that always goes to the nearest state not visited.
@@ -157,14 +157,14 @@ impl Visits {
     }
 
     /// Decomposes the flow into cycles, each with its states in the order of their first visit.
-    fn cycles(&self, arcs: &[(u32, u32)], flow: &Flow) -> Vec<Vec<u32>> {
+    fn cycles(&self, arcs: &[(u32, u32)], amounts: &[u64]) -> Vec<Vec<u32>> {
         let states = self.edges.len();
         let mut leaving: Vec<Vec<u32>> = vec![Vec::new(); states];
-        for (&(from, to), &amount) in arcs.iter().zip(&flow.amounts) {
+        for (&(from, to), &amount) in arcs.iter().zip(amounts) {
             leaving[from as usize].extend((0..amount).map(|_| to));
         }
         for (state, leaving) in leaving.iter_mut().enumerate() {
-            leaving.extend((0..flow.amounts[arcs.len() + 3 * state]).map(|_| 0));
+            leaving.extend((0..amounts[arcs.len() + 3 * state]).map(|_| 0));
         }
         let mut seen = vec![false; states];
         let mut cycles = Vec::new();

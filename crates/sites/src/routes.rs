@@ -10,12 +10,11 @@ use crate::site::Site;
 
 /// The reply of a fixture's own routes, if one of them matches.
 pub(crate) fn answer(
-    name: &str,
     request: &SiteRequest,
     memory: &ServerMemory,
     site: Site,
 ) -> Option<SiteReply> {
-    match name {
+    match site.name() {
         "broken" => broken::answer(request),
         "dialogs" => various::dialogs(request),
         "endless" => various::endless(request),
@@ -23,7 +22,7 @@ pub(crate) fn answer(
         "filetree-cassandra" => tree::answer(tree::CASSANDRA, request),
         "nondeterministic" => various::nondeterministic(request, memory),
         "router" => various::router(request, site),
-        "slow-fetch" => various::slow_fetch(request),
+        "slow-fetch" => various::slow_fetch(request, site),
         "storage" => various::storage(request, site),
         "toggles" => various::toggles(request),
         "volatile" => various::volatile(request, memory, site),

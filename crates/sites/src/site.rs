@@ -49,7 +49,7 @@ impl Site {
 
     /// The reply to a request.
     pub(crate) fn answer(self, request: &SiteRequest, memory: &ServerMemory) -> SiteReply {
-        let own = || routes::answer(self.name(), request, memory, self);
+        let own = || routes::answer(request, memory, self);
         let library = || libraries::answer(self.name(), &request.path);
         let file = || self.file(request.path.strip_prefix('/')?);
         let nothing =

@@ -1,6 +1,6 @@
 //! `argiope bound`: the lowest cost of a crawl if the application were known from the start.
 
-use argiope::format::{count, number};
+use argiope::format::{effort, number};
 use argiope_explore::bound::{self, Bound};
 use argiope_sim::tour::{self, AllStates};
 use serde::Serialize;
@@ -35,15 +35,11 @@ pub fn run(args: &BoundArgs) -> Result<(), CommandFailure> {
     }
     output::print(&format!(
         "{}\n\
-         complete crawl, lower bound:  {} ({}, {})\n\
-         all states, best tour known:  {} ({}, {}), lower bound {}\n",
+         complete crawl, lower bound:  {}\n\
+         all states, best tour known:  {}, lower bound {}\n",
         app.describe(),
-        number(complete.cost),
-        count(complete.actions, "action"),
-        count(complete.resets, "reset"),
-        number(all_states.cost),
-        count(all_states.actions, "action"),
-        count(all_states.resets, "reset"),
+        effort(complete.cost, complete.actions, complete.resets),
+        effort(all_states.cost, all_states.actions, all_states.resets),
         number(all_states.lower),
     ))
 }
@@ -67,22 +63,18 @@ struct Effort {
 }
 
 fn line(app: &CheckedModel, complete: &Bound, all_states: &AllStates) -> String {
+    let effort = |actions, resets, cost, lower| Effort { actions, resets, cost, lower };
     let line = Line {
         states: app.model.states(),
         transitions: app.model.transitions(),
         reset_cost: app.reset_cost,
-        complete: Effort {
-            actions: complete.actions,
-            resets: complete.resets,
-            cost: complete.cost,
-            lower: complete.cost,
-        },
-        all_states: Effort {
-            actions: all_states.actions,
-            resets: all_states.resets,
-            cost: all_states.cost,
-            lower: all_states.lower,
-        },
+        complete: effort(complete.actions, complete.resets, complete.cost, complete.cost),
+        all_states: effort(
+            all_states.actions,
+            all_states.resets,
+            all_states.cost,
+            all_states.lower,
+        ),
     };
     serde_json::to_string(&line).expect("numbers are JSON") + "\n"
 }

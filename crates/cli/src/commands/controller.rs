@@ -100,19 +100,18 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
             tracing::info!("without certificates: only loopback addresses are served");
         }
     };
-    let ended = block_on(async {
+    block_on(async {
         if let Some((address, metrics)) = metrics {
             crate::metrics::serve(address, metrics).await?;
         }
-        Ok(controller::run(plan, &args.listen, ready).await)
-    })??;
-    ended.map_err(|error| match error {
-        ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
-            CommandFailure::Input(error.to_string())
-        }
-        ControllerError::Store(_) => CommandFailure::Failed(format!(
-            "{error}; what was stored before is in {}",
-            argiope::format::path(&args.data)
-        )),
-    })
+        controller::run(plan, &args.listen, ready).await.map_err(|error| match error {
+            ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
+                CommandFailure::Input(error.to_string())
+            }
+            ControllerError::Store(_) => CommandFailure::Failed(format!(
+                "{error}; what was stored before is in {}",
+                argiope::format::path(&args.data)
+            )),
+        })
+    })?
 }

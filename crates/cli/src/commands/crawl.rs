@@ -18,7 +18,7 @@ use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
 use argiope_runtime::crawl::{self, CrawlError, CrawlPlan, CrawlSummary};
 use argiope_runtime::learned;
-use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{Store, StoreError};
 use argiope_sites::Server;
 use tokio::sync::Notify;
@@ -29,8 +29,8 @@ use progress::ProgressPrinter;
 use report::CrawlReport;
 use run_dir::RunDir;
 
-use crate::recorded::{self, refused};
-use argiope::cluster::random_number;
+use crate::recorded;
+use argiope::cluster::{block_on, random_number};
 use argiope::failure::{CommandFailure, INTERRUPTED, LIMIT};
 use argiope::{browser, format, interrupt, output, terminal};
 
@@ -64,14 +64,9 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         None => prepare_new(args)?,
     };
     if let Some(summary) = finished(&prepared)? {
-        return conclude(
-            args,
-            &prepared.settings,
-            &prepared.out,
-            Duration::ZERO,
-            &summary,
-            &Masks::NONE,
-        );
+        let PreparedCrawl { settings, out, .. } = &prepared;
+        let (summary, wall, masks) = (&summary, Duration::ZERO, &Masks::NONE);
+        return conclude(args, &CrawlReport { settings, summary, wall, out, masks });
     }
     let PreparedCrawl { store, settings, out, run_dir, server, executable } = prepared;
     let executable = executable.map_or_else(|| browser::find(args.browser.as_deref()), Ok)?;
@@ -79,7 +74,8 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         store,
         settings: settings.clone(),
         browser: LaunchSettings::new(executable, std::env::temp_dir()),
-        secret: secret()?,
+        // The name of the page agent, which no page can guess.
+        secret: format!("a{:032x}", random_number()?),
         interrupt: Arc::new(Notify::new()),
         deadline: args.max_time.map(|time| started + time),
     };
@@ -88,10 +84,10 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     drop(server);
     let begun =
         Store::read(&out).and_then(|store| Ok((store.length()? > 0, learned::load(&store)?)));
-    if let (Some(run_dir), Ok((false, _))) = (&run_dir, &begun) {
+    let is_empty = matches!(begun, Ok((false, _)));
+    if let Some(run_dir) = run_dir.as_ref().filter(|_| is_empty) {
         run_dir.undo();
     }
-    let is_empty = matches!(begun, Ok((false, _)));
     match outcome {
         None => {
             let when = match &run_dir {
@@ -103,8 +99,9 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         }
         Some(Err(error)) => Err(failed(&error, (!is_empty).then_some(&*out))),
         Some(Ok(summary)) => {
-            let masks = begun.map(|(_, learned)| all_masks(&learned)).unwrap_or_default();
-            conclude(args, &settings, &out, started.elapsed(), &summary, &masks)
+            let masks = &begun.map(|(_, learned)| all_masks(&learned)).unwrap_or_default();
+            let (settings, summary, wall) = (&settings, &summary, started.elapsed());
+            conclude(args, &CrawlReport { settings, summary, wall, out: &out, masks })
         }
     }
 }
@@ -113,21 +110,9 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     // Checks everything before anything is written.
     let executable = Some(browser::find(args.browser.as_deref())?);
-    let server = if args.target.demo {
-        let server = Server::start(DEMO);
-        Some(server.map_err(|error| CommandFailure::Failed(error.to_string()))?)
-    } else {
-        None
-    };
-    let url =
-        server.as_ref().map(Server::url).or_else(|| args.target.url.clone()).unwrap_or_default();
-    let scope = Scope::of(&url).map_err(CommandFailure::Input)?;
+    let (server, url) = target(args)?;
     let settings = args.settings(url);
-    let name = if args.target.demo { DEMO.to_owned() } else { run_dir::name_of(&scope.site) };
-    let run_dir = match &args.out {
-        Some(path) => RunDir::given(path),
-        None => RunDir::numbered(&name)?,
-    };
+    let run_dir = RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?;
     let as_json = serde_json::to_value(&settings).expect("settings are JSON");
     let store = match Store::create(&run_dir.path, &as_json) {
         Ok(store) => store,
@@ -135,11 +120,11 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
             if args.out.is_none() {
                 run_dir.undo();
             }
-            return Err(refused(&error));
+            return Err(error.into());
         }
     };
     if server.is_some() {
-        recorded::set_site(&store, DEMO).map_err(|error| refused(&error))?;
+        recorded::set_site(&store, DEMO)?;
     }
     Ok(PreparedCrawl {
         store,
@@ -151,14 +136,24 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     })
 }
 
+/// The application to crawl: its address, and its server if argiope serves it.
+fn target(args: &CrawlArgs) -> Result<(Option<Server>, String), CommandFailure> {
+    if !args.target.demo {
+        return Ok((None, args.target.url.clone().unwrap_or_default()));
+    }
+    let server = Server::start(DEMO).map_err(|error| CommandFailure::Failed(error.to_string()))?;
+    let url = server.url();
+    Ok((Some(server), url))
+}
+
 /// Prepares to resume a crawl.
 fn prepare_resumed(args: &CrawlArgs, directory: &Path) -> Result<PreparedCrawl, CommandFailure> {
-    let store = Store::open(directory).map_err(|error| refused(&error))?;
+    let store = Store::open(directory)?;
     let before = recorded::settings(&store)?;
     let mut settings = before.clone();
     args.apply_changes(&mut settings);
     if settings != before {
-        recorded::set_settings(&store, &settings).map_err(|error| refused(&error))?;
+        recorded::set_settings(&store, &settings)?;
     }
     let server = match recorded::site(&store)? {
         Some(site) => Some(serve_again(&site, &settings.url)?),
@@ -190,16 +185,11 @@ fn finished(prepared: &PreparedCrawl) -> Result<Option<CrawlSummary>, CommandFai
     if prepared.run_dir.is_some() {
         return Ok(None);
     }
-    let learned = learned::load(&prepared.store).map_err(|error| refused(&error))?;
+    let learned = learned::load(&prepared.store)?;
     let controller = recorded::controller(&prepared.store, &prepared.settings, learned.reset_cost)?;
     let summary = CrawlSummary::of(&controller, true, None);
     let begun = summary.progress.states > 0;
     Ok((begun && summary.progress.unexplored == 0).then_some(summary))
-}
-
-/// A name of the page agent that no page can guess.
-fn secret() -> Result<String, CommandFailure> {
-    Ok(format!("a{:032x}", random_number()?))
 }
 
 /// Crawls until the end. Returns none if it is interrupted before the first state.
@@ -207,14 +197,10 @@ fn drive(
     plan: CrawlPlan,
     mut printer: ProgressPrinter,
 ) -> Result<Option<Result<CrawlSummary, CrawlError>>, CommandFailure> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-            CommandFailure::Failed(format!("cannot start the async runtime: {error}"))
-        })?;
     let interrupted = interrupt::listen();
     let stop = plan.interrupt.clone();
     let begun = Cell::new(false);
-    let ended = tokio::task::LocalSet::new().block_on(&runtime, async {
+    let ended = block_on(async {
         let mut crawl = pin!(crawl::crawl(plan, |progress| {
             begun.set(true);
             printer.show(progress);
@@ -232,7 +218,7 @@ fn drive(
         }
     });
     printer.end();
-    Ok(ended)
+    ended
 }
 
 /// The masks of all pages and of single states together.
@@ -258,15 +244,7 @@ fn failed(error: &CrawlError, out: Option<&Path>) -> CommandFailure {
 }
 
 /// Prints the summary and chooses the exit code.
-fn conclude(
-    args: &CrawlArgs,
-    settings: &CrawlSettings,
-    out: &Path,
-    wall: Duration,
-    summary: &CrawlSummary,
-    masks: &Masks,
-) -> Result<(), CommandFailure> {
-    let report = CrawlReport { settings, summary, wall, out, masks };
+fn conclude(args: &CrawlArgs, report: &CrawlReport<'_>) -> Result<(), CommandFailure> {
     output::print(&if args.json { report.json() } else { report.text() })?;
     if args.json
         && !args.quiet
@@ -274,14 +252,14 @@ fn conclude(
     {
         terminal::message(&format!("to resume: {resume}"));
     }
-    match summary.stopped_by {
-        None if summary.complete => Ok(()),
+    match report.summary.stopped_by {
+        None if report.summary.complete => Ok(()),
         Some(StoppedBy::Interrupt) => Err(CommandFailure::Ended(INTERRUPTED)),
         Some(
             StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,
         ) => Err(CommandFailure::Ended(LIMIT)),
         Some(StoppedBy::NotLoaded) => {
-            Err(CommandFailure::Failed(format!("{} can no longer be loaded", settings.url)))
+            Err(CommandFailure::Failed(format!("{} can no longer be loaded", report.settings.url)))
         }
         Some(StoppedBy::Trouble) | None => {
             Err(CommandFailure::Failed("the crawl could not continue".to_owned()))

@@ -50,26 +50,17 @@ enum Format {
 /// Exports what is asked for.
 pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
+    let wrong = |what: &str| CommandFailure::Input(what.to_owned());
+    let detail = || recorded.detail(recorded.find(args.state.as_deref().unwrap_or_default())?);
     let bytes = match args.format {
         Format::Model if args.state.is_some() => {
-            return Err(CommandFailure::Input(
-                "--state cannot be used with --format model".to_owned(),
-            ));
+            return Err(wrong("--state cannot be used with --format model"));
         }
         Format::Model => model(&recorded)?.into_bytes(),
-        Format::Source | Format::Screenshot => {
-            let state = recorded.find(args.state.as_deref().unwrap_or_default())?;
-            let detail = recorded.detail(state)?;
-            let none = || {
-                CommandFailure::Input(
-                    "the run has no screenshots: crawl with --screenshots".to_owned(),
-                )
-            };
-            let hash = match args.format {
-                Format::Screenshot => detail.screenshot.ok_or_else(none)?,
-                Format::Source | Format::Model => detail.source,
-            };
-            recorded.blob(hash)?
+        Format::Source => recorded.blob(detail()?.source)?,
+        Format::Screenshot => {
+            let none = || wrong("the run has no screenshots: crawl with --screenshots");
+            recorded.blob(detail()?.screenshot.ok_or_else(none)?)?
         }
     };
     match &args.out {

@@ -75,7 +75,6 @@ struct Plan {
     app: CheckedModel,
     strategies: Vec<&'static NamedStrategy>,
     seeds: std::ops::Range<u64>,
-    json: bool,
 }
 
 /// Simulates and prints the results.
@@ -85,7 +84,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
         return trace::replay(path, &plan.app);
     }
     if args.ring.is_wanted() {
-        return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, plan.json);
+        return ring::run(&args.ring, &plan.app, &plan.strategies, plan.seeds, args.json);
     }
     let bound = bound::lower_bound(&plan.app.model, plan.app.reset_cost);
     let work = plan.strategies.len() as u64 * args.seeds * plan.app.model.transitions() as u64;
@@ -98,7 +97,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
             let run = crawl(&plan.app, described, seed, &progress);
             // Whole microseconds: the rest is noise.
             let wall_ms = started.elapsed().as_micros() as f64 / 1000.0;
-            if plan.json {
+            if args.json {
                 let line = json::line(&run, plan.app.reset_cost, &bound, wall_ms);
                 terminal::aside(|| output::print(&line))?;
             } else {
@@ -107,7 +106,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CommandFailure> {
         }
     }
     drop(progress);
-    if plan.json {
+    if args.json {
         return Ok(());
     }
     let summaries = by_strategy(&runs, plan.app.reset_cost, &bound);
@@ -139,7 +138,6 @@ fn check(args: &SimulateArgs) -> Result<Plan, CommandFailure> {
         app: args.source.load()?,
         strategies: strategies::ALL.iter().filter(named).collect(),
         seeds: args.seed..end,
-        json: args.json,
     })
 }
 

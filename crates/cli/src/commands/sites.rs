@@ -3,6 +3,7 @@
 use argiope_sites::{Server, Site, StartError};
 
 use crate::commands::describe::list;
+use argiope::cluster::block_on;
 use argiope::failure::CommandFailure;
 use argiope::{interrupt, names, output};
 
@@ -52,11 +53,5 @@ pub fn run(args: &SitesArgs) -> Result<(), CommandFailure> {
     let heard = interrupt::listen();
     output::print(&format!("{}\n", server.url()))?;
     // Ctrl-C ends it in order.
-    let waiting = tokio::runtime::Builder::new_current_thread().build();
-    waiting
-        .map_err(|error| {
-            CommandFailure::Failed(format!("cannot start the async runtime: {error}"))
-        })?
-        .block_on(heard.notified());
-    Ok(())
+    block_on(heard.notified())
 }

@@ -11,7 +11,7 @@ use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
 
-use crate::recorded::{RecordedRun, refused, short};
+use crate::recorded::{RecordedRun, short};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
@@ -79,8 +79,8 @@ struct Remarks {
 impl Remarks {
     fn read(recorded: &RecordedRun) -> Result<Self, CommandFailure> {
         let mut remarks = Self::default();
-        for record in recorded.store.facts().map_err(|error| refused(&error))? {
-            match record.map_err(|error| refused(&error))? {
+        for record in recorded.store.facts()? {
+            match record? {
                 Fact::GivenUp { from, action, reason } => {
                     remarks.failed.insert((from, action), reason);
                 }
@@ -132,14 +132,12 @@ fn path(
     let url = Escaped(&recorded.settings.url, 200);
     _ = writeln!(text, "\npath ({}):\n  load {url}", count(path.len() as u64, "action"));
     for step in path {
-        let from = recorded.store.detail(step.from).map_err(|error| refused(&error))?;
+        let from = recorded.store.detail(step.from)?;
         let offers = from.map(|detail| detail.offers).unwrap_or_default();
-        let label = offers
-            .iter()
-            .find(|offer| offer.signature == step.action)
-            .map(|offer| offer.label.as_str());
+        let offer = offers.iter().find(|offer| offer.signature == step.action);
+        let label = offer.map_or("unknown action", |offer| offer.label.as_str());
         let to = graph.find(step.to).map_or(0, |state| state.0);
-        _ = writeln!(text, "  {} → state {to}", Escaped(label.unwrap_or("unknown action"), 160));
+        _ = writeln!(text, "  {} → state {to}", Escaped(label, 160));
     }
     Ok(())
 }
@@ -159,15 +157,13 @@ fn actions(
         let name = (key, offer.signature);
         let slot =
             graph.action_named(offer.signature).and_then(|action| graph.slot_of(state, action));
-        let end = match slot {
-            _ if remarks.failed.contains_key(&name) => {
-                failure_text(remarks.failed[&name]).to_owned()
-            }
-            None => "explored in the state that first offered it".to_owned(),
-            Some(slot) if graph.closed().contains(&slot) => {
+        let end = match (remarks.failed.get(&name), slot) {
+            (Some(reason), _) => failure_text(*reason).to_owned(),
+            (None, None) => "explored in the state that first offered it".to_owned(),
+            (None, Some(slot)) if graph.closed().contains(&slot) => {
                 "plain link, followed in another state".to_owned()
             }
-            Some(slot) => match graph.target(slot) {
+            (None, Some(slot)) => match graph.target(slot) {
                 Some(to) => format!("→ {}", destinations(recorded, slot, to)),
                 None => "unexplored".to_owned(),
             },

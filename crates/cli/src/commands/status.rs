@@ -101,21 +101,20 @@ fn share(tally: &CrawlTally) -> String {
     )
 }
 
-fn tally_json(tally: &CrawlTally) -> serde_json::Value {
-    json!({
+/// Adds the figures of a tally to an object.
+fn with_tally(mut about: serde_json::Value, tally: &CrawlTally) -> serde_json::Value {
+    let mut figures = json!({
         "states": tally.states, "transitions": tally.transitions, "left": tally.left, "under_way": tally.leases,
         "copies": tally.copies, "crawlers": tally.crawlers, "actions": tally.spent.actions,
         "resets": tally.spent.resets, "finished": tally.finished, "inside": tally.inside,
-    })
+    });
+    if let (Some(about), Some(figures)) = (about.as_object_mut(), figures.as_object_mut()) {
+        about.append(figures);
+    }
+    about
 }
 
 fn as_json(status: &Status) -> String {
-    let merged = |mut value: serde_json::Value, more: serde_json::Value| {
-        if let (Some(value), Some(more)) = (value.as_object_mut(), more.as_object()) {
-            value.extend(more.clone());
-        }
-        value
-    };
     let controllers: Vec<_> = status
         .members
         .iter()
@@ -123,7 +122,7 @@ fn as_json(status: &Status) -> String {
             let shares: Vec<_> = one
                 .shares
                 .iter()
-                .map(|(id, tally)| merged(json!({ "crawl": id.to_string() }), tally_json(tally)))
+                .map(|(id, tally)| with_tally(json!({ "crawl": id.to_string() }), tally))
                 .collect();
             json!({
                 "key": format!("{:032x}", one.member.key.0), "address": one.member.address,
@@ -139,7 +138,7 @@ fn as_json(status: &Status) -> String {
                 "id": crawl.id.to_string(), "url": crawl.order.settings.url, "scheme": crawl.order.scheme,
                 "recovery": crawl.order.recovery, "backups": crawl.order.backups, "stopped": crawl.stopped,
             });
-            merged(about, tally_json(&status.total(crawl.id)))
+            with_tally(about, &status.total(crawl.id))
         })
         .collect();
     format!("{}\n", json!({ "controllers": controllers, "crawls": crawls }))

@@ -29,14 +29,8 @@ impl Identity for ContentIdentity {
     fn view<'a>(&self, page: &MaskedPage<'a>) -> View<'a> {
         let tree = &page.tree;
         let mut view = Builder::default();
-        let mut at = 0;
-        while at < tree.len() {
+        for (at, node) in page.nodes(elements::is_never_shown) {
             view.close_before(at);
-            let node = tree.node(at);
-            if page.masked.whole(at) || elements::is_never_shown(node) {
-                at = tree.end(at);
-                continue;
-            }
             if !node.visible {
                 // Its descendants may be visible.
             } else if !node.is_text() {
@@ -49,7 +43,6 @@ impl Identity for ContentIdentity {
             } else if !tree.parent(at).is_some_and(|parent| has_typed_text(tree.node(parent))) {
                 view.text(at, &node.text);
             }
-            at += 1;
         }
         view.finish()
     }

@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::Serialize;
-
 use super::align::{Alignment, align};
 use super::learn::differing_aspects;
 use super::mask::{MaskedAspect, Masks};
@@ -18,7 +16,7 @@ use crate::page::{Kind, Page, PageNode};
 use crate::quoted::{Escaped, Quoted};
 
 /// One difference between two pages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Whether it counts.
     pub verdict: Significance,
@@ -29,8 +27,7 @@ pub struct Difference {
 }
 
 /// Whether a difference counts for the identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Significance {
     /// It makes the pages two states.
     Counts,
@@ -41,8 +38,7 @@ pub enum Significance {
 }
 
 /// What is different. Texts are unescaped, so they are not safe to print.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Only the first page has this node.
     OnlyInA,
@@ -152,15 +148,13 @@ impl<'s, 'a> Finder<'s, 'a> {
             let node = page.tree.node(at);
             node.is_text() && node.visible && !text::is_blank(&node.text)
         };
-        for at in alignment.only_a.iter().copied() {
-            let counts = self.views_differ
-                && (emits(&self.in_a, at, self.a.tree.end(at)) || joins(self.a, at));
-            self.add(Change::OnlyInA, describe_place(self.a, at), self.a.masked.whole(at), counts);
-        }
-        for at in alignment.only_b.iter().copied() {
-            let counts = self.views_differ
-                && (emits(&self.in_b, at, self.b.tree.end(at)) || joins(self.b, at));
-            self.add(Change::OnlyInB, describe_place(self.b, at), self.b.masked.whole(at), counts);
+        let only_a = alignment.only_a.iter().map(|at| (Change::OnlyInA, self.a, *at));
+        let only_b = alignment.only_b.iter().map(|at| (Change::OnlyInB, self.b, *at));
+        for (change, page, at) in only_a.chain(only_b).collect::<Vec<_>>() {
+            let emitted = if change == Change::OnlyInA { &self.in_a } else { &self.in_b };
+            let counts =
+                self.views_differ && (emits(emitted, at, page.tree.end(at)) || joins(page, at));
+            self.add(change, describe_place(page, at), page.masked.whole(at), counts);
         }
         let mut inside = 0;
         for (x, y) in alignment.pairs.iter().copied() {
@@ -192,12 +186,8 @@ impl<'s, 'a> Finder<'s, 'a> {
                         let shown = parent.is_none_or(|parent| self.in_a.nodes.contains(&parent));
                         let counts = differ && shown && (one.visible || other.visible);
                         let change = Change::Text(one.text.clone(), other.text.clone());
-                        self.add(
-                            change,
-                            describe_place(self.a, parent.unwrap_or(x)),
-                            masked,
-                            counts,
-                        );
+                        let place = describe_place(self.a, parent.unwrap_or(x));
+                        self.add(change, place, masked, counts);
                     }
                     MaskedAspect::Attribute(name) => {
                         let masked =
@@ -248,12 +238,8 @@ impl<'s, 'a> Finder<'s, 'a> {
                 let words = describe_action(page, &names, offer);
                 let change =
                     if side == 0 { Change::ActionInA(words) } else { Change::ActionInB(words) };
-                self.add(
-                    change,
-                    describe_place(page, offer.node as NodeIndex),
-                    false,
-                    offer.kind != Kind::Link,
-                );
+                let place = describe_place(page, offer.node as NodeIndex);
+                self.add(change, place, false, offer.kind != Kind::Link);
             }
         }
     }
@@ -275,13 +261,8 @@ impl fmt::Display for Difference {
                 write!(f, "text: {} in A, {} in B, at {place}", Quoted(a), Quoted(b))?;
             }
             Change::Attribute(name, a, b) => {
-                write!(
-                    f,
-                    "{}: {} in A, {} in B, at {place}",
-                    Escaped(name, 40),
-                    value(a),
-                    value(b)
-                )?;
+                let (name, a, b) = (Escaped(name, 40), value(a), value(b));
+                write!(f, "{name}: {a} in A, {b} in B, at {place}")?;
             }
             Change::Address(a, b) => write!(f, "address: {} in A, {} in B", Quoted(a), Quoted(b))?,
             Change::Title(a, b) => write!(f, "title: {} in A, {} in B", Quoted(a), Quoted(b))?,

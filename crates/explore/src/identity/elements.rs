@@ -14,25 +14,23 @@ pub(crate) enum Container {
     Landmark,
 }
 
-fn role(node: &PageNode) -> Option<&str> {
-    node.attribute("role").and_then(|role| role.split_whitespace().next())
+/// The first role of an element, empty without one.
+fn role(node: &PageNode) -> &str {
+    let roles = node.attribute("role").unwrap_or_default();
+    roles.split_whitespace().next().unwrap_or_default()
 }
 
 /// The kind of container that an element is, if any.
 pub(crate) fn container(node: &PageNode) -> Option<Container> {
     use Container::{Group, Item, Landmark};
     let by_role = match role(node) {
-        Some(
-            "listitem" | "row" | "option" | "treeitem" | "menuitem" | "menuitemcheckbox"
-            | "menuitemradio" | "gridcell" | "article",
-        ) => Some(Item),
-        Some(
-            "group" | "region" | "tabpanel" | "form" | "radiogroup" | "toolbar" | "grid" | "tree",
-        ) => Some(Group),
-        Some(
-            "dialog" | "alertdialog" | "navigation" | "menu" | "listbox" | "search"
-            | "complementary" | "banner" | "contentinfo",
-        ) => Some(Landmark),
+        "listitem" | "row" | "option" | "treeitem" | "menuitem" | "menuitemcheckbox"
+        | "menuitemradio" | "gridcell" | "article" => Some(Item),
+        "group" | "region" | "tabpanel" | "form" | "radiogroup" | "toolbar" | "grid" | "tree" => {
+            Some(Group)
+        }
+        "dialog" | "alertdialog" | "navigation" | "menu" | "listbox" | "search"
+        | "complementary" | "banner" | "contentinfo" => Some(Landmark),
         _ => None,
     };
     by_role.or(match node.tag.as_str() {
@@ -49,23 +47,14 @@ pub(crate) fn has_own_text(node: &PageNode) -> bool {
         || matches!(node.tag.as_str(), "dialog" | "form" | "fieldset")
         || matches!(
             role(node),
-            Some(
-                "dialog"
-                    | "alertdialog"
-                    | "menu"
-                    | "listbox"
-                    | "tooltip"
-                    | "alert"
-                    | "status"
-                    | "form"
-            )
+            "dialog" | "alertdialog" | "menu" | "listbox" | "tooltip" | "alert" | "status" | "form"
         )
 }
 
 /// Whether it leads somewhere or opens something. Its text also labels the item around it, if
 /// nothing else in that item does.
 pub(crate) fn is_title_like(node: &PageNode) -> bool {
-    matches!(node.tag.as_str(), "a" | "summary") || matches!(role(node), Some("link"))
+    matches!(node.tag.as_str(), "a" | "summary") || role(node) == "link"
 }
 
 /// Whether it is a control. Its text says what it does, and does not describe its container.
@@ -75,57 +64,32 @@ pub(crate) fn is_control(node: &PageNode) -> bool {
         "button" | "input" | "select" | "textarea" | "option" | "optgroup" | "datalist"
     ) || is_title_like(node)
         || is_label_like_role(node)
-        || matches!(
-            role(node),
-            Some("slider" | "spinbutton" | "combobox" | "textbox" | "searchbox")
-        )
+        || is_field_role(node)
 }
 
 /// Whether all its text is its name.
 pub(crate) fn is_named_by_its_text(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
-        "button"
-            | "a"
-            | "summary"
-            | "option"
-            | "label"
-            | "legend"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
+        "button" | "option" | "label" | "legend" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6"
     ) || is_label_like_role(node)
         || is_title_like(node)
 }
 
 fn is_label_like_role(node: &PageNode) -> bool {
-    matches!(
-        role(node),
-        Some(
-            "button"
-                | "tab"
-                | "menuitem"
-                | "menuitemcheckbox"
-                | "menuitemradio"
-                | "option"
-                | "checkbox"
-                | "radio"
-                | "switch"
-        )
-    )
+    matches!(role(node), "button" | "tab" | "option" | "checkbox" | "radio" | "switch")
+        || matches!(role(node), "menuitem" | "menuitemcheckbox" | "menuitemradio")
+}
+
+fn is_field_role(node: &PageNode) -> bool {
+    matches!(role(node), "textbox" | "searchbox" | "combobox" | "spinbutton" | "slider")
 }
 
 /// Whether its text is a typed or chosen value, and therefore never its name.
 pub(crate) fn is_field(node: &PageNode) -> bool {
     matches!(node.tag.as_str(), "input" | "select" | "textarea")
         || node.attribute("contenteditable").is_some_and(|value| value != "false")
-        || matches!(
-            role(node),
-            Some("textbox" | "searchbox" | "combobox" | "spinbutton" | "slider")
-        )
+        || is_field_role(node)
 }
 
 /// Whether it is a whole page, frame or shadow root.
@@ -138,7 +102,7 @@ pub(crate) fn is_heading(node: &PageNode) -> bool {
     matches!(
         node.tag.as_str(),
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption" | "summary"
-    ) || matches!(role(node), Some("heading"))
+    ) || role(node) == "heading"
 }
 
 /// Whether a browser never shows its content.

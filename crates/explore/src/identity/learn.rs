@@ -34,14 +34,8 @@ pub fn learn_masks(identity: &NamedIdentity, a: &Page, b: &Page) -> Masks {
     let mut masks = Masks { made_up_ids: alignment.pairs.iter().any(made_up), ..Masks::default() };
     masks.masks.extend(child_masks(&a, &b, &alignment));
     let left_out = masks.clone();
-    masks.masks.extend(value_masks(
-        identity.identity,
-        &a,
-        &b,
-        &alignment,
-        &left_out,
-        Learned::FirstPage,
-    ));
+    let identity = identity.identity;
+    masks.masks.extend(value_masks(identity, &a, &b, &alignment, &left_out, Learned::FirstPage));
     masks
 }
 

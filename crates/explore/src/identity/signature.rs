@@ -88,22 +88,14 @@ fn describe(encoder: &mut Encoder, names: &mut ElementNames<'_, '_>, at: NodeInd
         _ => "href",
     };
     for name in ["role", "type", value_attribute] {
-        encoder.text(
-            names
-                .attribute(at, name)
-                .filter(|value| !value.starts_with("blob:"))
-                .unwrap_or_default(),
-        );
+        let value = names.attribute(at, name).filter(|value| !value.starts_with("blob:"));
+        encoder.text(value.unwrap_or_default());
     }
-    let written = |name: &&str| names.attribute(at, name);
-    encoder.text(
-        names
-            .attribute(at, "name")
-            .filter(|name| !super::looks_generated(name))
-            .unwrap_or_default(),
-    );
+    let name = names.attribute(at, "name").filter(|name| !super::looks_generated(name));
+    encoder.text(name.unwrap_or_default());
     encoder.text(names.id(at).unwrap_or_default());
-    encoder.text(STABLE.iter().find_map(written).unwrap_or_default());
+    let written = STABLE.iter().find_map(|name| names.attribute(at, name));
+    encoder.text(written.unwrap_or_default());
     encoder.text(&names.name(at, kind));
     encoder.number(names.context(at));
 }

@@ -90,14 +90,8 @@ fn visible_nodes(page: &MaskedPage<'_>) -> Visible {
     let mut children: Vec<Vec<usize>> = Vec::new();
     let mut by_node = vec![None; tree.len()];
     let mut open: Vec<(usize, NodeIndex)> = Vec::new();
-    let mut at = 0;
-    while at < tree.len() {
+    for (at, node) in page.nodes(elements::is_never_shown) {
         while open.pop_if(|(_, end)| *end <= at).is_some() {}
-        let node = tree.node(at);
-        if page.masked.whole(at) || elements::is_never_shown(node) {
-            at = tree.end(at);
-            continue;
-        }
         let parent = open.last().map(|(index, _)| *index);
         let before = parent.and_then(|parent| children[parent].last()).copied();
         let joins =
@@ -117,7 +111,6 @@ fn visible_nodes(page: &MaskedPage<'_>) -> Visible {
         } else {
             by_node[at] = parent.map(|parent| parent as u32);
         }
-        at += 1;
     }
     (nodes, children, by_node)
 }

@@ -147,17 +147,10 @@ impl Entry {
 fn frame_digest(page: &Page, known: &Masks) -> u128 {
     let seen = MaskedPage::new(known, page);
     let mut encoder = Encoder::tagged("frame");
-    let mut at = 0;
-    while at < seen.tree.len() {
-        let node = seen.tree.node(at);
-        if seen.masked.whole(at) {
-            at = seen.tree.end(at);
-            continue;
-        }
+    for (_, node) in seen.nodes(|_| false) {
         if node.visible && !(node.is_text() && text::is_blank(&node.text)) {
             encoder.number(u64::from(node.depth)).text(&node.tag);
         }
-        at += 1;
     }
     encoder.wide_digest()
 }

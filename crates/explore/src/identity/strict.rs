@@ -28,14 +28,8 @@ impl Identity for StrictIdentity {
         let mut view = Builder::default();
         view.push(0, Token::Attribute("url", Cow::Borrowed(&tree.page.url)));
         view.push(0, Token::Attribute("title", Cow::Borrowed(&tree.page.title)));
-        let mut at = 0;
-        while at < tree.len() {
+        for (at, node) in page.nodes(|_| false) {
             view.close_before(at);
-            let node = tree.node(at);
-            if page.masked.whole(at) {
-                at = tree.end(at);
-                continue;
-            }
             view.open(at, tree.end(at), &node.tag);
             if !node.visible {
                 view.push(at, Token::AnyValue("invisible"));
@@ -50,7 +44,6 @@ impl Identity for StrictIdentity {
                 true => view.push(at, Token::AnyText),
                 false => view.push(at, Token::Text(Cow::Borrowed(&node.text))),
             }
-            at += 1;
         }
         view.finish()
     }

@@ -53,8 +53,42 @@ impl Identity for StructureIdentity {
         View { tokens }
     }
 
-    fn signatures(&self, page: &MaskedPage<'_>) -> Vec<Option<ActionSignature>> {
-        signatures(page)
+    fn signatures<'a>(&self, page: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
+        let skeleton = Skeleton::of(page);
+        let paths = paths(page, &skeleton);
+        let hidden = signature::inside_masked_nodes(page);
+        let place = |offer: &'a Offer| -> Option<ActionPlace<'a>> {
+            let (node, onto) = signature::offer_nodes(page, offer)?;
+            if hidden(node) || onto.is_some_and(&hidden) {
+                return None;
+            }
+            let argument = if offer.kind == Kind::Key { offer.argument.as_str() } else { "" };
+            // An action without a visible node, as on an empty page, counts at the root.
+            let node = skeleton.representative(node).unwrap_or(0);
+            let onto = onto.and_then(|onto| skeleton.representative(onto));
+            Some((node, onto, offer.kind, argument))
+        };
+        let offers = &page.tree.page.offers;
+        let places: Vec<Option<ActionPlace<'a>>> = offers.iter().map(place).collect();
+        // Numbered by position in the skeleton, because equal neighbours are one.
+        let others = places.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
+        let ordered: BTreeSet<ActionPlace<'a>> = others.copied().collect();
+        let mut tally = SignatureTally::default();
+        let mut named: BTreeMap<ActionPlace<'a>, ActionSignature> = BTreeMap::new();
+        for place @ (entry, onto, kind, argument) in ordered {
+            let mut encoder = Encoder::tagged("structural action");
+            encoder.text(kind.name()).text(argument);
+            encoder.number(paths.get(entry).copied().unwrap_or_default());
+            encoder.number(onto.map_or(0, |onto| paths[onto]));
+            named.insert(place, tally.number(encoder.digest()));
+        }
+        let both = offers.iter().zip(places);
+        both.map(|(offer, place)| match offer.kind {
+            Kind::Link => place.and_then(|_| tally.link(offer)),
+            // Removed, because later offers at this place are the same action.
+            _ => named.remove(&place?),
+        })
+        .collect()
     }
 
     fn differ(&self, a: &PageNode, b: &PageNode, aspect: &MaskedAspect) -> bool {
@@ -71,50 +105,6 @@ impl Identity for StructureIdentity {
 
 /// The node of an action in the skeleton, the target of a drag, and the action.
 type ActionPlace<'a> = (usize, Option<usize>, Kind, &'a str);
-
-fn signatures<'a>(page: &MaskedPage<'a>) -> Vec<Option<ActionSignature>> {
-    let skeleton = Skeleton::of(page);
-    let paths = paths(page, &skeleton);
-    let hidden = signature::inside_masked_nodes(page);
-    let place = |offer: &'a Offer| -> Option<ActionPlace<'a>> {
-        let (node, onto) = signature::offer_nodes(page, offer)?;
-        if hidden(node) || onto.is_some_and(&hidden) {
-            return None;
-        }
-        let representative = |at| skeleton.representative(at);
-        let argument = if offer.kind == Kind::Key { offer.argument.as_str() } else { "" };
-        // An action without a visible node, as on an empty page, counts at the root.
-        Some((
-            representative(node).unwrap_or(0),
-            onto.and_then(representative),
-            offer.kind,
-            argument,
-        ))
-    };
-    let offers = &page.tree.page.offers;
-    let places: Vec<Option<ActionPlace<'a>>> = offers.iter().map(place).collect();
-    // Numbered by position in the skeleton, because equal neighbours are one.
-    let others = places.iter().flatten().filter(|(_, _, kind, _)| *kind != Kind::Link);
-    let ordered: BTreeSet<ActionPlace<'a>> = others.copied().collect();
-    let mut tally = SignatureTally::default();
-    let mut named: BTreeMap<ActionPlace<'a>, ActionSignature> = BTreeMap::new();
-    for place @ (entry, onto, kind, argument) in ordered {
-        let mut encoder = Encoder::tagged("structural action");
-        encoder
-            .text(kind.name())
-            .text(argument)
-            .number(paths.get(entry).copied().unwrap_or_default());
-        encoder.number(onto.map_or(0, |onto| paths[onto]));
-        named.insert(place, tally.number(encoder.digest()));
-    }
-    let both = offers.iter().zip(places);
-    both.map(|(offer, place)| match offer.kind {
-        Kind::Link => place.and_then(|_| tally.link(offer)),
-        // Removed, because later offers at this place are the same action.
-        _ => named.remove(&place?),
-    })
-    .collect()
-}
 
 /// A hash of the path from the root to each node of the skeleton: tags, roles and types.
 fn paths(page: &MaskedPage<'_>, skeleton: &Skeleton) -> Vec<u64> {

@@ -7,7 +7,7 @@ use super::digest::Encoder;
 use super::mask::{Masked, Masks};
 use super::text;
 use super::tree::{NodeIndex, PageTree};
-use crate::page::Page;
+use crate::page::{Page, PageNode};
 
 /// A page together with its masked nodes.
 pub struct MaskedPage<'a> {
@@ -22,6 +22,25 @@ impl<'a> MaskedPage<'a> {
         let tree = PageTree::of(page);
         let masked = Masked::of(&tree, masks);
         Self { tree, masked }
+    }
+
+    /// The nodes in document order. Skips the subtrees of masked nodes and of those `left_out`.
+    pub(crate) fn nodes(
+        &self,
+        left_out: impl Fn(&PageNode) -> bool,
+    ) -> impl Iterator<Item = (NodeIndex, &'a PageNode)> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            while next < self.tree.len() {
+                let (at, node) = (next, self.tree.node(next));
+                if !self.masked.whole(at) && !left_out(node) {
+                    next = at + 1;
+                    return Some((at, node));
+                }
+                next = self.tree.end(at);
+            }
+            None
+        })
     }
 }
 

@@ -71,7 +71,7 @@ impl Strategy for Adaptive {
         }
         self.prospects.on_discovered(graph, state);
         self.forecast.on_discovered(graph, by);
-        self.nearest.on_discovered(graph, state);
+        self.nearest.on_discovered(graph, state, by);
     }
 
     fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
@@ -85,7 +85,7 @@ impl Strategy for Adaptive {
         self.certain.on_executed(graph, &self.forecast, slot, destination);
         self.forecast.on_executed(graph, slot, destination, new);
         self.prospects.on_executed(graph, slot, destination, new);
-        self.nearest.on_executed(graph, slot);
+        self.nearest.on_executed(graph, slot, destination, new);
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
@@ -131,7 +131,7 @@ impl Strategy for Adaptive {
         self.hypercube = None;
         self.touring.on_released(slot);
         self.prospects.on_closed(graph, slot);
-        self.nearest.on_executed(graph, slot);
+        self.nearest.on_closed(graph, slot);
     }
 
     fn set_reset_cost(&mut self, cost: f64) {

@@ -13,46 +13,11 @@ pub const STRATEGY: NamedStrategy = NamedStrategy {
     help: "Executes an unexplored action of the present state if there is one. Otherwise it goes to the \
            nearest state that has one, by a walk or a reset, whichever costs less (Peng et al. 2012). It \
            spends little on transfers, but ignores whether an action is likely to find a new state.",
-    make: |settings| Box::new(Greedy { nearest: Nearest::new(settings) }),
+    make: |settings| Box::new(Nearest::new(settings)),
 };
 
-#[derive(Clone)]
-struct Greedy {
-    nearest: Nearest,
-}
-
-impl Strategy for Greedy {
-    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.nearest.on_discovered(graph, state);
-    }
-
-    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.on_extended(graph, slot);
-    }
-
-    fn on_executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
-        self.nearest.on_executed(graph, slot);
-    }
-
-    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        self.nearest.choose(graph, at)
-    }
-
-    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.on_claimed(graph, slot);
-    }
-
-    fn on_released(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.on_released(graph, slot);
-    }
-
-    fn set_reset_cost(&mut self, cost: f64) {
-        self.nearest.set_reset_cost(cost);
-    }
-}
-
-/// Finds the nearest free candidate by the cheapest known transfer. Other strategies fall back on
-/// it.
+/// The strategy: finds the nearest free candidate by the cheapest known transfer. Other strategies
+/// fall back on it.
 #[derive(Clone)]
 pub struct Nearest {
     distances: Distances,
@@ -63,53 +28,6 @@ impl Nearest {
     /// Creates a finder that knows no states.
     pub fn new(settings: StrategySettings) -> Self {
         Self { distances: Distances::new(1), reset_cost: settings.reset_cost }
-    }
-
-    /// Notes a new state.
-    pub fn on_discovered(&mut self, graph: &Graph, state: StateIndex) {
-        self.distances.add_state();
-        if graph.unexplored_in(state) > 0 {
-            self.distances.set_goal(0, graph, state);
-        }
-    }
-
-    /// Notes one more candidate of a known state.
-    pub fn on_extended(&mut self, graph: &Graph, slot: Slot) {
-        if graph.is_free(slot) {
-            self.distances.set_goal(0, graph, slot.state);
-        }
-    }
-
-    /// Notes that a candidate was executed.
-    pub fn on_executed(&mut self, graph: &Graph, slot: Slot) {
-        self.distances.connect(graph, slot);
-        self.on_claimed(graph, slot);
-    }
-
-    /// Notes that a candidate is no longer free.
-    pub fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
-        if graph.unexplored_in(slot.state) == 0 {
-            self.distances.clear_goal(0, slot.state);
-        }
-    }
-
-    /// Notes that a candidate is free again.
-    pub fn on_released(&mut self, graph: &Graph, slot: Slot) {
-        self.distances.set_goal(0, graph, slot.state);
-    }
-
-    /// Sets the cost of a reset.
-    pub fn set_reset_cost(&mut self, cost: f64) {
-        self.reset_cost = cost;
-    }
-
-    /// Plans a job for the nearest candidate.
-    pub fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        let reset = self.choose_transfer(graph, at)?.reset;
-        let mut walk = Vec::new();
-        let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
-        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(PlannedJob { reset, walk, candidate })
     }
 
     /// Plans a job for the nearest candidate. Of several states at the same distance it takes the
@@ -127,5 +45,47 @@ impl Nearest {
 
     fn choose_transfer(&mut self, graph: &Graph, at: StateIndex) -> Option<TransferChoice> {
         self.distances.choose_transfer(0, graph, at, self.reset_cost)
+    }
+}
+
+impl Strategy for Nearest {
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
+        self.distances.add_state();
+        if graph.unexplored_in(state) > 0 {
+            self.distances.set_goal(0, graph, state);
+        }
+    }
+
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        if graph.is_free(slot) {
+            self.distances.set_goal(0, graph, slot.state);
+        }
+    }
+
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, _: StateIndex, _: bool) {
+        self.distances.connect(graph, slot);
+        self.on_claimed(graph, slot);
+    }
+
+    fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
+        let reset = self.choose_transfer(graph, at)?.reset;
+        let mut walk = Vec::new();
+        let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
+        let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
+        Some(PlannedJob { reset, walk, candidate })
+    }
+
+    fn on_claimed(&mut self, graph: &Graph, slot: Slot) {
+        if graph.unexplored_in(slot.state) == 0 {
+            self.distances.clear_goal(0, slot.state);
+        }
+    }
+
+    fn on_released(&mut self, graph: &Graph, slot: Slot) {
+        self.distances.set_goal(0, graph, slot.state);
+    }
+
+    fn set_reset_cost(&mut self, cost: f64) {
+        self.reset_cost = cost;
     }
 }

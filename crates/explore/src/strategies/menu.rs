@@ -81,8 +81,8 @@ impl Menu {
 }
 
 impl Strategy for Menu {
-    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, _: Option<Slot>) {
-        self.nearest.on_discovered(graph, state);
+    fn on_discovered(&mut self, graph: &Graph, state: StateIndex, by: Option<Slot>) {
+        self.nearest.on_discovered(graph, state, by);
         self.classes.resize(graph.actions_seen(), Class::Never);
         self.anticipated.on_discovered(graph, state, Class::Never.classification());
     }
@@ -93,8 +93,8 @@ impl Strategy for Menu {
         self.anticipated.on_extended(graph, slot, Class::Never.classification());
     }
 
-    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, _: bool) {
-        self.nearest.on_executed(graph, slot);
+    fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
+        self.nearest.on_executed(graph, slot, destination, new);
         self.anticipated.on_executed(graph, slot, destination);
         let action = graph.action_of(slot);
         let class = &mut self.classes[action.at()];
@@ -128,7 +128,7 @@ impl Strategy for Menu {
     }
 
     fn on_closed(&mut self, graph: &Graph, slot: Slot) {
-        self.nearest.on_executed(graph, slot);
+        self.nearest.on_closed(graph, slot);
         self.anticipated.on_executed(graph, slot, slot.state);
     }
 

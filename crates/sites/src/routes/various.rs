@@ -40,7 +40,7 @@ pub(super) fn router(request: &SiteRequest, site: Site) -> Option<SiteReply> {
 }
 
 /// Slow replies, and a slow script.
-pub(super) fn slow_fetch(request: &SiteRequest) -> Option<SiteReply> {
+pub(super) fn slow_fetch(request: &SiteRequest, site: Site) -> Option<SiteReply> {
     Some(match request.path.as_str() {
         "/customer" => SiteReply::json(&json!({ "id": 7, "name": "Ada" })).after(150),
         "/orders" if request.parameter("customer") == Some("7") => {
@@ -51,7 +51,7 @@ pub(super) fn slow_fetch(request: &SiteRequest) -> Option<SiteReply> {
             let price = if name == "tea" { 4 } else { 9 };
             SiteReply::json(&json!({ "name": name, "price": price })).after(200)
         }
-        "/extra.js" => site_file("slow-fetch", "extra.js")?.after(200),
+        "/extra.js" => site.file("extra.js")?.after(200),
         _ => return None,
     })
 }
@@ -62,17 +62,13 @@ pub(super) fn toggles(request: &SiteRequest) -> Option<SiteReply> {
     (request.path == "/allowed").then(|| SiteReply::text("yes").after(wait().unwrap_or_default()))
 }
 
-fn site_file(site: &str, name: &str) -> Option<SiteReply> {
-    Site::find(site)?.file(name)
-}
-
 /// The first page tells whether the visitor returns, by a cookie that scripts cannot read.
 pub(super) fn storage(request: &SiteRequest, site: Site) -> Option<SiteReply> {
     if request.path != "/" {
         return None;
     }
     let visit = if request.cookie("visited").is_some() { "welcome back" } else { "first visit" };
-    let page = filled(site, &[("visit", visit)])?;
+    let page = filled(site, "visit", visit)?;
     Some(page.header("set-cookie", "visited=1; HttpOnly; SameSite=Lax; Max-Age=86400"))
 }
 
@@ -83,7 +79,7 @@ pub(super) fn volatile(
     site: Site,
 ) -> Option<SiteReply> {
     match request.path.as_str() {
-        "/" => filled(site, &[("nonce", &format!("{:016x}", chance()))]),
+        "/" => filled(site, "nonce", &format!("{:016x}", chance())),
         "/served" => Some(SiteReply::text(format!("{} requests served", memory.next()))),
         _ => None,
     }
@@ -94,14 +90,11 @@ pub(super) fn volatile_late(request: &SiteRequest, memory: &ServerMemory) -> Opt
     (request.path == "/copy").then(|| SiteReply::text(format!("copy {}", memory.next())))
 }
 
-/// The first page with each `{{name}}` replaced by its value.
-fn filled(site: Site, blanks: &[(&str, &str)]) -> Option<SiteReply> {
+/// The first page with `{{name}}` replaced by its value.
+fn filled(site: Site, name: &str, value: &str) -> Option<SiteReply> {
     let page = site.file("index.html")?;
-    let mut text = String::from_utf8(page.body.into_owned()).ok()?;
-    for (name, value) in blanks {
-        text = text.replace(&format!("{{{{{name}}}}}"), value);
-    }
-    Some(SiteReply::html(text))
+    let text = String::from_utf8(page.body.into_owned()).ok()?;
+    Some(SiteReply::html(text.replace(&format!("{{{{{name}}}}}"), value)))
 }
 
 /// A random number: the standard library seeds every hasher anew.

@@ -109,12 +109,6 @@ pub struct CrawlTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(Option<u32>);
 
-impl Limit {
-    fn as_usize(self) -> Option<usize> {
-        self.0.map(|limit| limit as usize)
-    }
-}
-
 /// Parses a limit.
 fn limit(text: &str) -> Result<Limit, String> {
     if text == "none" {
@@ -165,7 +159,7 @@ impl CrawlArgs {
     pub fn apply_changes(&self, settings: &mut CrawlSettings) {
         settings.tabs = self.tabs.unwrap_or(settings.tabs);
         if let Some(limit) = self.max_states {
-            settings.max_states = limit.as_usize();
+            settings.max_states = limit.0.map(|limit| limit as usize);
         }
         if let Some(limit) = self.max_actions {
             settings.max_actions = limit.0.map(u64::from);

@@ -15,16 +15,14 @@ use argiope_runtime::learned;
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::Store;
 use argiope_sim::cluster::spec::RECOVERIES;
-use argiope_sites::Server;
 use argiope_wire::Role;
 use clap::builder::PossibleValuesParser;
-use tokio::sync::Notify;
 
 use super::progress::ProgressPrinter;
 use super::report::CrawlReport;
-use super::run_dir::{self, RunDir};
-use super::{CrawlArgs, DEMO, all_masks};
-use crate::recorded::{self, refused};
+use super::run_dir::RunDir;
+use super::{CrawlArgs, all_masks, target};
+use crate::recorded;
 use argiope::cluster::{Security, block_on, random_number};
 use argiope::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
 use argiope::{format, interrupt, output, terminal};
@@ -179,24 +177,10 @@ struct Limits {
     until: Option<Instant>,
 }
 
-/// How following a crawl ended.
-enum FollowEnd {
-    /// The crawl is over.
-    Over,
-    /// The user pressed Ctrl-C.
-    Detached,
-}
-
 /// Submits a crawl to a cluster.
 pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
-    let server = if args.target.demo {
-        Some(Server::start(DEMO).map_err(|error| CommandFailure::Failed(error.to_string()))?)
-    } else {
-        None
-    };
-    let url =
-        server.as_ref().map(Server::url).or_else(|| args.target.url.clone()).unwrap_or_default();
+    let (_server, url) = target(args)?;
     Scope::of(&url).map_err(CommandFailure::Input)?;
     let settings = args.settings(url);
     if settings.max_depth.is_some() {
@@ -214,18 +198,10 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let run_dir = if ring.detach {
         None
     } else {
-        Some(run_dir_for(args.out.as_deref(), &settings, args.target.demo)?)
+        Some(RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?)
     };
-    let mut follower = CrawlFollower {
-        switch: &switch,
-        addresses: ring.cluster.clone(),
-        id,
-        limits,
-        stopped_by: None,
-        tabs: 1,
-        last: Status::default(),
-        started,
-    };
+    let follower = CrawlFollower::new(&switch, &ring.cluster, id);
+    let mut follower = CrawlFollower { limits, started, ..follower };
     let interrupted = interrupt::listen();
     let begun = block_on(async {
         tokio::select! {
@@ -240,8 +216,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         return Err(failed(&error));
     }
     let Some(run_dir) = run_dir else {
-        let again =
-            format!("{} attach {id} --cluster {}", format::program(), ring.cluster.join(","));
+        let again = follower.attach_command();
         terminal::message(&format!("the crawl continues; to attach to it: {again}"));
         return output::print(&format!("{id}\n"));
     };
@@ -251,16 +226,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 /// Attaches to a crawl.
 pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, random_number()?, None)?;
-    let mut follower = CrawlFollower {
-        switch: &switch,
-        addresses: args.cluster.clone(),
-        id: args.id,
-        limits: Limits::default(),
-        stopped_by: None,
-        tabs: 1,
-        last: Status::default(),
-        started: Instant::now(),
-    };
+    let mut follower = CrawlFollower::new(&switch, &args.cluster, args.id);
     let settings = block_on(async {
         let mut client = Client::dial_any(follower.switch, &follower.addresses).await?;
         if args.stop {
@@ -277,22 +243,8 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
         Ok(crawl.order.settings)
     })?
     .map_err(|error: ClientError| failed(&error))?;
-    let run_dir = run_dir_for(args.out.as_deref(), &settings, false)?;
+    let run_dir = RunDir::choose(args.out.as_deref(), &settings.url, false)?;
     follow(&mut follower, &run_dir, &settings, args.json, args.quiet)
-}
-
-/// Chooses the directory of the run.
-fn run_dir_for(
-    out: Option<&std::path::Path>,
-    settings: &CrawlSettings,
-    demo: bool,
-) -> Result<RunDir, CommandFailure> {
-    let scope = Scope::of(&settings.url).map_err(CommandFailure::Input)?;
-    let name = if demo { DEMO.to_owned() } else { run_dir::name_of(&scope.site) };
-    match out {
-        Some(path) => Ok(RunDir::given(path)),
-        None => RunDir::numbered(&name),
-    }
 }
 
 /// Classifies an error of a client.
@@ -314,28 +266,23 @@ fn follow(
     quiet: bool,
 ) -> Result<(), CommandFailure> {
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
-    let store = Store::create(&run_dir.path, &as_json).map_err(|error| refused(&error))?;
+    let store = Store::create(&run_dir.path, &as_json)?;
     let interrupted = interrupt::listen();
     let mut printer = ProgressPrinter::new(quiet, false);
     let followed = block_on(async {
-        let followed = follower.follow_to_end(&mut printer, &interrupted).await?;
-        let fetched = match followed {
-            FollowEnd::Detached => None,
-            FollowEnd::Over => Some(follower.fetch().await?),
-        };
-        Ok::<_, ClientError>(fetched)
+        tokio::select! {
+            ended = follower.follow_to_end(&mut printer) => ended?,
+            () = interrupted.notified() => return Ok(None),
+        }
+        follower.fetch().await.map(Some)
     });
     printer.end();
     let fetched = match followed? {
         Ok(Some(fetched)) => fetched,
         Ok(None) => {
             run_dir.undo();
-            let again =
-                format!("attach {} --cluster {}", follower.id, follower.addresses.join(","));
-            terminal::message(&format!(
-                "the crawl continues; to attach to it again: {} {again}",
-                format::program()
-            ));
+            let again = follower.attach_command();
+            terminal::message(&format!("the crawl continues; to attach to it again: {again}"));
             return Err(CommandFailure::Ended(INTERRUPTED));
         }
         Err(error) => {
@@ -355,23 +302,15 @@ fn conclude(
     settings: &CrawlSettings,
     json: bool,
 ) -> Result<(), CommandFailure> {
-    let learned = learned::load(store).map_err(|error| refused(&error))?;
-    fetched.write(store, learned.reset_cost).map_err(|error| refused(&error))?;
-    let learned = learned::load(store).map_err(|error| refused(&error))?;
+    fetched.write(store, learned::load(store)?.reset_cost)?;
+    let learned = learned::load(store)?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
     let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
     summary.progress.actions_now = summary.progress.actions;
-    let settings = CrawlSettings { tabs: follower.tabs, ..settings.clone() };
-    let masks = all_masks(&learned);
-    let wall = follower.started.elapsed();
-    let report = CrawlReport {
-        settings: &settings,
-        summary: &summary,
-        wall,
-        out: &run_dir.path,
-        masks: &masks,
-    };
+    let settings = &CrawlSettings { tabs: follower.tabs, ..settings.clone() };
+    let (masks, wall, out) = (&all_masks(&learned), follower.started.elapsed(), &run_dir.path);
+    let report = CrawlReport { settings, summary: &summary, wall, out, masks };
     output::print(&if json { report.json() } else { report.text() })?;
     match incomplete {
         None => Ok(()),
@@ -383,7 +322,26 @@ fn conclude(
     }
 }
 
-impl CrawlFollower<'_> {
+impl<'a> CrawlFollower<'a> {
+    fn new(switch: &'a Switch, addresses: &[String], id: CrawlId) -> Self {
+        Self {
+            switch,
+            addresses: addresses.to_vec(),
+            id,
+            limits: Limits::default(),
+            stopped_by: None,
+            tabs: 1,
+            last: Status::default(),
+            started: Instant::now(),
+        }
+    }
+
+    /// The command that attaches to the crawl.
+    fn attach_command(&self) -> String {
+        let addresses = self.addresses.join(",");
+        format!("{} attach {} --cluster {addresses}", format::program(), self.id)
+    }
+
     async fn begin(&self, order: Order) -> Result<(), ClientError> {
         Client::dial_any(self.switch, &self.addresses).await?.start(self.id, order).await
     }
@@ -403,22 +361,12 @@ impl CrawlFollower<'_> {
         }
     }
 
-    async fn follow_to_end(
-        &mut self,
-        printer: &mut ProgressPrinter,
-        interrupted: &Notify,
-    ) -> Result<FollowEnd, ClientError> {
+    /// Shows the progress until the crawl is over. Can be dropped: the crawl continues.
+    async fn follow_to_end(&mut self, printer: &mut ProgressPrinter) -> Result<(), ClientError> {
         loop {
-            let mut client = tokio::select! {
-                client = self.dial_again() => client?,
-                () = interrupted.notified() => return Ok(FollowEnd::Detached),
-            };
+            let mut client = self.dial_again().await?;
             loop {
-                let status = tokio::select! {
-                    status = client.next_progress() => status,
-                    () = interrupted.notified() => return Ok(FollowEnd::Detached),
-                };
-                let status = match status {
+                let status = match client.next_progress().await {
                     Ok(status) => status,
                     // The next loop dials another controller.
                     Err(ClientError::Gone(_)) => break,
@@ -435,7 +383,7 @@ impl CrawlFollower<'_> {
                 }
                 self.last = status;
                 if over {
-                    return Ok(FollowEnd::Over);
+                    return Ok(());
                 }
                 if self.stopped_by.is_none()
                     && let Some(by) = self.limits.reached(&total)
@@ -465,13 +413,10 @@ impl CrawlFollower<'_> {
                 tokio::time::sleep(PAUSE).await;
             }
             for address in &self.addresses {
-                let asked = match Client::dial(self.switch, address).await {
-                    Ok(mut client) => client.fetch(self.id, &mut fetched).await,
-                    Err(error) => Err(error),
+                let asked = async {
+                    Client::dial(self.switch, address).await?.fetch(self.id, &mut fetched).await
                 };
-                if let Err(error) = asked {
-                    last = Some(error);
-                }
+                last = asked.await.err().or(last);
             }
             if fetched.incomplete().is_none() || (self.stopped_by.is_some() && !fetched.is_empty())
             {

@@ -58,31 +58,22 @@ impl CrawlReport<'_> {
 
     /// One JSON object on one line.
     pub fn json(&self) -> String {
-        let CrawlSummary {
-            complete,
-            stopped_by,
-            progress,
-            failed,
-            nondeterministic,
-            unsettled,
-            urls,
-            ..
-        } = self.summary;
+        let CrawlSummary { progress, .. } = self.summary;
         // Whole thousandths: the rest is noise.
         let short = |value: f64| (value * 1000.0).round() / 1000.0;
         let line = Line {
             url: &self.settings.url,
-            complete: *complete,
-            stopped_by: *stopped_by,
+            complete: self.summary.complete,
+            stopped_by: self.summary.stopped_by,
             states: progress.states,
             transitions: progress.transitions,
             actions_executed: progress.actions,
             resets: progress.resets,
             reset_cost: short(self.summary.reset_cost),
-            failed: *failed,
-            nondeterministic: *nondeterministic,
-            unsettled: *unsettled,
-            urls: *urls,
+            failed: self.summary.failed,
+            nondeterministic: self.summary.nondeterministic,
+            unsettled: self.summary.unsettled,
+            urls: self.summary.urls,
             tabs: self.settings.tabs,
             wall_s: short(self.wall.as_secs_f64()),
             actions_per_s: short(self.pace()),

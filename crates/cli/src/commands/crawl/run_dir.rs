@@ -5,8 +5,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use argiope_runtime::settings::Scope;
 use argiope_runtime::store;
 
+use super::DEMO;
 use argiope::failure::CommandFailure;
 
 /// The directory of a new run.
@@ -18,15 +20,25 @@ pub struct RunDir {
 }
 
 impl RunDir {
+    /// The directory of --out, or a numbered one that is named after the site or the demo.
+    pub fn choose(out: Option<&Path>, url: &str, demo: bool) -> Result<Self, CommandFailure> {
+        let scope = Scope::of(url).map_err(CommandFailure::Input)?;
+        match out {
+            Some(path) => Ok(Self::given(path)),
+            None if demo => Self::numbered(DEMO),
+            None => Self::numbered(&name_of(&scope.site)),
+        }
+    }
+
     /// The directory of --out, which the store makes and checks.
-    pub fn given(path: &Path) -> Self {
+    fn given(path: &Path) -> Self {
         let missing =
             path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists());
         Self { path: path.to_owned(), made: missing.map(Path::to_owned).collect() }
     }
 
     /// Makes `out/NAME-1`, or with the next free number.
-    pub fn numbered(name: &str) -> Result<Self, CommandFailure> {
+    fn numbered(name: &str) -> Result<Self, CommandFailure> {
         let out = Path::new("out");
         let cannot = |path: &Path, error: &std::io::Error| {
             CommandFailure::Input(format!(
@@ -64,7 +76,7 @@ impl RunDir {
 }
 
 /// Makes a directory name from a site.
-pub fn name_of(site: &str) -> String {
+fn name_of(site: &str) -> String {
     let plain =
         |one: char| if one.is_ascii_alphanumeric() || one == '.' || one == '-' { one } else { '_' };
     let name: String = site.chars().take(80).map(plain).collect();

@@ -23,9 +23,26 @@ use argiope::source::CheckedModel;
 use super::outcome::{ClusterOutcome, table};
 
 /// The options of a simulated ring as typed. They require `--controllers` or `--scenario`.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args)]
 #[command(next_help_heading = "A ring of controllers")]
 pub struct SimulatedRingArgs {
+    #[command(flatten)]
+    given: ScenarioOptions,
+    /// Read these options from FILE (TOML, the same names); options on the command line win
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+    /// Write every event of the first seed to a file
+    #[arg(long, value_name = "TRACE")]
+    trace: Option<PathBuf>,
+    /// Replay a trace with the same application, and check every event
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["controllers", "scenario", "trace"])]
+    pub(super) replay: Option<PathBuf>,
+}
+
+/// The options of a scenario, as typed or as written in a scenario file.
+#[derive(clap::Args, Serialize, Deserialize, Default, Clone)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct ScenarioOptions {
     /// Simulate a ring of N controllers [default: no ring, one crawler]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     controllers: Option<u32>,
@@ -62,32 +79,6 @@ pub struct SimulatedRingArgs {
     /// Set the time between two syncs of a controller's disk [default: 50ms]
     #[arg(long, value_name = "TIME")]
     sync: Option<String>,
-    /// Read these options from FILE (TOML, the same names); options on the command line win
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<PathBuf>,
-    /// Write every event of the first seed to a file
-    #[arg(long, value_name = "TRACE")]
-    trace: Option<PathBuf>,
-    /// Replay a trace with the same application, and check every event
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["controllers", "scenario", "trace"])]
-    pub(super) replay: Option<PathBuf>,
-}
-
-/// The content of a scenario file.
-#[derive(Serialize, Deserialize, Default, Clone)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct ScenarioFile {
-    controllers: Option<u32>,
-    crawlers: Option<u32>,
-    scheme: Option<String>,
-    division: Option<String>,
-    recovery: Option<String>,
-    backups: Option<u32>,
-    failures: Option<String>,
-    latency: Option<String>,
-    action_time: Option<String>,
-    processing: Option<String>,
-    sync: Option<String>,
 }
 
 fn scheme_names() -> Vec<&'static str> {
@@ -97,46 +88,35 @@ fn scheme_names() -> Vec<&'static str> {
 impl SimulatedRingArgs {
     /// Whether a ring is asked for.
     pub fn is_wanted(&self) -> bool {
-        self.controllers.is_some() || self.scenario.is_some()
+        self.given.controllers.is_some() || self.scenario.is_some()
     }
 
     /// The options of the command line over those of the file.
-    fn merged(&self) -> Result<ScenarioFile, CommandFailure> {
-        let file = match &self.scenario {
-            Some(path) => read(path)?,
-            None => ScenarioFile::default(),
-        };
-        Ok(ScenarioFile {
-            controllers: self.controllers.or(file.controllers),
-            crawlers: self.crawlers.or(file.crawlers),
-            scheme: self.scheme.clone().or(file.scheme),
-            division: self.division.clone().or(file.division),
-            recovery: self.recovery.clone().or(file.recovery),
-            backups: self.backups.or(file.backups),
-            failures: self.failures.clone().or(file.failures),
-            latency: self.latency.clone().or(file.latency),
-            action_time: self.action_time.clone().or(file.action_time),
-            processing: self.processing.clone().or(file.processing),
-            sync: self.sync.clone().or(file.sync),
-        })
+    fn merged(&self) -> Result<ScenarioOptions, CommandFailure> {
+        let Some(path) = &self.scenario else { return Ok(self.given.clone()) };
+        let table = |options: &_| toml::Table::try_from(options).expect("options are TOML");
+        let mut options = table(&read(path)?);
+        options.extend(table(&self.given));
+        Ok(options.try_into().expect("both tables hold options"))
     }
 
     /// The first option given that requires a ring.
     pub fn requires_ring(&self) -> Option<&'static str> {
-        let given = [
-            (self.crawlers.is_some(), "--crawlers"),
-            (self.scheme.is_some(), "--scheme"),
-            (self.division.is_some(), "--division"),
-            (self.recovery.is_some(), "--recovery"),
-            (self.backups.is_some(), "--backups"),
-            (self.failures.is_some(), "--failures"),
-            (self.latency.is_some(), "--latency"),
-            (self.action_time.is_some(), "--action-time"),
-            (self.processing.is_some(), "--processing"),
-            (self.sync.is_some(), "--sync"),
+        let given = &self.given;
+        let options = [
+            (given.crawlers.is_some(), "--crawlers"),
+            (given.scheme.is_some(), "--scheme"),
+            (given.division.is_some(), "--division"),
+            (given.recovery.is_some(), "--recovery"),
+            (given.backups.is_some(), "--backups"),
+            (given.failures.is_some(), "--failures"),
+            (given.latency.is_some(), "--latency"),
+            (given.action_time.is_some(), "--action-time"),
+            (given.processing.is_some(), "--processing"),
+            (given.sync.is_some(), "--sync"),
             (self.trace.is_some(), "--trace"),
         ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 }
 
@@ -196,7 +176,7 @@ fn milliseconds_since(started: Instant) -> f64 {
 
 /// Checks the options.
 pub(super) fn scenario(
-    options: &ScenarioFile,
+    options: &ScenarioOptions,
     app: &CheckedModel,
     strategy: &'static NamedStrategy,
     seed: u64,
@@ -258,12 +238,7 @@ pub(super) fn scenario(
         })
     };
     let action = options.action_time.as_ref().map(time).transpose()?;
-    let latency = options
-        .latency
-        .as_ref()
-        .map(|given| spec::parse_latency(given))
-        .transpose()
-        .map_err(wrong)?;
+    let latency = options.latency.as_deref().map(spec::parse_latency).transpose().map_err(wrong)?;
     scenario.set_pace(action, latency);
     if let Some(given) = &options.processing {
         scenario.processing_time = time(given)?.saturating_mul(1000);
@@ -286,7 +261,7 @@ fn unknown(kind: &str, given: &str, known: &[&str]) -> CommandFailure {
 }
 
 /// Reads a scenario file.
-fn read(path: &std::path::Path) -> Result<ScenarioFile, CommandFailure> {
+fn read(path: &std::path::Path) -> Result<ScenarioOptions, CommandFailure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| CommandFailure::Input(format!("{}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {

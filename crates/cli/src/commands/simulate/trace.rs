@@ -9,7 +9,7 @@ use argiope_sim::cluster::Cluster;
 use argiope_sim::crawler::World;
 use serde::{Deserialize, Serialize};
 
-use super::ring::{ScenarioFile, scenario};
+use super::ring::{ScenarioOptions, scenario};
 use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::source::CheckedModel;
@@ -24,12 +24,12 @@ pub struct Header {
     application: String,
     strategy: String,
     seed: u64,
-    scenario: ScenarioFile,
+    scenario: ScenarioOptions,
 }
 
 impl Header {
     /// The header of a crawl.
-    pub fn new(app: &CheckedModel, strategy: &str, seed: u64, scenario: ScenarioFile) -> Self {
+    pub fn new(app: &CheckedModel, strategy: &str, seed: u64, scenario: ScenarioOptions) -> Self {
         let (format, application, strategy) =
             (FORMAT.to_owned(), app.describe(), strategy.to_owned());
         Self { format, application, strategy, seed, scenario }
