@@ -4,7 +4,7 @@
 import { EVENTS, hooked } from "./listeners.js";
 import { getOrInsert, ownNames } from "./natives.js";
 
-// The events that each kind of action sends.
+// Event types whose listeners make the agent offer each kind of action.
 export const FAMILY = {
   click: ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"],
   "double-click": ["dblclick"],

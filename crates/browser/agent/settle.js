@@ -1,6 +1,7 @@
 // @ts-check
 // Waits until a page has done what it was going to do. Each round asks what is still to come, and
-// brings it about or waits for exactly that; it never sleeps for a fixed time in the hope of it.
+// brings it about or waits for exactly that. It waits for events where the browser sends them, and
+// otherwise polls until the deadline.
 import { clock, fireOne, HORIZON, nextDue } from "./clock.js";
 import { shared } from "./context.js";
 import { documents, shadowRoots } from "./documents.js";
@@ -12,7 +13,7 @@ import { holdsNavigation, stayOnPage } from "./world.js";
 
 // How long a document that is being left may still be here, in real milliseconds.
 const LEAVING = 3000;
-// How often the agent looks whether documents and workers are done: no event says so.
+// How often the agent polls whether documents are loaded and workers have answered.
 const POLL = 50;
 
 /**
@@ -164,8 +165,8 @@ const ANIMATED = "[style*=transition],[style*=animation],svg animate";
 
 /**
  * Whether anything on the page can be animated, or looks otherwise when it is drawn. Asking for
- * the animations costs a pass over the styles in every step, so the style sheets are read instead,
- * and only when they change.
+ * the animations costs a pass over the styles in every step, so the agent reads the style sheets
+ * instead, and again only when their number of rules changes.
  * @param {Document} page
  */
 function canAnimate(page) {

@@ -9,8 +9,8 @@ pub mod script;
 /// The settings of the agent, the same for every document of a tab.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentSettings {
-    /// The property of the window that holds the agent. It is random for each browser, so that no
-    /// page can guess it.
+    /// The property of the window that holds the agent. argiope draws it at random once
+    /// per process, so that no page can guess it.
     pub secret: String,
     /// The origin whose pages belong to the application.
     pub origin: String,

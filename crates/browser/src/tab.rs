@@ -1,5 +1,6 @@
-//! One tab with the page agent in it: loads, performs paths, looks. A known path takes one call, a
-//! new step one round trip. Knows nothing of jobs, states or crawls.
+//! One tab with the page agent in it: loads, performs paths, looks. One agent call performs all
+//! steps up to the next trusted one; a trusted step takes several calls. Knows nothing of jobs,
+//! states or crawls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use watch::TabWatch;
 
 /// How long a call that does not depend on the page may take.
 const ANSWER: Duration = Duration::from_secs(20);
-/// How long after its time to settle a page counts as hung.
+/// How long a call may exceed the time to settle before the tab counts as hung.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a tab failed.
@@ -51,7 +52,7 @@ pub enum TabError {
     /// `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
-    /// The page answered what the agent does not answer.
+    /// The answer is not one that the agent gives.
     #[error("the page gave a wrong answer: {0}")]
     Confused(String),
 }
@@ -180,8 +181,8 @@ impl Tab {
         &self.browser
     }
 
-    /// Removes all that the page has stored and loads the address; retries once if the network
-    /// changed.
+    /// Clears all cookies and the storage of the application's origin, then loads the address.
+    /// Retries once if the network changed.
     pub async fn load(&mut self, url: &str) -> Result<TabPosition, TabError> {
         match self.load_once(url).await {
             Err(TabError::Disturbed) => self.load_once(url).await,
@@ -254,7 +255,7 @@ impl Tab {
         if self.outside().disturbed {
             return Err(TabError::Disturbed);
         }
-        // No page is waited for again because of an address that kept one busy.
+        // Later pages do not wait for an address that kept a page busy until the deadline.
         for address in answer.endless {
             if self.settings.endless.len() < 100 && !self.settings.endless.contains(&address) {
                 self.settings.endless.push(address);
@@ -293,7 +294,7 @@ impl Tab {
                 TabPosition { done: last, settled: total.settled && next.settled, passed, ..next };
             let strayed =
                 last > 0 && steps[last - 1].expect.is_some_and(|expected| expected != total.raw);
-            // A first-time step must be the last: its notes are those of the position.
+            // Stop after a first-time step: the caller reads its notes from the position.
             if total.missing || strayed || next.done == 0 || steps[last - 1].first {
                 break;
             }

@@ -27,7 +27,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
             number.checked_mul(unit).and_then(|more| total.checked_add(more)).ok_or_else(wrong)?;
         rest = after;
     }
-    // Clocks cannot add more than this.
+    // Rejects durations that could overflow when added to the clock.
     const LONGEST: u64 = 10 * 366 * 86_400_000;
     match total {
         0 => Err(wrong()),

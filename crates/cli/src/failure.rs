@@ -9,7 +9,7 @@ use crate::terminal;
 
 /// The command failed.
 pub const FAILED: u8 = 1;
-/// The input is wrong; nothing was written.
+/// The input is wrong, or the given directory cannot be used.
 pub const BAD_INPUT: u8 = 2;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 3;

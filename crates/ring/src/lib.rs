@@ -2,9 +2,9 @@
 //! them owns a key.
 //!
 //! The protocol is corrected Chord (P. Zave, "How to make Chord correct"): each member keeps a list
-//! of successors of a fixed length, and adopts no pointer to a member that did not just answer. The
-//! crate is pure and knows only keys. What is stored under a key, and how messages travel, is not
-//! its concern.
+//! of successors of a fixed length. It replaces its first successor by a nearer member only after
+//! that member has answered. The crate is pure and knows only keys. What is stored under a key, and
+//! how messages travel, is not its concern.
 //!
 //! # The nouns
 //!
@@ -23,10 +23,12 @@
 //! 1. The first members are created with [`RingMember::founder`]. A later one is created with
 //!    [`RingMember::new`] and joins through any member ([`RingInput::Join`]).
 //! 2. Each member asks its successor for its neighbours on every [`RingTimer::Stabilise`], and
-//!    adopts a nearer successor once that one has answered. It then notifies its successor, which
-//!    adopts it as predecessor.
-//! 3. A request without an answer ends in [`RingInput::Timeout`]. The member then uses the next
-//!    successor of its list and reports [`RingEffect::MemberGone`].
+//!    adopts a nearer successor once that one has answered. It then notifies its successor. The
+//!    successor adopts it if it is nearer than the present predecessor, or if that one does not
+//!    answer.
+//! 3. A request without an answer ends in [`RingInput::Timeout`]. If its successor does not answer,
+//!    the member uses the next one of its list and reports [`RingEffect::MemberGone`]. It retries
+//!    joins, and a lookup up to five times.
 //! 4. A lookup ([`RingInput::LookUp`]) is forwarded to the closest preceding member, until the
 //!    owner answers the requester directly.
 //!

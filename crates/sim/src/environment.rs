@@ -79,7 +79,8 @@ impl<'a, E> Environment<'a, E> {
     }
 
     /// Queues a message at a process that is busy until `busy_until` (in nanoseconds), and moves
-    /// that time by the processing of this message. Returns its wait, in microseconds.
+    /// that time by the processing of this message. Returns the microseconds until the process has
+    /// handled it.
     pub fn queue_message(&self, busy_until: &mut u64, slowness: u64) -> u64 {
         let now = self.now() * 1000;
         *busy_until = now.max(*busy_until) + self.scenario.processing_time * slowness;

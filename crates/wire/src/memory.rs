@@ -1,4 +1,4 @@
-//! Connections within one process, for tests and for a ring whose members share a process.
+//! Connections within one process, for tests.
 //!
 //! The bytes go through bounded pipes, so framing, handshake and limits are the same as on a
 //! network.

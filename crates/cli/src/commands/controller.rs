@@ -35,13 +35,13 @@ pub struct ControllerArgs {
     /// Listen on ADDR for controllers, crawlers and clients; port 0 takes any free one
     #[arg(long, value_name = "ADDR")]
     listen: String,
-    /// Let others dial ADDR [default: the address that it listens on]
+    /// Advertise ADDR to other processes [default: the address that it listens on]
     #[arg(long, value_name = "ADDR")]
     advertise: Option<String>,
     /// Join the cluster of the controller at ADDR (may be given several times)
     #[arg(long, value_name = "ADDR", value_delimiter = ',')]
     join: Vec<String>,
-    /// Keep its states in DIR, which is new, empty, or its own from before
+    /// Store states in DIR: new, empty, or used by this controller before
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// Serve Prometheus metrics (/metrics) and health (/health) on this loopback address
@@ -73,7 +73,7 @@ fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
 
 /// Serves until it is told to leave.
 pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
-    // Install the signal handler first: a controller also leaves in order while it starts.
+    // Listen for Ctrl-C first, so that a controller that is still starting leaves in order.
     let leave = interrupt::listen();
     let me = choose_key(args)?;
     let switch = args.security.switch(Role::Controller, me.0, args.advertise.as_deref())?;

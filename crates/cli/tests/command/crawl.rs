@@ -78,7 +78,8 @@ fn an_interrupted_crawl_goes_on_and_ends_as_if_nothing_had_happened() {
     let site = Server::start("toggles").expect("a fixture can be served");
     let run = here.join("run");
     let shown = run.to_str().expect("a plain path");
-    let url = site.url();
+    // The server takes its time, so that the crawl is not over before it is interrupted.
+    let url = format!("{}?wait=20", site.url());
     let arguments = ["crawl", &url, "--out", shown, "--tabs", "1", "--json"];
     let mut child = command(&arguments)
         .stdout(Stdio::piped())

@@ -75,6 +75,14 @@ fn work_divided_in_advance_has_no_recovery_and_nothing_else_has_a_division() {
 }
 
 #[test]
+fn limits_need_a_client_that_follows_the_crawl() {
+    for limit in ["--max-states", "--max-actions"] {
+        let more = ["--cluster", "127.0.0.1:1", "--detach", limit, "9"];
+        refused("http://127.0.0.1:1/", &more, "--detach cannot be used with a limit");
+    }
+}
+
+#[test]
 fn only_what_the_crawl_made_is_taken_away() {
     let here = folder("refused-kept");
     let site = Server::start("broken").expect("a fixture can be served");

@@ -1,6 +1,6 @@
-//! How a fact lies on disk and on the wire: its kind, the version of that kind, and bytes. A later
-//! kind, or a later version of a kind, needs no new format. A program refuses a kind or a version
-//! that it does not know; it never skips one.
+//! How a fact lies on disk and on the wire: its kind, the version of that kind, and bytes. A new
+//! kind keeps old journals readable. A new version of a kind needs a reader for the old one. A
+//! program refuses a kind or a version that it does not know; it never skips one.
 
 use std::fmt;
 
@@ -76,7 +76,7 @@ pub struct EncodedFact<'a> {
 pub enum FactError {
     /// No kind has this number.
     UnknownKind(u16),
-    /// A later version of a known kind.
+    /// A version of a known kind that this program does not read.
     UnknownVersion {
         /// The kind.
         name: &'static str,
@@ -92,12 +92,12 @@ impl fmt::Display for FactError {
         match self {
             Self::UnknownKind(kind) => write!(
                 f,
-                "this argiope does not know facts of kind {kind}; a newer argiope wrote it, use that"
+                "this argiope does not know facts of kind {kind}; use the argiope that wrote it"
             ),
             Self::UnknownVersion { name, version } => write!(
                 f,
                 "this argiope does not know version {version} of a {name}; \
-                 a newer argiope wrote it, use that"
+                 use the argiope that wrote it"
             ),
             Self::Damaged(name) => write!(f, "the bytes of a {name} are damaged"),
         }
@@ -234,13 +234,13 @@ mod tests {
         let later = EncodedFact { kind: 99, version: 1, bytes: &[] };
         assert_eq!(
             later.decode().unwrap_err().to_string(),
-            "this argiope does not know facts of kind 99; a newer argiope wrote it, use that"
+            "this argiope does not know facts of kind 99; use the argiope that wrote it"
         );
         let later = EncodedFact { kind: 2, version: 2, bytes: &[] };
         assert_eq!(
             later.decode().unwrap_err().to_string(),
             "this argiope does not know version 2 of a transition; \
-             a newer argiope wrote it, use that"
+             use the argiope that wrote it"
         );
     }
 

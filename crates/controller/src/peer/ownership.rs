@@ -1,5 +1,5 @@
-//! Which of the known states are this controller's, and what is to be done in them. Must not know
-//! how a state came to be known.
+//! The states that this controller owns, and their free candidates. The module does not depend on
+//! how a state was learned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,16 +19,16 @@ pub struct Ownership {
     pub(super) awaited: BTreeSet<StateIndex>,
     /// Own states with free candidates, by the length of their route.
     pub(super) by_route: BTreeSet<(usize, StateKey)>,
-    /// Free candidates in own states, the visits to awaited ones included.
+    /// Free candidates in own states, including one visit for each awaited state.
     free: usize,
     /// Own states that ran out of free candidates, or got some again, and no hint says so yet.
     pub(super) turned: BTreeSet<StateIndex>,
-    /// Places after the first key up to the second in which another controller may know of more
-    /// that was done. Nothing there is assigned before it is reconciled.
+    /// The range to reconcile, after the first key up to the second. The controller assigns nothing
+    /// in it before.
     pub(super) unreconciled: Option<(Key, Key)>,
     /// Plain links of own states that are no candidates, and whether another state followed them.
     pub(super) aside: BTreeMap<Slot, bool>,
-    /// Those that were set aside since they were last asked for.
+    /// Links that were set aside since the link protocol last took this list.
     pub(super) newly_aside: Vec<(StateKey, ActionSignature)>,
 }
 

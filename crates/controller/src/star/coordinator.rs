@@ -48,7 +48,7 @@ pub enum CoordinatorEffect {
 /// Timeouts, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CoordinatorTimeouts {
-    /// A task, before the first measurement.
+    /// The assumed time of a task. The first expected silence is a multiple of it.
     pub task: u64,
     /// The longest wait for the expected nodes.
     pub gather: u64,
@@ -71,12 +71,12 @@ struct Known {
     shares: Vec<usize>,
     /// The shares that its last report listed.
     has: Vec<usize>,
-    /// How much it has learned.
+    /// What the node has acknowledged.
     told: HeardUpTo,
     heard: u64,
     /// It waits for an answer.
     asks: bool,
-    /// It waits for work.
+    /// The node has no work left.
     done: bool,
 }
 
@@ -169,7 +169,8 @@ impl Coordinator {
                     coordinator.learn_stray(Transition { from, action, to });
                 }
                 Fact::PlainLink { action } => coordinator.learn_plain(action),
-                // Shares decide who follows a link; the others are not a coordinator's.
+                // The division decides which node follows a link. The coordinator does not use the
+                // other kinds.
                 Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
             }
         }
@@ -193,7 +194,7 @@ impl Coordinator {
         self.executed.len()
     }
 
-    /// The number of known actions that are left to execute.
+    /// The number of known actions that are left to execute, without second attempts.
     pub fn left(&self) -> usize {
         let given_up = self.closed.keys().filter(|of| !self.executed.contains_key(of)).count();
         self.offered.saturating_sub(self.executed.len() + given_up)
@@ -204,7 +205,7 @@ impl Coordinator {
         self.crawlers.values().filter(|known| !known.done).count()
     }
 
-    /// The crawlers of the nodes that are not known to be lost.
+    /// The crawlers of all nodes that reported, without those that `NodeLoss` removed.
     pub fn crawlers(&self) -> impl Iterator<Item = CrawlerId> + '_ {
         self.crawlers.keys().copied()
     }

@@ -17,8 +17,9 @@ pub const IDENTITY: NamedIdentity = NamedIdentity {
     summary: "compare what a user sees: visible elements, their text and the values of fields",
     help: "Two pages are the same state if they look the same to a user: the same visible elements in \
            the same order, with the same text, links, images and field values, and the same actions. \
-           Ids, classes, styles, hidden elements, white space and the address do not count. Choose it \
-           for complete models, and to find every page.",
+           Classes, styles, hidden elements, white space and the address do not count. An id counts \
+           only on an element with an action, unless it looks generated. Choose it for complete \
+           models, and to find every page.",
     identity: &ContentIdentity,
 };
 

@@ -1,5 +1,5 @@
 //! The canonical form of a page: a list of tokens, each with its node. Two pages are the same state
-//! if their tokens and their actions are equal.
+//! if their tokens and their actions, without plain links, are equal.
 
 use std::borrow::Cow;
 

@@ -45,7 +45,7 @@ pub struct SpeedBenchArgs {
     /// Generate a graph of N states
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
     states: u32,
-    /// Generate a graph of N transitions, 1 to 5000 for each state
+    /// Generate about N transitions, the same number for each state (1 to 5000)
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     transitions: u64,
     /// Generate a graph of 500,000 states and 50 million transitions

@@ -1,6 +1,6 @@
 //! Lines over a quantity, as an SVG: three panels beside each other in a row, one line per series
-//! with its name in a legend. Colours are those of Okabe and Ito, which people with any kind of
-//! colour vision tell apart; a dashed line is computed or published, a full one is measured.
+//! with its name in a legend. Colours follow the palette of Okabe and Ito, with a darker yellow. A
+//! dashed line is computed or published, a full one is measured.
 
 use super::svg::{self, push, xml};
 use argiope::format::number;
@@ -91,7 +91,7 @@ pub fn svg(figure: &LineFigure) -> String {
     out
 }
 
-/// What is computed has the colour of what is measured of the same; the two follow each other.
+/// The name of a series without its suffix: a computed series has the colour of the measured one.
 fn stem_of(series: &Series) -> &str {
     series.name.strip_suffix(COMPUTED).unwrap_or(&series.name)
 }

@@ -6,7 +6,7 @@ use crate::rings::recovery::Overhead;
 use argiope::format::number;
 use argiope::table::Table;
 
-/// One figure of the thesis.
+/// A figure of the thesis (docs/papers.md).
 #[derive(Clone, Debug)]
 pub struct ThesisFigure {
     /// Its number.
@@ -15,7 +15,7 @@ pub struct ThesisFigure {
     pub title: String,
     /// What was found.
     pub finding: Option<String>,
-    /// What goes to the right.
+    /// The label of the x axis.
     pub across: &'static str,
     /// Whether both axes of the plot are logarithmic.
     pub logarithmic: bool,
@@ -25,7 +25,7 @@ pub struct ThesisFigure {
     pub points: Vec<Overhead>,
 }
 
-/// As people read it.
+/// The figure as a text table.
 pub fn table(figure: &ThesisFigure) -> String {
     let columns = [
         figure.across,

@@ -37,7 +37,7 @@ impl RingMember {
         }
     }
 
-    /// Checks the successor at the position after `before`. It is adopted only once it answers.
+    /// Asks the future successor for its neighbours. The newcomer enters only when it answers.
     pub(super) fn on_join_position(
         &mut self,
         request: RequestId,

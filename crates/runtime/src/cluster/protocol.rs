@@ -37,7 +37,8 @@ impl std::fmt::Debug for CrawlId {
 /// What a client asks a cluster to crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// The settings of a crawl on one machine, without its limits.
+    /// The settings of the crawl. Controllers ignore its tabs and limits; the client enforces the
+    /// limits.
     pub settings: CrawlSettings,
     /// The name of the knowledge scheme; for the static one with its division, `static:hash`.
     pub scheme: String,
@@ -346,8 +347,8 @@ pub struct CrawlStatus {
 }
 
 impl Status {
-    /// The progress of a crawl: the sum of all shares. Silent controllers do not count: others have
-    /// taken over from them.
+    /// The progress of a crawl: the sum of all shares. Controllers without a connection do not
+    /// count, so that the sum may drop until a failover is complete.
     pub fn total(&self, crawl: CrawlId) -> CrawlTally {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
         let tallies = heard.filter_map(|member| member.shares.get(&crawl));
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_frames_are_refused_and_do_no_harm() {
+    fn decoding_broken_frames_does_not_panic() {
         let mut chance = Chance::new(&[5]);
         for frame in some() {
             for length in 0..frame.len() {

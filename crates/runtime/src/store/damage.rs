@@ -183,13 +183,13 @@ fn a_fact_of_a_newer_argiope_is_refused_and_not_skipped() {
     let error = store.facts().unwrap().next().unwrap().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "fact 0: this argiope does not know facts of kind 200; a newer argiope wrote it, use that"
+        "fact 0: this argiope does not know facts of kind 200; use the argiope that wrote it"
     );
     set(&store, KEPT, 0, &[7, 2, 9, 1, 0]);
     let error = store.kept(|_, _| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
         "kept fact 0: this argiope does not know version 9 of a transition; \
-         a newer argiope wrote it, use that"
+         use the argiope that wrote it"
     );
 }

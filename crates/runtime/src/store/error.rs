@@ -18,8 +18,8 @@ pub enum StoreError {
     /// The directory holds no run.
     #[error("{} holds no run", .0.display())]
     NoRun(PathBuf),
-    /// A run began in the directory, and was killed before its first fact.
-    #[error("the run in {} was cut short before it began; start it again there", .0.display())]
+    /// A process died while it created the run.
+    #[error("the run in {} was not created completely; start it again there", .0.display())]
     Unfinished(PathBuf),
     /// The path is that of a file.
     #[error("{} is not a directory", .0.display())]
@@ -94,11 +94,10 @@ impl StoreError {
             }
             Error::Io(error) => Self::io(path, error),
             Error::PreviousIo => Self::Stopped,
-            Error::UpgradeRequired(version) => Self::OtherVersion {
-                path: path.to_owned(),
-                argiope: "of another time".to_owned(),
-                format: format!("of file version {version}"),
-            },
+            Error::UpgradeRequired(version) => Self::Damaged(format!(
+                "{} has database file version {version}, which this argiope cannot read",
+                path.display()
+            )),
             other => Self::Damaged(other.to_string()),
         }
     }

@@ -1,4 +1,4 @@
-//! The routes of fixtures that need only one or two.
+//! The routes of fixtures that need only a few.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -56,7 +56,7 @@ pub(super) fn slow_fetch(request: &SiteRequest, site: Site) -> Option<SiteReply>
     })
 }
 
-/// `/allowed?after=50`: a reply after that many milliseconds, at most a second.
+/// `/allowed?after=50`: a reply after that many milliseconds. Values above 1,000 are ignored.
 pub(super) fn toggles(request: &SiteRequest) -> Option<SiteReply> {
     let wait = || request.parameter("after")?.parse().ok().filter(|wait: &u64| *wait <= 1_000);
     (request.path == "/allowed").then(|| SiteReply::text("yes").after(wait().unwrap_or_default()))

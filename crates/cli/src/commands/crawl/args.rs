@@ -20,8 +20,9 @@ Examples:
 
 An action is one step of a user: click, type, choose, hover, drag and so on. A reset clears \
 cookies and storage and loads the address again. The run directory holds everything found so far, \
-so that a crawl can be interrupted or killed, and resumed. With --resume a limit replaces the \
-earlier one; `none` removes it.
+so that a crawl can be interrupted or killed, and resumed. With --resume, --max-states, \
+--max-actions and --max-depth replace the earlier limit; `none` removes it. --max-time holds for \
+one call. On a cluster the client stops the crawl soon after a limit, while it follows the crawl.
 
 With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
 max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
@@ -43,7 +44,7 @@ pub struct CrawlArgs {
     /// greedy]
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = strategy_names(&[]), hide_possible_values = true)]
     strategy: Option<String>,
-    /// Work with N tabs [default: the number of cores]
+    /// Work with N tabs [default: the number of cores; with --resume, as before]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     tabs: Option<u32>,
     /// Tell states apart by this identity; `argiope identities` lists them [default: content]

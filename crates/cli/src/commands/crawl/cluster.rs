@@ -164,6 +164,8 @@ struct CrawlFollower<'a> {
     stopped_by: Option<StoppedBy>,
     /// The most tabs that worked for it at once, as far as reported.
     tabs: u32,
+    /// The actions that were executed before this client followed the crawl.
+    actions_before: Option<u64>,
     last: Status,
     started: Instant,
 }
@@ -187,6 +189,11 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
     }
     let ring = &args.ring;
+    let has_limits = settings.max_states.is_some() || settings.max_actions.is_some();
+    if ring.detach && (has_limits || args.max_time.is_some()) {
+        let why = "--detach cannot be used with a limit: the client that follows a crawl stops it";
+        return Err(CommandFailure::Input(why.to_owned()));
+    }
     let order = ring.order(&settings)?;
     let switch = ring.security.switch(Role::Client, random_number()?, None)?;
     let id = CrawlId(random_number()? as u64);
@@ -201,19 +208,24 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         Some(RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?)
     };
     let follower = CrawlFollower::new(&switch, &ring.cluster, id);
-    let mut follower = CrawlFollower { limits, started, ..follower };
+    let mut follower = CrawlFollower { limits, started, actions_before: Some(0), ..follower };
     let interrupted = interrupt::listen();
     let begun = block_on(async {
         tokio::select! {
-            begun = follower.begin(order) => begun,
-            () = interrupted.notified() => Err(ClientError::Refused("interrupted before the crawl began".to_owned())),
+            begun = follower.begin(order) => Some(begun),
+            () = interrupted.notified() => None,
         }
     })?;
-    if let Err(error) = begun {
+    let failure = match begun {
+        Some(Ok(())) => None,
+        Some(Err(error)) => Some(failed(&error)),
+        None => Some(CommandFailure::Ended(INTERRUPTED)),
+    };
+    if let Some(failure) = failure {
         if let Some(run_dir) = run_dir {
             run_dir.undo();
         }
-        return Err(failed(&error));
+        return Err(failure);
     }
     let Some(run_dir) = run_dir else {
         let again = follower.attach_command();
@@ -307,7 +319,8 @@ fn conclude(
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
     let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
-    summary.progress.actions_now = summary.progress.actions;
+    let before = follower.actions_before.unwrap_or_default();
+    summary.progress.actions_now = summary.progress.actions.saturating_sub(before);
     let settings = &CrawlSettings { tabs: follower.tabs, ..settings.clone() };
     let (masks, wall, out) = (&all_masks(&learned), follower.started.elapsed(), &run_dir.path);
     let report = CrawlReport { settings, summary: &summary, wall, out, masks };
@@ -331,6 +344,7 @@ impl<'a> CrawlFollower<'a> {
             limits: Limits::default(),
             stopped_by: None,
             tabs: 1,
+            actions_before: None,
             last: Status::default(),
             started: Instant::now(),
         }
@@ -374,7 +388,8 @@ impl<'a> CrawlFollower<'a> {
                 };
                 self.learn_addresses(&status);
                 let total = status.total(self.id);
-                printer.show(&progress(&total, self.started));
+                let before = *self.actions_before.get_or_insert(total.spent.actions);
+                printer.show(&progress(&total, before, self.started));
                 let over = total.finished;
                 self.tabs = self.tabs.max(total.crawlers);
                 if status.crawls.iter().any(|crawl| crawl.id == self.id && crawl.stopped) {
@@ -446,14 +461,14 @@ impl Limits {
 }
 
 /// The progress that a tally shows.
-fn progress(total: &CrawlTally, started: Instant) -> CrawlProgress {
+fn progress(total: &CrawlTally, actions_before: u64, started: Instant) -> CrawlProgress {
     CrawlProgress {
         states: total.states as usize,
         transitions: total.transitions as usize,
         unexplored: (total.left + total.leases) as usize,
         actions: total.spent.actions,
         resets: total.spent.resets,
-        actions_now: total.spent.actions,
+        actions_now: total.spent.actions.saturating_sub(actions_before),
         elapsed: started.elapsed(),
     }
 }
