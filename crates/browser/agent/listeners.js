@@ -109,11 +109,13 @@ export function shadowOf(element) {
     return function (type, listener, options) {
       const target = this ?? window;
       const capture = isCapture(options);
-      const { once, signal } = Object(options);
-      if (!signal?.aborted) {
+      // Pages add thousands of listeners, most of them without options: that must cost little.
+      if (typeof options !== "object" || options === null) {
+        record(target, String(type), listener, capture);
+      } else if (!options.signal?.aborted) {
         record(target, String(type), listener, capture, (gone) => {
-          if (once) apply(native.add, target, [type, gone, { once: true, capture }]);
-          if (signal) apply(native.add, signal, ["abort", gone, { once: true }]);
+          if (options.once) apply(native.add, target, [type, gone, { once: true, capture }]);
+          if (options.signal) apply(native.add, options.signal, ["abort", gone, { once: true }]);
         });
       }
       return apply(old, target, [type, listener, options]);
