@@ -201,10 +201,12 @@ impl Peer {
 
     /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: PeerInput, out: &mut Vec<PeerEffect>) {
-        // It stabilises periodically. A longer gap is a pause, perhaps long enough to count as
-        // failed.
+        // A member stabilises periodically. A longer gap is a pause, perhaps long enough to count
+        // as failed. Outside the ring there may be nothing to do between two attempts to join.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
-        let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
+        let paused = self.now > 0
+            && self.member.is_inside()
+            && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
             self.went_on = Some(now);

@@ -22,18 +22,6 @@ use super::protocol::{CrawlSpec, CrawlTally, Order, SeenPage, TabTimes};
 
 /// The length of the successor list: one less of simultaneous failures does no harm.
 const SUCCESSORS: usize = 4;
-/// The timeouts of peers, in microseconds. The predecessor of a dead controller notices after at
-/// most `stabilise` and `answer`; its successor then checks for `answer`: 1.7 s. Shorter timeouts
-/// would take a busy machine for dead, so that work is done twice.
-const TIMES: PeerTimeouts = PeerTimeouts {
-    task: 60_000_000,
-    stabilise: 300_000,
-    answer: 700_000,
-    resend: 1_000_000,
-    idle: 200_000,
-    later: 50_000,
-    round: 3_000_000,
-};
 /// The timeouts of a star, in microseconds. A crawler whose connection breaks is lost at once; one
 /// that only falls silent is lost after 80 s.
 pub const STAR_TIMES: CoordinatorTimeouts =
@@ -296,7 +284,7 @@ pub fn settings(order: &Order) -> Result<PeerSettings, String> {
         recovery,
         backups: order.backups as usize,
         successors: SUCCESSORS,
-        times: TIMES,
+        times: PeerTimeouts::default(),
     })
 }
 
