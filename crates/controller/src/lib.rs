@@ -43,6 +43,7 @@ pub mod input;
 pub mod job;
 pub mod journal;
 pub mod knowledge;
+pub mod lifecycle;
 pub mod outcome;
 pub mod peer;
 pub mod progress;

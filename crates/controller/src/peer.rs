@@ -204,9 +204,8 @@ impl Peer {
         // A member stabilises periodically. A longer gap is a pause, perhaps long enough to count
         // as failed. Outside the ring there may be nothing to do between two attempts to join.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
-        let paused = self.now > 0
-            && self.member.is_inside()
-            && now.saturating_sub(self.now) > longest;
+        let paused =
+            self.now > 0 && self.member.is_inside() && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
             self.went_on = Some(now);
