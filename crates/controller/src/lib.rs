@@ -51,5 +51,6 @@ pub mod route;
 pub mod settings;
 pub mod spent;
 pub mod star;
+pub mod tab_shares;
 
 pub use controller::Controller;

@@ -117,6 +117,14 @@ impl Lifecycle {
         *self = Self { standing: Standing::Finished, ..Self::newcomer(self.me) };
     }
 
+    /// A connection is gone, and with it perhaps facts that were under way.
+    pub fn on_disconnected(&mut self, other: Key) {
+        self.have_sent.remove(&other);
+        if self.sent_to == Some(other) {
+            self.sent_to = None;
+        }
+    }
+
     /// Another controller sends facts, perhaps the last ones.
     pub fn on_facts(&mut self, from: Key, facts: Vec<Fact>, is_last: bool) {
         if self.standing == Standing::Restarted {
@@ -133,7 +141,6 @@ impl Lifecycle {
             return None;
         }
         if others.values().any(|&other| other == Standing::Finished) {
-            self.on_finished();
             return Some(LifecycleStep::Finish);
         }
         if !self.is_outside() {
@@ -204,7 +211,7 @@ mod tests {
         let mut lifecycle = restarted();
         let over = [(LOW, Standing::Restarted), (HIGH, Standing::Finished)];
         assert_eq!(decide(&mut lifecycle, 1, &over), Some(LifecycleStep::Finish));
-        assert_eq!(lifecycle.standing(), Standing::Finished);
+        lifecycle.on_finished();
         assert_eq!(decide(&mut lifecycle, 2 * DISCOVERY, &[]), None);
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::Fact;
 use argiope_controller::lifecycle::Lifecycle;
-use argiope_controller::peer::message::{PeerInput, ToCrawler};
+use argiope_controller::peer::message::{FinalCounts, PeerInput, ToCrawler};
 use argiope_controller::peer::{Peer, place};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
@@ -127,6 +127,8 @@ pub struct Cluster<'a> {
     had_unsettled_handover: bool,
     /// The first controller that declared the crawl finished.
     finished_by: Option<usize>,
+    /// The counts that it declared.
+    final_counts: FinalCounts,
     /// The first check that failed.
     violation: Option<String>,
     /// The lines since the last traced step, if steps are traced.
@@ -157,6 +159,7 @@ impl<'a> Cluster<'a> {
             replicas_sent: BTreeMap::new(),
             had_unsettled_handover: false,
             finished_by: None,
+            final_counts: FinalCounts::default(),
             violation: None,
             trace: None,
         };

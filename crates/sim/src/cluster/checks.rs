@@ -2,6 +2,7 @@
 //! end. Each check returns the first violation it finds.
 
 pub mod after_end;
+pub mod counts;
 pub mod early_end;
 pub mod joined;
 pub mod leases;
@@ -33,5 +34,6 @@ pub fn check_end(cluster: &Cluster<'_>) -> Option<String> {
         .map(str::to_owned)
         .or_else(|| early_end::check(cluster))
         .or_else(|| after_end::check(cluster))
+        .or_else(|| counts::check(cluster))
         .or_else(|| model::check(cluster))
 }

@@ -97,7 +97,7 @@ impl Cluster<'_> {
                 self.env.events.schedule(time, RingEvent::InputHandled(node, input));
             }
             PeerEffect::Left => self.detach_crawlers(node),
-            PeerEffect::Finished => self.on_finished(node),
+            PeerEffect::Finished(counts) => self.on_finished(node, counts),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use argiope_controller::lifecycle::{LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::{PeerInput, ToCrawler};
+use argiope_controller::peer::message::{FinalCounts, PeerInput, ToCrawler};
 use argiope_ring::Key;
 
 use super::{Cluster, RingEvent, live_nodes};
@@ -59,7 +59,8 @@ impl Cluster<'_> {
                 self.nodes[node].peer = Peer::reviving(settings, key, facts);
                 self.on_input(node, PeerInput::Start);
             }
-            Some(LifecycleStep::Finish) | None => {}
+            Some(LifecycleStep::Finish) => self.nodes[node].lifecycle.on_finished(),
+            None => {}
         }
         if self.nodes[node].lifecycle.standing() != Standing::Finished {
             let period = self.env.scenario.timeouts.stabilise;
@@ -68,12 +69,13 @@ impl Cluster<'_> {
     }
 
     /// A controller learns that the crawl is over. Those that were to return do so now.
-    pub(super) fn on_finished(&mut self, node: usize) {
+    pub(super) fn on_finished(&mut self, node: usize, counts: FinalCounts) {
         self.nodes[node].lifecycle.on_finished();
         if self.finished_by.is_some() {
             return;
         }
         self.finished_by = Some(node);
+        self.final_counts = counts;
         self.env.counts.ended_at = self.env.now();
         let returning = (0..self.nodes.len()).filter(|&node| self.nodes[node].returns);
         for node in returning.collect::<Vec<_>>() {

@@ -56,7 +56,7 @@ impl<'a> RingJobs<'a> {
         let page = report.at.as_ref().and_then(|at| archive.name_of(at.key));
         let blobs = page.and_then(|content| archive.blob(content)).into_iter().collect();
         let blobs = outbox.unsent(blobs);
-        let (spent, times) = self.home.unreported.take_costs();
+        let (spent, times) = self.home.take_costs();
         let report = FromCrawler::Report(attached.id, report.clone(), spent, times, blobs);
         outbox.send(report).await;
         if let Some(seen) = self.session.seen.take() {
@@ -64,17 +64,18 @@ impl<'a> RingJobs<'a> {
         }
     }
 
-    /// The task that answers the last report; other tasks are returned.
-    async fn next_task(&mut self) -> Task {
+    /// The task that answers the last report; other tasks are returned. `None` once the tab is
+    /// attached elsewhere.
+    async fn next_task(&mut self) -> Option<Task> {
         loop {
-            let TabMessage { crawler, instruction } = self.home.recv().await;
+            let TabMessage { crawler, instruction } = self.home.recv().await?;
             let attached = self.home.attached;
             let TabInstruction::Ring(instruction) = instruction else { continue };
             match instruction {
                 ToCrawler::Task(task)
                     if crawler == attached.crawler && task.number == self.session.report.number =>
                 {
-                    return task;
+                    return Some(task);
                 }
                 ToCrawler::Task(task) => {
                     self.home.send(FromCrawler::Returned(attached.id, task.id)).await;
@@ -148,9 +149,10 @@ impl JobSource for RingJobs<'_> {
         let mut attempts = 0;
         let (task, asked) = loop {
             let asked = Instant::now();
+            // Also the last report, if the tab is attached elsewhere now.
             self.send_report().await;
             match timeout(retry_after(attempts), self.next_task()).await {
-                Ok(task) => break (task, asked),
+                Ok(task) => break (task?, asked),
                 Err(_) => self.session.report.again = true,
             }
             attempts += 1;
