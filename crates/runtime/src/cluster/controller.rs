@@ -12,7 +12,7 @@ use std::sync::Arc;
 use argiope_controller::journal::Fact;
 use argiope_controller::lifecycle::Lifecycle;
 use argiope_ring::Key;
-use argiope_wire::ListenError;
+use argiope_wire::{DialError, ListenError};
 use tokio::sync::Notify;
 
 use super::connections::Switch;
@@ -68,6 +68,9 @@ pub enum ControllerError {
     /// What is on disk was written by another version.
     #[error("{0}")]
     Kept(String),
+    /// The cluster that it was to join refuses it.
+    #[error("the cluster refuses this controller: {0}")]
+    Refused(DialError),
 }
 
 /// Runs a controller until it is told to leave. Calls `ready` with the address once it listens.
@@ -92,7 +95,7 @@ pub async fn run(
     let ended = dispatcher.run().await;
     accepting.abort();
     dispatcher.close().await;
-    Ok(ended?)
+    ended
 }
 
 impl Dispatcher {
@@ -143,10 +146,25 @@ impl Dispatcher {
     }
 }
 
+/// Marks the store of a controller.
+const CONTROLLER: &str = "controller";
+
 /// The store of a new or an earlier controller.
 fn open(directory: &Path) -> Result<Store, StoreError> {
-    if directory.join(crate::store::FILE).exists() {
-        return Store::open(directory);
+    if !directory.join(crate::store::FILE).exists() {
+        return Store::create(directory, &serde_json::json!({ CONTROLLER: true }));
     }
-    Store::create(directory, &serde_json::json!({ "controller": true }))
+    let store = Store::read(directory)?;
+    if store.meta().settings.get(CONTROLLER).is_none() {
+        return Err(StoreError::Occupied(directory.to_owned()));
+    }
+    drop(store);
+    Store::open(directory)
+}
+
+/// The addresses of other controllers that an earlier process has kept in its directory.
+pub fn known_addresses(directory: &Path) -> Vec<String> {
+    let store = Store::read(directory).ok();
+    let bytes = store.and_then(|store| store.named("members").ok()?);
+    bytes.and_then(|bytes| decode(&bytes)).unwrap_or_default()
 }

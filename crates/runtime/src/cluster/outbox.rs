@@ -27,7 +27,7 @@ struct Sent {
     /// The contents that the present controller has.
     contents: BTreeSet<ContentId>,
     /// The states whose actions it was sent. If it forgets them, it sends a tab to look.
-    offers: BTreeSet<StateKey>,
+    offers: BTreeSet<(CrawlId, StateKey)>,
     /// The tasks that tabs have begun, by the tab's number.
     under_way: BTreeMap<u32, (CrawlId, LeaseRef)>,
     /// What this process has spent on each crawl.
@@ -70,8 +70,8 @@ impl Outbox {
     }
 
     /// Counts the actions of a state as sent. Returns whether they were not sent before.
-    pub fn note_offers(&self, state: StateKey) -> bool {
-        self.lock().offers.insert(state)
+    pub fn note_offers(&self, crawl: CrawlId, state: StateKey) -> bool {
+        self.lock().offers.insert((crawl, state))
     }
 
     /// A tab has spent something. Returns what the process has spent on the crawl.

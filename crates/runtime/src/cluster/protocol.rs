@@ -263,8 +263,6 @@ pub enum FromCrawler {
     Blobs(Vec<Blob>),
     /// The same for the coordinator of a star.
     NodeReport(CrawlId, star::NodeReport, ProcessSpent, TabTimes, Vec<Blob>),
-    /// What the process has spent on a crawl that a tab of it leaves.
-    Spent(CrawlId, ProcessSpent),
 }
 
 /// What a crawler process has spent on a crawl since it started. A total, so that a controller that

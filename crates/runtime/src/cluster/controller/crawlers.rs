@@ -224,11 +224,6 @@ impl Dispatcher {
             FromCrawler::NodeReport(crawl, report, spent, times, blobs) => {
                 self.on_node_report(crawl, report, (spent, times), blobs);
             }
-            FromCrawler::Spent(crawl, spent) => {
-                if let Some(share) = self.shares.get_mut(&crawl) {
-                    share.on_spent(spent);
-                }
-            }
             FromCrawler::Probed(number, first) => self.on_probed(number, first),
             FromCrawler::Volatile(crawl, masks) => self.on_volatile(crawl, masks, None),
             FromCrawler::Leaving => self.on_crawler_leaving(link),

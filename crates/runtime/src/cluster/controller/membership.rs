@@ -66,17 +66,25 @@ pub struct Membership {
     unreached: BTreeMap<String, Instant>,
     /// Addresses at which controllers were once: dialled until one answers.
     pub addresses: BTreeSet<String>,
+    /// Those that it was told to join.
+    join: BTreeSet<String>,
 }
 
 impl Membership {
     /// Knows addresses, and no controller yet.
-    pub fn new(addresses: Vec<String>) -> Self {
-        Self { addresses: addresses.into_iter().collect(), ..Self::default() }
+    pub fn new(join: Vec<String>) -> Self {
+        let join: BTreeSet<String> = join.into_iter().collect();
+        Self { addresses: join.clone(), join, ..Self::default() }
     }
 
     /// Whether a known controller has this address.
     fn is_known(&self, address: &str) -> bool {
         self.members.values().any(|known| known.address == address)
+    }
+
+    /// Whether it was told to join the cluster at this address, and is in none yet.
+    pub fn is_to_join(&self, address: &str) -> bool {
+        self.members.is_empty() && self.join.contains(address)
     }
 
     pub fn on_reached(&mut self, address: &str) {

@@ -87,6 +87,15 @@ impl<'a> RingJobs<'a> {
         }
     }
 
+    /// Returns the tasks that arrived when the tab was attached elsewhere.
+    async fn return_tasks(&mut self) {
+        while let Some(message) = self.home.try_recv() {
+            if let TabInstruction::Ring(ToCrawler::Task(task)) = message.instruction {
+                self.home.send(FromCrawler::Returned(self.home.attached.id, task.id)).await;
+            }
+        }
+    }
+
     /// The report of a task that failed and left the tab nowhere.
     fn fail(&mut self, task: &Task, reason: JobFailure) {
         let RingSession { report, route, .. } = self.session;
@@ -134,7 +143,7 @@ impl<'a> RingJobs<'a> {
         if let Some(Sighting { key, offers }) = &mut report.at {
             // The content goes with the report.
             self.session.seen = seen.into_iter().find(|seen| seen.state == *key);
-            let is_new = self.home.outbox.note_offers(*key);
+            let is_new = self.home.outbox.note_offers(self.home.attached.id, *key);
             *offers = crawler.filter(|_| is_new || task.look).and_then(Crawler::offers);
             report.content = crawl.archive.name_of(*key);
         }
@@ -152,7 +161,11 @@ impl JobSource for RingJobs<'_> {
             // Also the last report, if the tab is attached elsewhere now.
             self.send_report().await;
             match timeout(retry_after(attempts), self.next_task()).await {
-                Ok(task) => break (task?, asked),
+                Ok(Some(task)) => break (task, asked),
+                Ok(None) => {
+                    self.return_tasks().await;
+                    return None;
+                }
                 Err(_) => self.session.report.again = true,
             }
             attempts += 1;
