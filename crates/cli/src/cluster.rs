@@ -2,13 +2,17 @@
 
 use std::future::Future;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argiope_runtime::cluster::Switch;
 use argiope_wire::{ConnectionLimits, Credentials, Hello, Role, TcpTransport, Transport};
 
 use crate::failure::CommandFailure;
+use crate::format;
+
+/// The default name of a cluster.
+const CLUSTER_NAME: &str = "argiope";
 
 /// How the processes of a cluster authenticate each other.
 #[derive(clap::Args, Clone, Debug)]
@@ -17,11 +21,23 @@ pub struct Security {
     #[arg(long, value_name = "DIR")]
     pub certs: Option<PathBuf>,
     /// Accept only processes of the cluster NAME
-    #[arg(long, value_name = "NAME", default_value = "argiope")]
+    #[arg(long, value_name = "NAME", default_value = CLUSTER_NAME)]
     pub cluster_name: String,
 }
 
 impl Security {
+    /// The options that a further command for this cluster needs.
+    pub fn options(&self) -> String {
+        let mut options = String::new();
+        if let Some(certs) = &self.certs {
+            options += &format!(" --certs {}", format::path(certs));
+        }
+        if self.cluster_name != CLUSTER_NAME {
+            options += &format!(" --cluster-name {}", format::path(Path::new(&self.cluster_name)));
+        }
+        options
+    }
+
     /// Prepares the connections of a process.
     pub fn switch(
         &self,

@@ -16,11 +16,13 @@ use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{ContentHash, StateDetail, Store, StoreError};
 
 use argiope::failure::CommandFailure;
+use argiope::format;
 
 /// The settings of a resumed crawl, if they differ from those that the run began with.
 const SETTINGS: &str = "settings";
 /// The application that argiope served to the run, if any.
 const SITE: &str = "site";
+const ATTACH: &str = "attach";
 
 /// The present settings of a run.
 pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
@@ -46,6 +48,17 @@ pub fn site(store: &Store) -> Result<Option<String>, CommandFailure> {
 /// Stores which application argiope serves to the run.
 pub fn set_site(store: &Store, name: &str) -> Result<(), StoreError> {
     store.put(SITE, name.as_bytes())
+}
+
+/// The command that fetches the crawl of a cluster that the run waits for, if it does.
+pub fn attach_command(store: &Store) -> Result<Option<String>, StoreError> {
+    let command = store.named(ATTACH)?.filter(|command| !command.is_empty());
+    Ok(command.map(|bytes| format::harmless(&String::from_utf8_lossy(&bytes))))
+}
+
+/// Stores that the run waits for a crawl of a cluster, or that it has it.
+pub fn set_attach_command(store: &Store, command: Option<&str>) -> Result<(), StoreError> {
+    store.put(ATTACH, command.unwrap_or_default().as_bytes())
 }
 
 /// Restores the controller from the records of a run.

@@ -43,6 +43,7 @@ pub mod input;
 pub mod job;
 pub mod journal;
 pub mod knowledge;
+pub mod lifecycle;
 pub mod outcome;
 pub mod peer;
 pub mod progress;
@@ -50,5 +51,6 @@ pub mod route;
 pub mod settings;
 pub mod spent;
 pub mod star;
+pub mod tab_shares;
 
 pub use controller::Controller;

@@ -82,6 +82,8 @@ pub struct Peer {
     /// Hints for other controllers, and how many of them each has received.
     told: Vec<RouteHint>,
     told_to: BTreeMap<Key, usize>,
+    /// Tasks that led to an awaited state. They are acknowledged once its offers are known.
+    led_to_awaited: BTreeMap<StateKey, Vec<Done>>,
     /// Acknowledgements to piggyback on the next message.
     later: BTreeMap<Key, Vec<Done>>,
     /// Whether a timer runs for them.
@@ -110,6 +112,7 @@ impl std::hash::Hash for Peer {
         (&self.member, &self.known, &self.inbox, self.next_number, &self.parked, self.waiting)
             .hash(hasher);
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
+        self.led_to_awaited.hash(hasher);
         (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
             (job, self.known.graph.step(lease.slot), lease.crawler).hash(hasher);
@@ -172,6 +175,7 @@ impl Peer {
             remembered: BTreeMap::new(),
             told: Vec::new(),
             told_to: BTreeMap::new(),
+            led_to_awaited: BTreeMap::new(),
             later: BTreeMap::new(),
             telling_later: false,
             ranges,
@@ -201,10 +205,11 @@ impl Peer {
 
     /// Handles an input at a time in microseconds, and appends the effects.
     pub fn handle(&mut self, now: u64, input: PeerInput, out: &mut Vec<PeerEffect>) {
-        // It stabilises periodically. A longer gap is a pause, perhaps long enough to count as
-        // failed.
+        // A member stabilises periodically. A longer gap is a pause, perhaps long enough to count
+        // as failed. Outside the ring there may be nothing to do between two attempts to join.
         let longest = self.settings.times.stabilise + self.settings.times.answer / 2;
-        let paused = self.now > 0 && now.saturating_sub(self.now) > longest;
+        let paused =
+            self.now > 0 && self.member.is_inside() && now.saturating_sub(self.now) > longest;
         self.now = now;
         if paused {
             self.went_on = Some(now);

@@ -32,7 +32,7 @@ impl Spent {
     }
 }
 
-/// Who spends: a controller of a ring, or the one controller of a crawl on one machine.
+/// Who spends: a crawler process of a cluster, or the controller of a crawl on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WriterId(pub u128);
 
@@ -43,15 +43,26 @@ impl WriterId {
 
 /// What each writer has spent. Totals of one writer are merged by maximum, so that each may come in
 /// any order and any number of times.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentByWriter(BTreeMap<WriterId, Spent>);
 
 impl SpentByWriter {
-    /// Takes in a writer's total.
-    pub fn record(&mut self, writer: WriterId, total: Spent) {
+    /// Takes in a writer's total. Returns by how much that is more than was known.
+    pub fn record(&mut self, writer: WriterId, total: Spent) -> Spent {
         let spent = self.0.entry(writer).or_default();
+        let before = *spent;
         spent.actions = spent.actions.max(total.actions);
         spent.resets = spent.resets.max(total.resets);
+        Spent { actions: spent.actions - before.actions, resets: spent.resets - before.resets }
+    }
+
+    /// Takes in the totals of several writers. Returns whether that changes anything.
+    pub fn merge(&mut self, others: &Self) -> bool {
+        let mut changes = false;
+        for (&writer, &total) in &others.0 {
+            changes |= self.record(writer, total) != Spent::default();
+        }
+        changes
     }
 
     /// What a writer has spent.

@@ -25,7 +25,11 @@ fn founder(others: &[Key]) -> Peer {
 }
 
 fn with_backups(backups: usize, others: &[Key]) -> Peer {
-    let settings = PeerSettings {
+    Peer::founder(settings(backups), ME, &[&[ME], others].concat())
+}
+
+fn settings(backups: usize) -> PeerSettings {
+    PeerSettings {
         scheme: &schemes::ALL[0],
         strategy: strategies::find("greedy").expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
@@ -33,8 +37,7 @@ fn with_backups(backups: usize, others: &[Key]) -> Peer {
         backups,
         successors: 2,
         times: PeerTimeouts::default(),
-    };
-    Peer::founder(settings, ME, &[&[ME], others].concat())
+    }
 }
 
 /// Gives it an input at the same time as the one before.
@@ -340,6 +343,30 @@ fn a_controller_that_paused_gives_the_others_time_to_answer() {
     tell_at(woken + times.answer / 2, &mut peer, PeerInput::Timer(PeerTimer::Fingers));
     tell_at(woken + times.answer, &mut peer, PeerInput::Timer(silent));
     assert_eq!(peer.member().successors(), []);
+}
+
+#[test]
+fn a_newcomer_without_an_answer_asks_again() {
+    let mut peer = Peer::newcomer(settings(0), ME);
+    let mut now = 1;
+    let mut effects = tell_at(now, &mut peer, PeerInput::Join(OTHER));
+    // The first requests are lost: the other controller has no connection to it yet.
+    for _ in 0..5 {
+        let asked = effects.iter().any(|effect| {
+            let PeerEffect::Send(OTHER, envelope) = effect else { return false };
+            matches!(envelope.message, PeerMessage::Ring(ring::RingMessage::Join { .. }))
+        });
+        assert!(asked, "it does not ask: {effects:?}");
+        let (timer, wait) = effects
+            .iter()
+            .find_map(|effect| match effect {
+                PeerEffect::Wake(timer @ PeerTimer::Silent(_), wait) => Some((*timer, *wait)),
+                _ => None,
+            })
+            .expect("it waits for an answer");
+        now += wait;
+        effects = tell_at(now, &mut peer, PeerInput::Timer(timer));
+    }
 }
 
 #[test]

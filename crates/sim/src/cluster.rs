@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::Fact;
-use argiope_controller::peer::message::{PeerInput, ToCrawler};
+use argiope_controller::lifecycle::Lifecycle;
+use argiope_controller::peer::message::{FinalCounts, PeerInput, ToCrawler};
 use argiope_controller::peer::{Peer, place};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_ring::Key;
@@ -18,6 +19,7 @@ pub mod checks;
 mod controllers;
 mod crawlers;
 mod faults;
+mod lifecycles;
 pub mod scenario;
 pub mod spec;
 mod trace;
@@ -47,6 +49,14 @@ pub(crate) enum RingEvent {
     DiskSynced(usize),
     /// A controller that failed restarts.
     ControllerRestarts(usize),
+    /// A storm goes on with this number of restarts.
+    StormGoesOn(usize),
+    /// A controller decides how it takes part in the crawl.
+    Heartbeat(usize),
+    /// A controller receives what another one has kept, to resume the crawl.
+    FactsReceived(usize, Key, Vec<Fact>),
+    /// A crawler works for this crawl again.
+    CrawlerAttached(CrawlerId),
     PartitionHeals,
 }
 
@@ -54,7 +64,15 @@ pub(crate) enum RingEvent {
 struct RingNode {
     key: Key,
     peer: Peer,
+    lifecycle: Lifecycle,
+    /// When it started, and when the others are connected to it.
+    started: u64,
+    connected: BTreeMap<usize, u64>,
     is_up: bool,
+    /// It fails once more, and restarts after this time.
+    restarts_again: Option<u64>,
+    /// It failed, and restarts after the crawl has ended.
+    returns: bool,
     /// The events that wait until a frozen controller continues.
     held_back: Option<Vec<RingEvent>>,
     /// The factor by which messages to it, and their processing, take longer.
@@ -69,11 +87,16 @@ struct RingNode {
 }
 
 impl RingNode {
-    fn new(key: Key, peer: Peer) -> Self {
+    fn new(key: Key, peer: Peer, lifecycle: Lifecycle, started: u64) -> Self {
         Self {
             key,
             peer,
+            lifecycle,
+            started,
+            connected: BTreeMap::new(),
             is_up: true,
+            restarts_again: None,
+            returns: false,
             held_back: None,
             slowness: 1,
             disk: Vec::new(),
@@ -104,6 +127,8 @@ pub struct Cluster<'a> {
     had_unsettled_handover: bool,
     /// The first controller that declared the crawl finished.
     finished_by: Option<usize>,
+    /// The counts that it declared.
+    final_counts: FinalCounts,
     /// The first check that failed.
     violation: Option<String>,
     /// The lines since the last traced step, if steps are traced.
@@ -122,7 +147,9 @@ impl<'a> Cluster<'a> {
         let distance = u128::MAX / count as u128;
         let key = |node: usize| Key(distance.wrapping_mul(node as u128).wrapping_add(turn));
         let keys: Vec<Key> = (0..count).map(key).collect();
-        let node = |&key: &Key| RingNode::new(key, Peer::founder(settings, key, &keys));
+        let node = |&key: &Key| {
+            RingNode::new(key, Peer::founder(settings, key, &keys), Lifecycle::founder(key), 0)
+        };
         let mut cluster = Self {
             env,
             nodes: keys.iter().map(node).collect(),
@@ -132,6 +159,7 @@ impl<'a> Cluster<'a> {
             replicas_sent: BTreeMap::new(),
             had_unsettled_handover: false,
             finished_by: None,
+            final_counts: FinalCounts::default(),
             violation: None,
             trace: None,
         };
@@ -244,6 +272,12 @@ impl<'a> Cluster<'a> {
             RingEvent::ControllerThaws(node) => self.thaw(node),
             RingEvent::DiskSynced(node) => self.on_disk_synced(node),
             RingEvent::ControllerRestarts(node) => self.restart(node),
+            RingEvent::StormGoesOn(left) => self.storm(left),
+            RingEvent::Heartbeat(node) => self.on_heartbeat(node),
+            RingEvent::FactsReceived(node, from, facts) => {
+                self.nodes[node].lifecycle.on_facts(from, facts, true);
+            }
+            RingEvent::CrawlerAttached(crawler) => self.attach_crawler(crawler),
             RingEvent::PartitionHeals => self.nodes.iter_mut().for_each(|node| node.side = 0),
         }
     }
@@ -256,8 +290,9 @@ impl Simulation for Cluster<'_> {
         &mut self.env.events
     }
 
+    /// A crawl goes on after its end while controllers are to return.
     fn is_over(&self) -> bool {
-        self.finished_by.is_some() || self.violation.is_some()
+        self.violation.is_some() || (self.finished_by.is_some() && !self.awaits_returns())
     }
 
     fn on_event(&mut self, event: RingEvent) {

@@ -75,6 +75,11 @@ impl<'a> World<'a> {
         self.faults.links.contains_key(&action)
     }
 
+    /// Whether there are plain links.
+    pub fn has_links(&self) -> bool {
+        !self.faults.links.is_empty()
+    }
+
     /// The number of states.
     pub fn states(&self) -> usize {
         self.app.states()

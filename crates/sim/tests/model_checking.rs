@@ -188,7 +188,7 @@ impl Checked {
                 PeerEffect::Wake(timer, time) => {
                     snapshot.timers.insert((snapshot.now + time, at, timer));
                 }
-                PeerEffect::Finished => snapshot.finished = true,
+                PeerEffect::Finished(_) => snapshot.finished = true,
                 // No controller restarts from its disk here.
                 PeerEffect::Broadcast(_)
                 | PeerEffect::Left

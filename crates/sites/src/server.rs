@@ -1,9 +1,10 @@
 //! Serves one fixture on loopback, on a thread of its own, so that it does not disturb the
 //! measurement of a crawler.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -32,10 +33,14 @@ pub enum StartError {
     Listen(#[from] io::Error),
 }
 
+/// The number of requests for each path.
+type Requests = Mutex<BTreeMap<String, u64>>;
+
 /// A running server of one fixture. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
+    requests: Arc<Requests>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -54,15 +59,22 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)))?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
+        let requests = Arc::new(Requests::default());
+        let counts = requests.clone();
         let thread = thread::Builder::new()
             .name(format!("site {}", site.name()))
-            .spawn(move || serve(&runtime, listener, site, stopped))?;
-        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
+            .spawn(move || serve(&runtime, listener, site, counts, stopped))?;
+        Ok(Self { address, requests, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The address of the fixture's first page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// The number of requests for a path so far.
+    pub fn requests(&self, path: &str) -> u64 {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied().unwrap_or(0)
     }
 
     /// The address of the server.
@@ -82,9 +94,15 @@ impl Drop for Server {
 }
 
 /// Serves until `stopped`. The runtime is then dropped with all connections and delayed replies.
-fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot::Receiver<()>) {
+fn serve(
+    runtime: &Runtime,
+    listener: TcpListener,
+    site: Site,
+    requests: Arc<Requests>,
+    stopped: oneshot::Receiver<()>,
+) {
     let memory = Arc::new(ServerMemory::default());
-    let app = Router::new().fallback(answer).with_state((site, memory));
+    let app = Router::new().fallback(answer).with_state((site, memory, requests));
     runtime.block_on(async move {
         tokio::select! {
             _ = axum::serve(listener, app).into_future() => {}
@@ -94,7 +112,7 @@ fn serve(runtime: &Runtime, listener: TcpListener, site: Site, stopped: oneshot:
 }
 
 async fn answer(
-    State((site, memory)): State<(Site, Arc<ServerMemory>)>,
+    State((site, memory, requests)): State<(Site, Arc<ServerMemory>, Arc<Requests>)>,
     request: Request,
 ) -> Response {
     let cookies = request.headers().get("cookie").and_then(|value| value.to_str().ok());
@@ -103,6 +121,11 @@ async fn answer(
         query: request.uri().query().unwrap_or_default().to_string(),
         cookies: cookies.unwrap_or_default().to_string(),
     };
+    *requests
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .entry(parsed.path.clone())
+        .or_default() += 1;
     let reply = site.answer(&parsed, &memory);
     if reply.delay > Duration::ZERO {
         tokio::time::sleep(reply.delay).await;

@@ -63,7 +63,9 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(1);
 /// Chooses a key in the widest gap of the ring, if another controller lists the members in time.
 fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
     let switch = args.security.switch(Role::Client, random_number()?, None)?;
-    let status = async { Client::dial_any(&switch, &args.join).await?.status().await };
+    let mut addresses = args.join.clone();
+    addresses.extend(controller::known_addresses(&args.data));
+    let status = async { Client::dial_any(&switch, &addresses).await?.status().await };
     let status = block_on(async { tokio::time::timeout(STATUS_TIMEOUT, status).await })?;
     let members = status.ok().and_then(Result::ok).map(|status| status.members).unwrap_or_default();
     let keys =
@@ -105,9 +107,10 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
             crate::metrics::serve(address, metrics).await?;
         }
         controller::run(plan, &args.listen, ready).await.map_err(|error| match error {
-            ControllerError::Listen(_) | ControllerError::Open(_) | ControllerError::Kept(_) => {
-                CommandFailure::Input(error.to_string())
-            }
+            ControllerError::Listen(_)
+            | ControllerError::Open(_)
+            | ControllerError::Kept(_)
+            | ControllerError::Refused(_) => CommandFailure::Input(error.to_string()),
             ControllerError::Store(_) => CommandFailure::Failed(format!(
                 "{error}; what was stored before is in {}",
                 argiope::format::path(&args.data)

@@ -149,6 +149,12 @@ fn target(args: &CrawlArgs) -> Result<(Option<Server>, String), CommandFailure> 
 /// Prepares to resume a crawl.
 fn prepare_resumed(args: &CrawlArgs, directory: &Path) -> Result<PreparedCrawl, CommandFailure> {
     let store = Store::open(directory)?;
+    if let Some(attach) = recorded::attach_command(&store)? {
+        let shown = format::path(directory);
+        return Err(CommandFailure::Input(format!(
+            "{shown} waits for a crawl of a cluster, which may still run; to fetch it: {attach}"
+        )));
+    }
     let before = recorded::settings(&store)?;
     let mut settings = before.clone();
     args.apply_changes(&mut settings);

@@ -106,7 +106,7 @@ fn with_tally(mut about: serde_json::Value, tally: &CrawlTally) -> serde_json::V
     let mut figures = json!({
         "states": tally.states, "transitions": tally.transitions, "left": tally.left, "under_way": tally.leases,
         "copies": tally.copies, "crawlers": tally.crawlers, "actions": tally.spent.actions,
-        "resets": tally.spent.resets, "finished": tally.finished, "inside": tally.inside,
+        "resets": tally.spent.resets, "finished": tally.finished, "inside": tally.is_inside(),
     });
     if let (Some(about), Some(figures)) = (about.as_object_mut(), figures.as_object_mut()) {
         about.append(figures);

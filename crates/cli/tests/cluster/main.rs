@@ -6,3 +6,4 @@ mod network;
 mod ring;
 mod star;
 mod stories;
+mod tortures;

@@ -130,7 +130,6 @@ pub struct Ring {
     /// The application.
     pub url: String,
     /// Serves it, if it is this ring's alone.
-    #[expect(dead_code, reason = "it serves as long as it is there")]
     server: Option<Server>,
     next: u32,
     traces: Vec<PathBuf>,
@@ -212,6 +211,47 @@ impl Ring {
         Process { child, address: address.trim().to_owned(), number }
     }
 
+    /// The actions that crawlers performed, as the application's server counts them.
+    pub fn clicks(&self) -> u64 {
+        self.server.as_ref().expect("the ring has a server").requests("/allowed")
+    }
+
+    /// Ends a controller and starts it again a moment later, with its directory and address.
+    pub fn restart(&mut self, index: usize, end: impl FnOnce(Process), pause: Duration) {
+        let ended = self.controllers.remove(index);
+        let (number, address) = (ended.number, ended.address.clone());
+        end(ended);
+        std::thread::sleep(pause);
+        let again = self.controller(number, &address, "exec \"$@\"");
+        self.controllers.insert(index, again);
+    }
+
+    /// Waits until all controllers are members of the rings of all crawls, or the crawls are over.
+    pub fn wait_until_inside(&self) {
+        let controllers = self.controllers.len();
+        self.wait_for("all controllers are inside", |status| {
+            let is_inside = |share: &Value| share["inside"] == true || share["finished"] == true;
+            let inside = |one: &&Value| {
+                one["silent_ms"] == 0
+                    && one["shares"]
+                        .as_array()
+                        .is_some_and(|all| !all.is_empty() && all.iter().all(is_inside))
+            };
+            let all = status["controllers"].as_array();
+            all.is_some_and(|all| all.iter().filter(inside).count() == controllers)
+        });
+    }
+
+    /// The bytes that each controller keeps.
+    pub fn data_sizes(&self) -> Vec<u64> {
+        let size = |one: &Process| {
+            let folder = self.folder.join(format!("controller-{}", one.number));
+            let files = fs::read_dir(folder).expect("the controller has a directory");
+            files.map(|file| file.and_then(|file| file.metadata()).expect("a file").len()).sum()
+        };
+        self.controllers.iter().map(size).collect()
+    }
+
     fn log(&self, name: &str) -> fs::File {
         let path = self.folder.join(format!("{name}.log"));
         fs::File::options().append(true).create(true).open(path).expect("a log")
@@ -279,6 +319,20 @@ impl Ring {
                 .spawn()
                 .expect("a crawl starts");
         Crawl { child, out }
+    }
+
+    /// Attaches to a crawl, and waits for its end.
+    pub fn attach(&self, id: &str, name: &str) -> (Value, Model) {
+        let out = self.folder.join(name);
+        let child = argiope(&["attach", id, "--quiet", "--json", "--cluster"])
+            .arg(&self.controllers[0].address)
+            .arg("--out")
+            .arg(&out)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a client starts");
+        Crawl { child, out }.end()
     }
 
     /// The number of trace lines of one kind so far.

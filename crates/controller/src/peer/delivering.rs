@@ -151,7 +151,7 @@ impl Peer {
             // It only carries what its envelope says.
             PeerMessage::Learned => {}
             PeerMessage::Marker(marker) => self.on_marker(from, marker),
-            PeerMessage::Finish(leader) => self.on_finish(leader),
+            PeerMessage::Finish(leader, counts) => self.on_finish(leader, counts),
             PeerMessage::Collect(collect) => self.on_collect(from, collect),
             PeerMessage::Replicate(number, facts) => self.on_replicate(from, number, &facts),
             PeerMessage::HandOff { number, after, settled, facts, links, plain } => {

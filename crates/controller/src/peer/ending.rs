@@ -6,7 +6,7 @@
 use argiope_ring::Key;
 
 use super::Peer;
-use super::message::{InVain, Marker, PeerEffect, PeerMessage, PeerTimer, ToCrawler};
+use super::message::{FinalCounts, InVain, Marker, PeerEffect, PeerMessage, PeerTimer, ToCrawler};
 
 /// What a controller knows about termination.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,7 +21,8 @@ pub(super) struct Ending {
     sent: Option<u64>,
     /// The last marker met a ring with a gap: the next one waits for a stabilisation.
     rests: bool,
-    pub(super) finished: bool,
+    /// The crawl has ended, with these counts.
+    finished: Option<FinalCounts>,
     /// The controllers that the last marker visited, if it ended the crawl.
     members: Vec<Key>,
 }
@@ -35,6 +36,11 @@ impl Peer {
             && !self.is_unsettled()
             && !self.waits_for_links()
             && self.known.graph.initial().is_some()
+    }
+
+    /// Whether the crawl has ended.
+    pub(super) fn is_finished(&self) -> bool {
+        self.ending.finished.is_some()
     }
 
     /// How many tasks are under way.
@@ -63,7 +69,7 @@ impl Peer {
     }
 
     pub(super) fn check_termination(&mut self) {
-        if self.ending.finished {
+        if self.is_finished() {
             return;
         }
         let idle = self.is_idle();
@@ -90,12 +96,13 @@ impl Peer {
     fn send_marker(&mut self) {
         let number = self.number();
         let seen = vec![(self.me, self.ending.busy)];
-        let marker = Marker { leader: self.me, number, seen, again: 0, in_vain: None };
+        let counts = FinalCounts::default();
+        let marker = Marker { leader: self.me, number, seen, again: 0, counts, in_vain: None };
         self.ending.sent = Some(number);
         self.wake(PeerTimer::Marker, self.settings.times.round);
         match self.successor() {
             Some(next) => self.send(next, PeerMessage::Marker(marker)),
-            None if self.is_alone() => self.finish_all(vec![self.me]),
+            None if self.is_alone() => self.finish_all(vec![self.me], self.own_counts()),
             // It has lost its successors, and will find others.
             None => self.rest(),
         }
@@ -103,7 +110,7 @@ impl Peer {
 
     /// The marker did not come back: a controller that held it failed, or is busy.
     pub(super) fn marker_overdue(&mut self) {
-        if self.ending.finished || self.ending.sent.is_none() {
+        if self.is_finished() || self.ending.sent.is_none() {
             return;
         }
         (self.ending.sent, self.ending.rests) = (None, false);
@@ -115,9 +122,9 @@ impl Peer {
     }
 
     pub(super) fn on_marker(&mut self, from: Key, marker: Marker) {
-        if self.ending.finished {
+        if let Some(counts) = self.ending.finished {
             // The leader has not learned of the end.
-            self.send(marker.leader, PeerMessage::Finish(self.me));
+            self.send(marker.leader, PeerMessage::Finish(self.me, counts));
             return;
         }
         if marker.leader == self.me && self.ending.sent != Some(marker.number) {
@@ -137,18 +144,23 @@ impl Peer {
             if in_vain == Some(InVain::NotWhole) {
                 return self.rest();
             } else if same && marker.again == marker.seen.len() {
-                return self.finish_all(marker.seen.into_iter().map(|(key, _)| key).collect());
+                let members = marker.seen.into_iter().map(|(key, _)| key).collect();
+                return self.finish_all(members, marker.counts);
             } else if !same || marker.again > 0 {
                 return self.send_marker();
             }
-            // The first round is over. The second one compares.
+            // The first round is over. The second one compares, and counts.
             marker.again = 1;
+            marker.counts = self.own_counts();
         } else if !complete {
             return self.give_back(marker, InVain::NotWhole);
         } else if marker.again == 0 {
             marker.seen.push(here);
         } else if marker.seen.get(marker.again) == Some(&here) {
+            let FinalCounts { states, transitions } = self.own_counts();
             marker.again += 1;
+            marker.counts.states += states;
+            marker.counts.transitions += transitions;
         } else {
             return self.give_back(marker, InVain::Busy);
         }
@@ -175,22 +187,30 @@ impl Peer {
         &self.ending.members
     }
 
-    fn finish_all(&mut self, members: Vec<Key>) {
+    /// The counts of the states that it owns.
+    fn own_counts(&self) -> FinalCounts {
+        FinalCounts {
+            states: self.known.ownership().own_states() as u64,
+            transitions: self.known.executed_own().count() as u64,
+        }
+    }
+
+    fn finish_all(&mut self, members: Vec<Key>, counts: FinalCounts) {
         self.ending.members = members;
-        self.on_finish(self.me);
+        self.on_finish(self.me, counts);
     }
 
     /// Ends the crawl here and tells the successor.
-    pub(super) fn on_finish(&mut self, leader: Key) {
-        if std::mem::replace(&mut self.ending.finished, true) {
+    pub(super) fn on_finish(&mut self, leader: Key, counts: FinalCounts) {
+        if self.ending.finished.replace(counts).is_some() {
             return;
         }
-        self.out.push(PeerEffect::Finished);
+        self.out.push(PeerEffect::Finished(counts));
         for crawler in std::mem::take(&mut self.parked).into_keys() {
             self.out.push(PeerEffect::Tell(crawler, ToCrawler::Finished));
         }
         if let Some(next) = self.successor() {
-            self.send(next, PeerMessage::Finish(leader));
+            self.send(next, PeerMessage::Finish(leader, counts));
         }
     }
 }

@@ -73,8 +73,9 @@ pub enum PeerMessage {
     Learned,
     /// Asks whether all controllers are idle (*CheckTerm*). Goes round the ring twice.
     Marker(Marker),
-    /// The crawl has ended. Goes round the ring.
-    Finish(Key),
+    /// The crawl has ended, with these counts; the controller that detected it. Goes round the
+    /// ring.
+    Finish(Key, FinalCounts),
     /// Collects states of a range that may be lost (*CollectStates*). Goes round the ring.
     Collect(Collect),
     /// Facts to replicate (the *back-up update*).
@@ -369,8 +370,21 @@ pub struct Marker {
     pub seen: Vec<(Key, u64)>,
     /// How many of them were unchanged in the second round.
     pub again: usize,
+    /// The counts of those together.
+    pub counts: FinalCounts,
     /// Why it returns to its leader early.
     pub in_vain: Option<InVain>,
+}
+
+/// How large a crawl is that has ended. Every controller keeps it: shares change afterwards.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct FinalCounts {
+    /// The states of all controllers.
+    pub states: u64,
+    /// The transitions from them.
+    pub transitions: u64,
 }
 
 /// Why a marker cannot confirm the end.
@@ -515,7 +529,17 @@ pub enum PeerEffect {
     /// This controller has left the ring in order.
     Left,
     /// The crawl is over.
-    Finished,
+    Finished(FinalCounts),
+}
+
+impl PeerEffect {
+    /// The fact to keep, if it is one.
+    pub fn into_kept(self) -> Option<Fact> {
+        match self {
+            Self::Keep(fact) => Some(fact),
+            _ => None,
+        }
+    }
 }
 
 impl PeerMessage {
@@ -530,7 +554,7 @@ impl PeerMessage {
             Self::Remember(..) => "remember",
             Self::Idle(..) => "idle",
             Self::Learned => "learned",
-            Self::Marker(_) | Self::Finish(_) => "marker",
+            Self::Marker(_) | Self::Finish(..) => "marker",
             Self::Collect(_) | Self::Exists { .. } => "collect",
             Self::Replicate(..) => "copy",
             Self::HandOff { .. } | Self::Bequest { .. } => "hand-off",

@@ -82,10 +82,15 @@ impl Peer {
         }
         if new {
             self.keep(self.known.facts(state), Then::Acknowledge(done));
+            for done in self.led_to_awaited.remove(&at.key).unwrap_or_default() {
+                self.keep(Vec::new(), Then::Acknowledge(Some(done)));
+            }
         } else if self.known.graph.is_full(at.key) {
             self.acknowledge(done);
+        } else {
+            // A crawler that looks at the awaited state will report what it offers.
+            self.led_to_awaited.entry(at.key).or_default().extend(done);
         }
-        // Otherwise the state is awaited: a crawler that looks at it will report what it offers.
         self.employ(report.request());
     }
 

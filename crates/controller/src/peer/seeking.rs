@@ -28,7 +28,7 @@ struct Way {
 impl Peer {
     /// Finds work for a crawler, or parks it.
     pub(super) fn employ(&mut self, asking: WorkRequest) {
-        if self.ending.finished {
+        if self.is_finished() {
             self.out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Finished));
         } else if !self.find(asking, self.me, Vec::new()) {
             self.go_round(asking);
@@ -109,7 +109,7 @@ impl Peer {
 
     /// Another controller sends a crawler to an own state.
     pub(super) fn on_seek(&mut self, mut seek: Seek) {
-        if self.ending.finished {
+        if self.is_finished() {
             self.out.push(PeerEffect::Tell(seek.asking.crawler, ToCrawler::Finished));
             return;
         }
@@ -144,7 +144,7 @@ impl Peer {
 
     /// Continues a search that travels.
     pub(super) fn on_search(&mut self, mut search: Search) {
-        if self.ending.finished {
+        if self.is_finished() {
             self.out.push(PeerEffect::Tell(search.asking.crawler, ToCrawler::Finished));
             return;
         }
@@ -222,7 +222,7 @@ impl Peer {
 
     /// A request for work comes round to this controller.
     pub(super) fn on_idle(&mut self, asking: WorkRequest, starter: Key, left: u32) {
-        if self.ending.finished {
+        if self.is_finished() {
             self.out.push(PeerEffect::Tell(asking.crawler, ToCrawler::Finished));
             return;
         }
@@ -268,7 +268,7 @@ impl Peer {
 
     /// Gives parked crawlers the work that has appeared. Returns whether one got work.
     pub(super) fn employ_parked(&mut self) -> bool {
-        if self.ending.finished || self.known.ownership.free() == 0 {
+        if self.is_finished() || self.known.ownership.free() == 0 {
             return false;
         }
         let Some((_, asking)) = self.parked.pop_first() else { return false };

@@ -58,16 +58,19 @@ pub struct PeerTimeouts {
     pub round: u64,
 }
 
+/// Those of real processes. The predecessor of a dead controller notices after at most `stabilise`
+/// and `answer`; its successor then checks for `answer`: 1.7 s. Shorter timeouts would take a busy
+/// machine for dead, so that work is done twice.
 impl Default for PeerTimeouts {
     fn default() -> Self {
         Self {
             task: 60_000_000,
-            stabilise: 500_000,
-            answer: 1_000_000,
-            resend: 2_000_000,
+            stabilise: 300_000,
+            answer: 700_000,
+            resend: 1_000_000,
             idle: 200_000,
             later: 50_000,
-            round: 5_000_000,
+            round: 3_000_000,
         }
     }
 }

@@ -165,6 +165,7 @@ impl Details for Archive {
 
 #[cfg(test)]
 mod tests {
+    use argiope_controller::spent::WriterId;
     use tokio::sync::mpsc;
 
     use super::*;
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn two_tabs_that_see_a_page_ask_once_and_both_are_answered() {
         let (outgoing, mut outgo) = mpsc::channel(8);
-        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing)));
+        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing, WriterId(1))));
         let found = FoundPage { raw: 5, ..FoundPage::default() };
         let answers = block_on(async {
             let home = async {
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn a_page_without_an_answer_is_looked_at() {
         let (outgoing, mut outgo) = mpsc::channel(8);
-        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing)));
+        let archive = Archive::new(CrawlId(1), Some(Outbox::new(outgoing, WriterId(1))));
         // First there is no answer; then the answer is that the page is unknown.
         assert_eq!(block_on(archive.which(Raw(5))), None);
         let answers = async {

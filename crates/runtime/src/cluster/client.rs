@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use argiope_controller::job::Route;
 use argiope_controller::journal::{ContentId, Fact, distinct_offers};
 use argiope_controller::outcome::Offered;
-use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
+use argiope_controller::spent::{Spent, SpentByWriter};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::StateMasks;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
@@ -172,7 +172,7 @@ impl Fetched {
         let mut fetched = Self::default();
         for member in &status.members {
             if let Some(tally) = member.shares.get(&crawl) {
-                fetched.spent.record(WriterId(member.member.key.0), tally.spent);
+                fetched.spent.merge(&tally.writers);
             }
         }
         fetched

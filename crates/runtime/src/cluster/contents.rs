@@ -71,7 +71,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         | PeerMessage::Idle(..)
         | PeerMessage::Learned
         | PeerMessage::Marker(_)
-        | PeerMessage::Finish(_)
+        | PeerMessage::Finish(..)
         | PeerMessage::Claim { .. }
         | PeerMessage::Claimed { .. }
         | PeerMessage::Due(_)
@@ -91,7 +91,7 @@ pub fn acknowledges(envelope: &Envelope) -> bool {
             envelope.message,
             PeerMessage::Done(_)
                 | PeerMessage::Acknowledge(_)
-                | PeerMessage::Finish(_)
+                | PeerMessage::Finish(..)
                 | PeerMessage::Marker(_)
         )
 }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argiope_controller::journal::Fact;
-use argiope_controller::peer::Peer;
+use argiope_controller::lifecycle::Lifecycle;
 use argiope_ring::Key;
-use argiope_wire::ListenError;
+use argiope_wire::{DialError, ListenError};
 use tokio::sync::Notify;
 
 use super::connections::Switch;
-use super::crawl_state::{self, CrawlShare, Duty, PendingCrawl};
+use super::crawl_state::{CrawlShare, Duty};
 use super::protocol::{CrawlId, CrawlSpec, decode};
 use crate::store::{Store, StoreError};
 
@@ -32,6 +32,7 @@ mod star;
 mod timers;
 
 use dispatcher::Dispatcher;
+use membership::DISCOVERY;
 pub use metrics::Metrics;
 
 /// What a controller needs.
@@ -67,6 +68,9 @@ pub enum ControllerError {
     /// What is on disk was written by another version.
     #[error("{0}")]
     Kept(String),
+    /// The cluster that it was to join refuses it.
+    #[error("the cluster refuses this controller: {0}")]
+    Refused(DialError),
 }
 
 /// Runs a controller until it is told to leave. Calls `ready` with the address once it listens.
@@ -91,7 +95,7 @@ pub async fn run(
     let ended = dispatcher.run().await;
     accepting.abort();
     dispatcher.close().await;
-    Ok(ended?)
+    ended
 }
 
 impl Dispatcher {
@@ -106,25 +110,30 @@ impl Dispatcher {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
             let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
             let mut share = CrawlShare::new(spec, self.me).map_err(ControllerError::Kept)?;
-            let is = |what: &str| {
-                Ok::<_, StoreError>(self.disk.store.named(&format!("{what}/{id}"))?.is_some())
-            };
-            share.finished = is("finished")?;
-            share.stopped = is("stopped")?;
+            let ended = self.disk.store.named(&format!("finished/{id}"))?;
+            let stopped = self.disk.store.named(&format!("stopped/{id}"))?;
+            share.stopped = stopped.is_some();
+            if let Some(bytes) = self.disk.store.named(&format!("spent/{id}"))? {
+                share.writers = decode(&bytes).ok_or_else(|| unknown("what was spent"))?;
+            }
             if let Some(masks) = self.disk.store.named(&format!("volatile/{id}"))? {
                 share.volatile = decode(&masks).ok_or_else(|| unknown("what is volatile"))?;
             }
             let facts = kept.remove(&id).unwrap_or_default();
+            self.disk.recall_kept(id, &facts);
             if share.is_star() {
                 share.duty = self.recall_star(id, &facts)?;
-            } else if share.finished || share.stopped {
-                share.duty = Duty::Peer(Peer::reviving(
-                    crawl_state::settings(&share.spec.order).map_err(ControllerError::Kept)?,
-                    self.me,
-                    &facts,
-                ));
+                if share.coordinator().is_some() {
+                    share.lifecycle = Lifecycle::founder(self.me);
+                }
+            } else if let Some(last) = ended.as_ref().or(stopped.as_ref()) {
+                let last = decode(last).ok_or_else(|| unknown("the end of a crawl"))?;
+                share.duty = Duty::Ended(last);
             } else {
-                share.pending = Some(PendingCrawl { facts, ..PendingCrawl::default() });
+                share.lifecycle = Lifecycle::restarted(self.me, facts, self.now(), DISCOVERY);
+            }
+            if ended.is_some() {
+                share.lifecycle.on_finished();
             }
             self.shares.insert(id, share);
         }
@@ -137,10 +146,25 @@ impl Dispatcher {
     }
 }
 
+/// Marks the store of a controller.
+const CONTROLLER: &str = "controller";
+
 /// The store of a new or an earlier controller.
 fn open(directory: &Path) -> Result<Store, StoreError> {
-    if directory.join(crate::store::FILE).exists() {
-        return Store::open(directory);
+    if !directory.join(crate::store::FILE).exists() {
+        return Store::create(directory, &serde_json::json!({ CONTROLLER: true }));
     }
-    Store::create(directory, &serde_json::json!({ "controller": true }))
+    let store = Store::read(directory)?;
+    if store.meta().settings.get(CONTROLLER).is_none() {
+        return Err(StoreError::Occupied(directory.to_owned()));
+    }
+    drop(store);
+    Store::open(directory)
+}
+
+/// The addresses of other controllers that an earlier process has kept in its directory.
+pub fn known_addresses(directory: &Path) -> Vec<String> {
+    let store = Store::read(directory).ok();
+    let bytes = store.and_then(|store| store.named("members").ok()?);
+    bytes.and_then(|bytes| decode(&bytes)).unwrap_or_default()
 }

@@ -1,14 +1,16 @@
 //! One controller's share of one crawl: its duty, and what else it knows of the crawl.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use argiope_controller::journal::{ContentId, Fact};
+use argiope_controller::lifecycle::{Lifecycle, Standing};
 use argiope_controller::peer::Peer;
+use argiope_controller::peer::message::FinalCounts;
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
-use argiope_controller::spent::Spent;
+use argiope_controller::spent::{Spent, SpentByWriter};
 use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::CoordinatorTimeouts;
 use argiope_controller::star::division::{self, Division};
@@ -18,39 +20,16 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
-use super::protocol::{CrawlSpec, CrawlTally, Order, SeenPage, TabTimes};
+use super::protocol::{CrawlSpec, CrawlTally, Order, ProcessSpent, SeenPage, TabTimes};
 
 /// The length of the successor list: one less of simultaneous failures does no harm.
 const SUCCESSORS: usize = 4;
-/// The timeouts of peers, in microseconds. The predecessor of a dead controller notices after at
-/// most `stabilise` and `answer`; its successor then checks for `answer`: 1.7 s. Shorter timeouts
-/// would take a busy machine for dead, so that work is done twice.
-const TIMES: PeerTimeouts = PeerTimeouts {
-    task: 60_000_000,
-    stabilise: 300_000,
-    answer: 700_000,
-    resend: 1_000_000,
-    idle: 200_000,
-    later: 50_000,
-    round: 3_000_000,
-};
 /// The timeouts of a star, in microseconds. A crawler whose connection breaks is lost at once; one
 /// that only falls silent is lost after 80 s.
 pub const STAR_TIMES: CoordinatorTimeouts =
     CoordinatorTimeouts { task: 5_000_000, gather: 3_000_000 };
 /// The assumed cost of a reset, in actions. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
-
-/// What controllers have kept of a crawl that none of them has resumed yet.
-#[derive(Default)]
-pub struct PendingCrawl {
-    /// The facts of this controller, and of those that have sent theirs.
-    pub facts: Vec<Fact>,
-    /// The controllers that have sent all of theirs.
-    pub have_sent: BTreeSet<Key>,
-    /// The controller to which this one has sent its facts.
-    pub sent_to: Option<Key>,
-}
 
 /// What a controller does for a crawl.
 #[expect(clippy::large_enum_variant, reason = "there are as many as crawls")]
@@ -61,6 +40,8 @@ pub enum Duty {
     Coordinator(Coordinator),
     /// Another controller coordinates: messages of crawlers are passed on to it.
     PassOn,
+    /// None: the crawl is over. Its facts are on disk. The last progress of the share.
+    Ended(CrawlTally),
 }
 
 /// A controller's share of a crawl.
@@ -73,16 +54,15 @@ pub struct CrawlShare {
     pub volatile: StateMasks,
     /// Pages that crawlers have looked at.
     pub pages: Pages,
-    /// What the crawlers that are attached here have spent.
+    /// What crawlers have spent, as far as this controller heard of it first.
     pub spent: Spent,
-    /// What their time went into.
+    /// What each crawler process has spent, and whether that is on disk.
+    pub writers: SpentByWriter,
+    pub has_new_costs: bool,
+    /// What the time of the crawlers that are attached here went into.
     pub times: TabTimes,
-    /// What an earlier process has kept, until a controller resumes the crawl.
-    pub pending: Option<PendingCrawl>,
-    /// The controller through which it joins the crawl's ring.
-    pub joins_through: Option<Key>,
-    /// The crawl is over.
-    pub finished: bool,
+    /// How this controller takes part in the crawl.
+    pub lifecycle: Lifecycle,
     /// A client has stopped the crawl.
     pub stopped: bool,
     /// This controller has left the crawl's ring.
@@ -137,26 +117,63 @@ impl CrawlShare {
             volatile: StateMasks::default(),
             pages: Pages::default(),
             spent: Spent::default(),
+            writers: SpentByWriter::default(),
+            has_new_costs: false,
             times: TabTimes::default(),
-            pending: None,
-            joins_through: None,
-            finished: false,
+            lifecycle: Lifecycle::newcomer(me),
             stopped: false,
             left: false,
             counted: Cell::default(),
         })
     }
 
-    /// Whether tabs can work for the crawl.
+    /// Whether the crawl is over.
+    pub fn is_over(&self) -> bool {
+        matches!(self.duty, Duty::Ended(_)) || self.is_finished() || self.stopped
+    }
+
+    /// Whether every action was executed.
+    pub fn is_finished(&self) -> bool {
+        self.lifecycle.standing() == Standing::Finished
+    }
+
+    /// Whether tabs can work for the crawl. In a ring they wait until this controller is inside.
     pub fn is_open(&self) -> bool {
-        !self.finished && !self.stopped && !self.left && self.pending.is_none()
+        let takes_part = match &self.duty {
+            Duty::Peer(peer) => peer.member().is_inside(),
+            Duty::Coordinator(_) | Duty::PassOn => true,
+            Duty::Ended(_) => false,
+        };
+        takes_part && !self.is_over() && !self.left
+    }
+
+    /// Takes in what a crawler process has spent.
+    pub fn on_spent(&mut self, (writer, total): ProcessSpent) {
+        let more = self.writers.record(writer, total);
+        self.spent = self.spent.plus(more);
+        self.has_new_costs |= more != Spent::default();
+    }
+
+    /// Takes in what another controller knows of costs.
+    pub fn on_spent_elsewhere(&mut self, writers: &SpentByWriter) {
+        self.has_new_costs |= self.writers.merge(writers);
+    }
+
+    /// The crawl has ended. A ring's facts are on disk; a star's coordinator still answers.
+    pub fn end(&mut self, ended: Option<FinalCounts>) {
+        self.lifecycle.on_finished();
+        self.pages = Pages::default();
+        if self.coordinator().is_none() {
+            let last = CrawlTally { left: 0, leases: 0, ..self.tally(0) };
+            self.duty = Duty::Ended(CrawlTally { ended, ..last });
+        }
     }
 
     /// The peer, if the crawl has a ring.
     pub fn peer(&self) -> Option<&Peer> {
         match &self.duty {
             Duty::Peer(peer) => Some(peer),
-            Duty::Coordinator(_) | Duty::PassOn => None,
+            Duty::Coordinator(_) | Duty::PassOn | Duty::Ended(_) => None,
         }
     }
 
@@ -164,28 +181,31 @@ impl CrawlShare {
     pub fn coordinator(&self) -> Option<&Coordinator> {
         match &self.duty {
             Duty::Coordinator(coordinator) => Some(coordinator),
-            Duty::Peer(_) | Duty::PassOn => None,
+            Duty::Peer(_) | Duty::PassOn | Duty::Ended(_) => None,
         }
     }
 
     /// Whether the work of the crawl is divided in advance.
     pub fn is_star(&self) -> bool {
-        self.peer().is_none()
+        self.spec.order.division().is_some()
     }
 
-    /// The facts about the application that are known here.
-    pub fn facts(&self) -> Vec<Fact> {
-        match &self.duty {
+    /// The facts about the application that are known here; `None` if they are only on disk.
+    pub fn facts(&self) -> Option<Vec<Fact>> {
+        let facts = match &self.duty {
+            Duty::Peer(_) if self.lifecycle.is_outside() => self.lifecycle.facts().to_vec(),
             Duty::Peer(peer) => {
                 let known = peer.known();
-                let Some(_) = known.graph().initial() else { return Vec::new() };
+                let Some(_) = known.graph().initial() else { return Some(Vec::new()) };
                 let states = known.graph().all().flat_map(|(_, state)| known.facts(state));
                 let plain = known.graph().plain().iter().map(|&action| Fact::PlainLink { action });
                 states.chain(plain).collect()
             }
             Duty::Coordinator(coordinator) => coordinator.facts(),
             Duty::PassOn => Vec::new(),
-        }
+            Duty::Ended(_) => return None,
+        };
+        Some(facts)
     }
 
     /// The progress of the share.
@@ -193,8 +213,10 @@ impl CrawlShare {
         let tally = CrawlTally {
             crawlers,
             spent: self.spent,
+            writers: self.writers.clone(),
             times: self.times,
-            finished: self.finished || self.stopped,
+            standing: self.lifecycle.standing(),
+            finished: self.is_over(),
             ..CrawlTally::default()
         };
         match &self.duty {
@@ -206,11 +228,21 @@ impl CrawlShare {
                     transitions: coordinator.transitions() as u64,
                     left: left.saturating_sub(at_work) as u64,
                     leases: at_work.min(left) as u64,
-                    inside: true,
+                    ended: self.is_finished().then(|| FinalCounts {
+                        states: coordinator.states().len() as u64,
+                        transitions: coordinator.transitions() as u64,
+                    }),
                     ..tally
                 }
             }
             Duty::PassOn => tally,
+            Duty::Ended(last) => CrawlTally {
+                states: last.states,
+                transitions: last.transitions,
+                copies: last.copies,
+                ended: last.ended,
+                ..tally
+            },
         }
     }
 
@@ -219,7 +251,7 @@ impl CrawlShare {
         let known = peer.known();
         let own = known.ownership().own_states() as u64;
         let mut counted = self.counted.get();
-        if self.finished || counted.next.is_none_or(|next| Instant::now() > next) {
+        if self.is_over() || counted.next.is_none_or(|next| Instant::now() > next) {
             let began = Instant::now();
             let all =
                 known.graph().all().filter(|&(key, _)| known.graph().is_full(key)).count() as u64;
@@ -234,7 +266,6 @@ impl CrawlShare {
             left: known.ownership().free() as u64,
             leases: peer.under_way() as u64,
             copies: counted.copies,
-            inside: self.pending.is_none() && peer.member().is_inside(),
             ..tally
         }
     }
@@ -296,7 +327,7 @@ pub fn settings(order: &Order) -> Result<PeerSettings, String> {
         recovery,
         backups: order.backups as usize,
         successors: SUCCESSORS,
-        times: TIMES,
+        times: PeerTimeouts::default(),
     })
 }
 

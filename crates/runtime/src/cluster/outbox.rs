@@ -6,15 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use argiope_controller::journal::ContentId;
 use argiope_controller::peer::message::LeaseRef;
+use argiope_controller::spent::{Spent, WriterId};
 use argiope_explore::id::StateKey;
 use tokio::sync::mpsc;
 
-use super::protocol::{Blob, CrawlId, FromCrawler};
+use super::protocol::{Blob, CrawlId, FromCrawler, ProcessSpent};
 
 /// A handle on the outbox of the process.
 #[derive(Clone)]
 pub struct Outbox {
     outgoing: mpsc::Sender<FromCrawler>,
+    /// The name under which controllers count what this process spends.
+    writer: WriterId,
     /// A leaf in the lock order: nothing else is locked or awaited under it.
     sent: Arc<Mutex<Sent>>,
 }
@@ -24,15 +27,17 @@ struct Sent {
     /// The contents that the present controller has.
     contents: BTreeSet<ContentId>,
     /// The states whose actions it was sent. If it forgets them, it sends a tab to look.
-    offers: BTreeSet<StateKey>,
+    offers: BTreeSet<(CrawlId, StateKey)>,
     /// The tasks that tabs have begun, by the tab's number.
     under_way: BTreeMap<u32, (CrawlId, LeaseRef)>,
+    /// What this process has spent on each crawl.
+    spent: BTreeMap<CrawlId, Spent>,
 }
 
 impl Outbox {
     /// An outbox that fills a queue.
-    pub fn new(outgoing: mpsc::Sender<FromCrawler>) -> Self {
-        Self { outgoing, sent: Arc::default() }
+    pub fn new(outgoing: mpsc::Sender<FromCrawler>, writer: WriterId) -> Self {
+        Self { outgoing, writer, sent: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Sent> {
@@ -65,8 +70,16 @@ impl Outbox {
     }
 
     /// Counts the actions of a state as sent. Returns whether they were not sent before.
-    pub fn note_offers(&self, state: StateKey) -> bool {
-        self.lock().offers.insert(state)
+    pub fn note_offers(&self, crawl: CrawlId, state: StateKey) -> bool {
+        self.lock().offers.insert((crawl, state))
+    }
+
+    /// A tab has spent something. Returns what the process has spent on the crawl.
+    pub fn spend(&self, crawl: CrawlId, spent: Spent) -> ProcessSpent {
+        let mut sent = self.lock();
+        let total = sent.spent.entry(crawl).or_default();
+        *total = total.plus(spent);
+        (self.writer, *total)
     }
 
     /// A tab begins a task.

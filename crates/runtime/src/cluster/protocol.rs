@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
-use argiope_controller::peer::message::{Envelope, LeaseRef, TaskReport, ToCrawler};
+use argiope_controller::lifecycle::Standing;
+use argiope_controller::peer::message::{Envelope, FinalCounts, LeaseRef, TaskReport, ToCrawler};
 use argiope_controller::peer::schemes;
-use argiope_controller::spent::Spent;
+use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_controller::star::{self, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{Masks, StateMasks};
@@ -154,7 +155,7 @@ impl TabTimes {
 }
 
 /// The progress of a controller's share of a crawl.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrawlTally {
     /// States that it owns.
     pub states: u64,
@@ -168,14 +169,26 @@ pub struct CrawlTally {
     pub copies: u64,
     /// Tabs that work for the crawl and are attached here.
     pub crawlers: u32,
-    /// What those tabs have spent.
+    /// What crawlers have spent, as far as this controller heard of it first.
     pub spent: Spent,
+    /// What each crawler process has spent, as far as it knows. Controllers tell each other, so
+    /// that nothing is lost with one of them.
+    pub writers: SpentByWriter,
     /// The time of those tabs.
     pub times: TabTimes,
-    /// Whether it is in the crawl's ring, or coordinates it.
-    pub inside: bool,
-    /// The crawl is over.
+    /// How it stands in the crawl.
+    pub standing: Standing,
+    /// The crawl is over: it has ended, or a client has stopped it.
     pub finished: bool,
+    /// The counts of the whole crawl, if it has ended.
+    pub ended: Option<FinalCounts>,
+}
+
+impl CrawlTally {
+    /// Whether it is in the crawl's ring, or coordinates it.
+    pub fn is_inside(&self) -> bool {
+        self.standing == Standing::Inside
+    }
 }
 
 /// From one controller to another.
@@ -229,8 +242,9 @@ pub enum Between {
 pub enum FromCrawler {
     /// The number of its tabs.
     Tabs(u32),
-    /// The report of a tab, its cost, and contents that the controller lacks.
-    Report(CrawlId, TaskReport, Spent, TabTimes, Vec<Blob>),
+    /// The report of a tab, what its process has spent, the tab's time since its last report, and
+    /// contents that the controller lacks.
+    Report(CrawlId, TaskReport, ProcessSpent, TabTimes, Vec<Blob>),
     /// A tab returns a task that it has not performed.
     Returned(CrawlId, LeaseRef),
     /// A tab asks what a state is like.
@@ -247,10 +261,13 @@ pub enum FromCrawler {
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
     Blobs(Vec<Blob>),
-    /// The report of a tab for the coordinator of a star, its cost, and contents that the
-    /// controller lacks.
-    NodeReport(CrawlId, star::NodeReport, Spent, TabTimes, Vec<Blob>),
+    /// The same for the coordinator of a star.
+    NodeReport(CrawlId, star::NodeReport, ProcessSpent, TabTimes, Vec<Blob>),
 }
+
+/// What a crawler process has spent on a crawl since it started. A total, so that a controller that
+/// missed reports still counts right.
+pub type ProcessSpent = (WriterId, Spent);
 
 /// From a controller to a crawler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -347,23 +364,32 @@ pub struct CrawlStatus {
 }
 
 impl Status {
-    /// The progress of a crawl: the sum of all shares. Controllers without a connection do not
-    /// count, so that the sum may drop until a failover is complete.
+    /// The progress of a crawl: the sum of all shares, or the counts at its end. Controllers
+    /// without a connection do not count, so that the sum may drop until a failover is complete.
     pub fn total(&self, crawl: CrawlId) -> CrawlTally {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
-        let tallies = heard.filter_map(|member| member.shares.get(&crawl));
-        tallies.fold(CrawlTally::default(), |sum, tally| CrawlTally {
-            states: sum.states + tally.states,
-            transitions: sum.transitions + tally.transitions,
-            left: sum.left + tally.left,
-            leases: sum.leases + tally.leases,
-            copies: sum.copies + tally.copies,
-            crawlers: sum.crawlers + tally.crawlers,
-            spent: sum.spent.plus(tally.spent),
-            times: sum.times.plus(tally.times),
-            inside: sum.inside || tally.inside,
-            finished: sum.finished || tally.finished,
-        })
+        let mut total = CrawlTally::default();
+        for tally in heard.filter_map(|member| member.shares.get(&crawl)) {
+            total.states += tally.states;
+            total.transitions += tally.transitions;
+            total.left += tally.left;
+            total.leases += tally.leases;
+            total.copies += tally.copies;
+            total.crawlers += tally.crawlers;
+            total.writers.merge(&tally.writers);
+            total.times = total.times.plus(tally.times);
+            total.finished |= tally.finished;
+            total.ended = total.ended.or(tally.ended);
+            if tally.is_inside() {
+                total.standing = Standing::Inside;
+            }
+        }
+        total.spent = total.writers.total();
+        if let Some(FinalCounts { states, transitions }) = total.ended {
+            (total.states, total.transitions) = (states, transitions);
+            (total.left, total.leases) = (0, 0);
+        }
+        total
     }
 }
 
@@ -409,7 +435,7 @@ mod tests {
             encode(&FromCrawler::Report(
                 CrawlId(1),
                 report,
-                Spent::default(),
+                (WriterId(3), Spent::default()),
                 TabTimes::default(),
                 vec![blob],
             )),
@@ -417,7 +443,7 @@ mod tests {
             encode(&FromCrawler::NodeReport(
                 CrawlId(1),
                 star::NodeReport { shares: vec![3], ..star::NodeReport::hello(CrawlerId(5)) },
-                Spent::default(),
+                (WriterId(3), Spent::default()),
                 TabTimes::default(),
                 Vec::new(),
             )),

@@ -20,7 +20,7 @@ use self::ring::{RingJobs, RingSession};
 use self::star::{StarJobs, StarSession};
 use super::archive::Archive;
 use super::outbox::Outbox;
-use super::protocol::{CrawlId, CrawlSpec, FromCrawler, SeenPage, TabTimes};
+use super::protocol::{CrawlId, CrawlSpec, FromCrawler, ProcessSpent, SeenPage, TabTimes};
 use crate::browsers::Browsers;
 use crate::crawler::{Crawler, JobReport};
 use crate::executor::{CrawlContext, NotBegun, drive_tab};
@@ -123,10 +123,6 @@ impl Unreported {
         self.spent = self.spent.plus(report.cost.spent);
         self.has_learned |= report.learned;
     }
-
-    fn take_costs(&mut self) -> (Spent, TabTimes) {
-        (std::mem::take(&mut self.spent), std::mem::take(&mut self.times))
-    }
 }
 
 impl ClusterTab {
@@ -160,20 +156,23 @@ impl ClusterTab {
                 number,
                 outbox: &outbox,
                 attached: &attached,
+                attachments: &mut attachments,
+                has_moved: false,
                 messages: &mut messages,
                 deferred: VecDeque::new(),
                 unreported,
             };
-            tokio::select! {
-                () = serve(&browsers, crawler, home, ring, star) => {}
-                changed = attachments.changed() => if changed.is_err() { return },
+            serve(&browsers, crawler, home, ring, star).await;
+            if attachments.has_changed().is_err() {
+                return; // The process ends.
             }
             session = Some(present);
         }
     }
 }
 
-/// Executes jobs of the attached crawl, without end. Can be dropped at any time.
+/// Executes jobs of the attached crawl until the tab is attached elsewhere. The job under way then
+/// is ended and reported.
 async fn serve(
     browsers: &Browsers,
     crawler: &mut Option<Crawler>,
@@ -190,7 +189,6 @@ async fn serve(
     } else {
         drive_tab(browsers, &crawl.context, crawler, &mut RingJobs::new(home, ring)).await;
     }
-    std::future::pending::<()>().await;
 }
 
 /// The connection of a tab to the controller that its process is attached to.
@@ -198,6 +196,9 @@ struct Home<'a> {
     number: u32,
     outbox: &'a Outbox,
     attached: &'a Attachment,
+    attachments: &'a mut watch::Receiver<Option<Attachment>>,
+    /// The tab is attached elsewhere now.
+    has_moved: bool,
     messages: &'a mut mpsc::Receiver<TabMessage>,
     /// Messages that arrived while the tab waited for another one.
     deferred: VecDeque<TabMessage>,
@@ -209,18 +210,36 @@ impl Home<'_> {
         &self.attached.crawl.archive
     }
 
+    /// What the process has spent, and the tab's time since its last report.
+    fn take_costs(&mut self) -> (ProcessSpent, TabTimes) {
+        let spent = std::mem::take(&mut self.unreported.spent);
+        let spent = self.outbox.spend(self.attached.id, spent);
+        (spent, std::mem::take(&mut self.unreported.times))
+    }
+
     async fn send(&self, message: FromCrawler) {
         self.outbox.send(message).await;
     }
 
-    /// The next message. When the process ends there is none, and the tab is ended.
-    async fn recv(&mut self) -> TabMessage {
+    /// Whether the tab is attached elsewhere now, or the process ends.
+    fn has_moved(&self) -> bool {
+        self.has_moved || self.attachments.has_changed().unwrap_or(true)
+    }
+
+    /// The next message; `None` once the tab is attached elsewhere.
+    async fn recv(&mut self) -> Option<TabMessage> {
         if let Some(message) = self.deferred.pop_front() {
-            return message;
+            return Some(message);
         }
-        match self.messages.recv().await {
-            Some(message) => message,
-            None => std::future::pending().await,
+        if self.has_moved() {
+            return None;
+        }
+        tokio::select! {
+            message = self.messages.recv() => message,
+            _ = self.attachments.changed() => {
+                self.has_moved = true;
+                None
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::{LaunchError, LaunchSettings};
 use argiope_controller::job::CrawlerId;
+use argiope_controller::spent::WriterId;
 use argiope_explore::identity;
 use argiope_explore::quoted::Escaped;
 use argiope_wire::{Connection, DialError, Sender};
@@ -95,7 +96,8 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let pool = WorkerPool::start(browsers.clone(), tabs).map_err(WorkerError::NoThread)?;
     tokio::task::spawn_local(browsers.clone().open_ahead(pool.tabs_here()));
     let (outgoing, mut outgo) = mpsc::channel(1024);
-    let (mut worker, tasks) = Worker::new(browsers, secret, tabs, Outbox::new(outgoing));
+    let outbox = Outbox::new(outgoing, WriterId(switch.me.name));
+    let (mut worker, tasks) = Worker::new(browsers, secret, tabs, outbox);
     let (reported, mut pool_events) = mpsc::unbounded_channel();
     let events: PoolEvents = Arc::new(move |event| _ = reported.send(event));
     let mut running = pool.run(tasks, &events);

@@ -1,7 +1,10 @@
 //! The checks of a simulated ring, one property per file. Some hold after every step, some at the
 //! end. Each check returns the first violation it finds.
 
+pub mod after_end;
+pub mod counts;
 pub mod early_end;
+pub mod joined;
 pub mod leases;
 pub mod model;
 pub mod no_loss;
@@ -12,7 +15,7 @@ use super::Cluster;
 
 /// Checks what holds after every step.
 pub fn check_step(cluster: &Cluster<'_>, may_have_changed_ring: bool) -> Option<String> {
-    leases::check(cluster).or_else(|| {
+    leases::check(cluster).or_else(|| joined::check(cluster)).or_else(|| {
         // A member that was wrongly taken for dead may form a second ring, and own ranges that
         // others own, until it is back.
         if !may_have_changed_ring || cluster.had_false_suspicions() {
@@ -30,5 +33,7 @@ pub fn check_end(cluster: &Cluster<'_>) -> Option<String> {
         .violation()
         .map(str::to_owned)
         .or_else(|| early_end::check(cluster))
+        .or_else(|| after_end::check(cluster))
+        .or_else(|| counts::check(cluster))
         .or_else(|| model::check(cluster))
 }

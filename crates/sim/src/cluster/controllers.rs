@@ -1,5 +1,6 @@
 //! Controllers of a simulated ring: their queues, their inputs and their effects.
 
+use argiope_controller::lifecycle::Standing;
 use argiope_controller::peer::message::RouteHint;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, Task, ToCrawler,
@@ -41,6 +42,9 @@ impl Cluster<'_> {
 
     /// Gives a controller an input and applies its effects.
     pub(super) fn on_input(&mut self, node: usize, input: PeerInput) {
+        if self.nodes[node].lifecycle.standing() == Standing::Finished {
+            return;
+        }
         if let PeerInput::Message(_, Envelope { message: PeerMessage::Acknowledge(number), .. }) =
             &input
             && let Some(sent) = self.replicas_sent.remove(&(node, *number))
@@ -56,6 +60,9 @@ impl Cluster<'_> {
         self.nodes[node].peer.handle(self.env.now(), input, &mut effects);
         for effect in effects {
             self.apply(node, effect);
+        }
+        if self.nodes[node].peer.member().is_inside() {
+            self.nodes[node].lifecycle.on_entered();
         }
         if self.env.scenario.is_checked
             && let Some(violation) = checks::check_step(self, may_change_ring)
@@ -74,6 +81,7 @@ impl Cluster<'_> {
                     let is_redundant = self.acknowledged.contains(&(job.state, job.action));
                     self.env.counts.redundant_tasks += u64::from(is_redundant);
                 }
+                self.note_task_after_end(node, &message);
                 self.env.send("job", RingEvent::CrawlerMessage(crawler, message));
             }
             PeerEffect::Keep(record) => {
@@ -89,10 +97,7 @@ impl Cluster<'_> {
                 self.env.events.schedule(time, RingEvent::InputHandled(node, input));
             }
             PeerEffect::Left => self.detach_crawlers(node),
-            PeerEffect::Finished => {
-                self.env.counts.ended_at = self.env.now();
-                self.finished_by.get_or_insert(node);
-            }
+            PeerEffect::Finished(counts) => self.on_finished(node, counts),
         }
     }
 
@@ -101,7 +106,9 @@ impl Cluster<'_> {
         if let PeerMessage::Replicate(number, _) = envelope.message {
             self.replicas_sent.entry((node, number)).or_insert(self.env.now());
         }
-        if let Some(&receiver) = self.node_of.get(&to) {
+        if let Some(&receiver) = self.node_of.get(&to)
+            && self.is_connected(node, receiver)
+        {
             let latency = self.env.draw_latency() * self.nodes[receiver].slowness;
             let input = PeerInput::Message(self.nodes[node].key, envelope);
             self.env.events.schedule(latency, RingEvent::InputArrived(receiver, input));

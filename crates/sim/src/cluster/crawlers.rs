@@ -18,13 +18,25 @@ const MAX_DOUBLINGS: u32 = 5;
 pub(super) struct RingCrawler {
     simulated: SimulatedCrawler,
     /// The controller that it is attached to.
-    home: usize,
+    pub(super) home: usize,
     /// What it reported last.
     report: TaskReport,
     task: Option<Task>,
     idle_since: u64,
     /// How often it has retried the report.
     retries: u32,
+    /// It works for another crawl.
+    is_away: bool,
+}
+
+impl RingCrawler {
+    /// It works for another crawl. Returns that it abandons its task, if it has one.
+    pub(super) fn detach(&mut self) -> Option<PeerInput> {
+        self.is_away = true;
+        // What it was told before counts no more.
+        self.report = TaskReport::new(self.report.crawler, self.report.number + 1);
+        self.task.take().map(|task| PeerInput::CrawlerLoss(task.id))
+    }
 }
 
 impl Cluster<'_> {
@@ -39,6 +51,7 @@ impl Cluster<'_> {
             task: None,
             idle_since: self.env.now(),
             retries: 0,
+            is_away: false,
         };
         self.crawlers.insert(crawler, ring_crawler);
         self.send_report(crawler);
@@ -52,6 +65,14 @@ impl Cluster<'_> {
         };
         for crawler in self.crawlers.values_mut().filter(|crawler| crawler.home == node) {
             crawler.home = other;
+        }
+    }
+
+    /// A crawler works for this crawl again, and does not know where it is.
+    pub(super) fn attach_crawler(&mut self, crawler: CrawlerId) {
+        if let Some(attached) = self.crawlers.get_mut(&crawler) {
+            attached.is_away = false;
+            self.send_report(crawler);
         }
     }
 
@@ -81,8 +102,13 @@ impl Cluster<'_> {
     /// Sends the report, and waits for an answer.
     pub(super) fn send_report(&mut self, crawler: CrawlerId) {
         let Some(sender) = self.crawlers.get_mut(&crawler) else { return };
+        let live = live_nodes(&self.nodes);
+        if live.is_empty() {
+            let wait = self.env.scenario.timeouts.stabilise;
+            self.env.events.schedule(wait, RingEvent::ReportDue(crawler));
+            return;
+        }
         if !self.nodes[sender.home].is_up {
-            let live = live_nodes(&self.nodes);
             sender.home = live[self.env.chance.below(live.len())];
         }
         sender.report.number += 1;
@@ -101,7 +127,8 @@ impl Cluster<'_> {
 
     pub(super) fn on_answer_overdue(&mut self, crawler: CrawlerId, number: u64) {
         let Some(sender) = self.crawlers.get_mut(&crawler) else { return };
-        if sender.report.number == number && sender.task.is_none() && self.finished_by.is_none() {
+        let waits = sender.report.number == number && sender.task.is_none() && !sender.is_away;
+        if waits && self.finished_by.is_none() {
             sender.report.again = true;
             sender.retries += 1;
             self.send_report(crawler);
@@ -113,7 +140,7 @@ impl Cluster<'_> {
         let ToCrawler::Task(task) = message else { return };
         let Some(receiver) = self.crawlers.get_mut(&crawler) else { return };
         let number = receiver.report.number;
-        if task.number != number || receiver.task.is_some() {
+        if task.number != number || receiver.task.is_some() || receiver.is_away {
             if let Some(&node) = self.node_of.get(&task.id.by) {
                 let returned = PeerInput::TaskReturn(task.id);
                 self.env.send("returned", RingEvent::InputArrived(node, returned));

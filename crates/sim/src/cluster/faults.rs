@@ -1,8 +1,9 @@
 //! Faults of a simulated ring, and what the checks need to know of them.
 
+use argiope_controller::journal::Fact;
+use argiope_controller::lifecycle::Lifecycle;
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::PeerInput;
-use argiope_controller::peer::settings::PeerSettings;
 use argiope_ring::{Key, RingMember};
 
 use super::scenario::FaultEvent;
@@ -24,6 +25,9 @@ impl Cluster<'_> {
     /// Injects a fault into a controller that is drawn, or into its neighbourhood.
     pub(super) fn inject(&mut self, fault: FaultEvent) {
         let live = live_nodes(&self.nodes);
+        if live.is_empty() {
+            return;
+        }
         let drawn = live[self.env.chance.below(live.len())];
         match fault {
             FaultEvent::Fail(count) => {
@@ -35,6 +39,22 @@ impl Cluster<'_> {
                 if self.fail(drawn) {
                     self.env.events.schedule(time, RingEvent::ControllerRestarts(drawn));
                 }
+            }
+            FaultEvent::RestartTwice(time) => {
+                if self.fail(drawn) {
+                    self.nodes[drawn].restarts_again = Some(time);
+                    self.env.events.schedule(time, RingEvent::ControllerRestarts(drawn));
+                }
+            }
+            FaultEvent::Storm(restarts) => self.storm(restarts),
+            FaultEvent::Blackout(time) => {
+                for node in live {
+                    self.go_down(node);
+                    self.env.events.schedule(time, RingEvent::ControllerRestarts(node));
+                }
+            }
+            FaultEvent::Return => {
+                self.nodes[drawn].returns = self.fail(drawn);
             }
             FaultEvent::Slow(times) => self.nodes[drawn].slowness = times.max(1),
             FaultEvent::Freeze(time) => {
@@ -49,7 +69,7 @@ impl Cluster<'_> {
                 }
                 self.env.events.schedule(time, RingEvent::PartitionHeals);
             }
-            FaultEvent::Join => self.join(Peer::newcomer),
+            FaultEvent::Join => self.join(Vec::new(), Lifecycle::newcomer),
             FaultEvent::Leave => {
                 if live.len() > 1 {
                     self.had_unsettled_handover |= self.has_unnoticed_failure();
@@ -58,6 +78,26 @@ impl Cluster<'_> {
             }
             FaultEvent::LoseCrawler => self.env.lose_crawler(&mut self.crawlers),
             FaultEvent::AddCrawler => self.add_crawler(),
+            FaultEvent::Detach(time) => {
+                for (&crawler, detached) in &mut self.crawlers {
+                    self.env.events.schedule(time, RingEvent::CrawlerAttached(crawler));
+                    // Its home knows that the task will not end.
+                    if let Some(task) = detached.detach() {
+                        let lost = RingEvent::InputArrived(detached.home, task);
+                        self.env.send("lost", lost);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Restarts a controller that is drawn, and goes on with the others after a while.
+    pub(super) fn storm(&mut self, restarts: usize) {
+        let timeouts = self.env.scenario.timeouts;
+        let down = self.env.chance.below(timeouts.round as usize) as u64;
+        self.inject(FaultEvent::Restart(down));
+        if restarts > 1 {
+            self.env.events.schedule(timeouts.answer, RingEvent::StormGoesOn(restarts - 1));
         }
     }
 
@@ -69,18 +109,24 @@ impl Cluster<'_> {
         nodes
     }
 
-    /// A controller joins under a new key.
-    fn join(&mut self, make: impl FnOnce(PeerSettings, Key) -> Peer) {
-        let live = live_nodes(&self.nodes);
-        let contact = self.nodes[live[self.env.chance.below(live.len())]].key;
+    /// A controller starts under a new key, with what a disk holds.
+    fn join(&mut self, disk: Vec<Fact>, lifecycle: impl FnOnce(Key) -> Lifecycle) {
         let mut word = || u128::from(self.env.chance.word());
         let key = Key(word() << 64 | word());
         let node = self.nodes.len();
         self.had_unsettled_handover |= self.has_unnoticed_failure();
-        self.nodes.push(RingNode::new(key, make(self.env.scenario.peer_settings(), key)));
+        let peer = Peer::newcomer(self.env.scenario.peer_settings(), key);
+        let mut started = RingNode::new(key, peer, lifecycle(key), self.env.now());
+        started.disk = disk;
+        let longest = self.env.scenario.connect_time as usize;
+        for other in live_nodes(&self.nodes) {
+            let time = if longest > 0 { self.env.chance.below(longest) as u64 } else { 0 };
+            started.connected.insert(other, self.env.now() + time);
+        }
+        self.nodes.push(started);
         self.node_of.insert(key, node);
         self.schedule_sync(node);
-        self.on_input(node, PeerInput::Join(contact));
+        self.on_heartbeat(node);
     }
 
     /// Schedules the next sync of a disk, if controllers may restart.
@@ -99,22 +145,40 @@ impl Cluster<'_> {
         }
     }
 
-    /// A controller restarts as a newcomer with what its disk holds: others may have taken over
+    /// A controller restarts under a new key with what its disk holds: others may have taken over
     /// its range, or may not have noticed its failure.
     pub(super) fn restart(&mut self, node: usize) {
+        if self.nodes[node].is_up {
+            return; // It was the last one, which does not fail.
+        }
         let disk = std::mem::take(&mut self.nodes[node].disk);
-        self.join(|settings, key| Peer::returning(settings, key, &disk));
+        let again = self.nodes[node].restarts_again.take();
+        let (now, timeouts) = (self.env.now(), self.env.scenario.timeouts);
+        let facts = disk.clone();
+        self.join(disk, |key| Lifecycle::restarted(key, facts, now, timeouts.round));
+        if let Some(time) = again {
+            // Most likely it joins just then.
+            let restarted = self.nodes.len() - 1;
+            let moment = self.env.chance.below(timeouts.answer as usize) as u64;
+            self.env.events.schedule(moment, RingEvent::ControllerFails(restarted));
+            self.env.events.schedule(moment + time, RingEvent::ControllerRestarts(restarted));
+        }
     }
 
     /// A controller fails, unless it is the last one. Returns whether it did.
     pub(super) fn fail(&mut self, node: usize) -> bool {
         let fails = self.nodes[node].is_up && self.peers().count() > 1;
         if fails {
-            self.had_unsettled_handover |= !self.is_settled();
-            self.nodes[node].is_up = false;
-            self.env.counts.failures += 1;
+            self.go_down(node);
         }
         fails
+    }
+
+    fn go_down(&mut self, node: usize) {
+        self.had_unsettled_handover |= !self.is_settled();
+        self.nodes[node].is_up = false;
+        self.nodes[node].unsynced.clear();
+        self.env.counts.failures += 1;
     }
 
     pub(super) fn thaw(&mut self, node: usize) {

@@ -51,6 +51,15 @@ pub enum FaultEvent {
     Fail(usize),
     /// A controller fails, and restarts after this time with what its disk holds.
     Restart(u64),
+    /// A controller restarts as above. It fails again while it joins, and restarts once more.
+    RestartTwice(u64),
+    /// This number of restarts, one answer timeout apart. Each controller is drawn and is down for
+    /// less than one round.
+    Storm(usize),
+    /// All controllers fail at once, and restart after this time.
+    Blackout(u64),
+    /// A controller fails, and restarts after the crawl has ended.
+    Return,
     /// A controller becomes slower by this factor, for good.
     Slow(u64),
     /// A controller freezes for this time, then continues where it stopped.
@@ -65,6 +74,8 @@ pub enum FaultEvent {
     LoseCrawler,
     /// A crawler starts.
     AddCrawler,
+    /// All crawlers work for another crawl for this time. They abandon their tasks.
+    Detach(u64),
 }
 
 /// A simulated crawl before it starts.
@@ -92,6 +103,9 @@ pub struct Scenario {
     pub reset_cost: f64,
     /// The time a controller takes to process a message, in nanoseconds.
     pub processing_time: u64,
+    /// The longest time until a controller that starts is connected to another one, in
+    /// microseconds. Messages between the two are lost until then.
+    pub connect_time: u64,
     /// The time between syncs of a controller's disk, in microseconds. A controller that fails
     /// loses what it wrote since the last sync.
     pub sync_interval: u64,
@@ -114,7 +128,17 @@ pub struct Scenario {
 impl Scenario {
     /// Whether controllers may restart, so that their disks matter.
     pub fn has_disks(&self) -> bool {
-        self.scheduled_faults.iter().any(|(_, fault)| matches!(fault, FaultEvent::Restart(_)))
+        let restarts = |fault: &FaultEvent| {
+            matches!(
+                fault,
+                FaultEvent::Restart(_)
+                    | FaultEvent::RestartTwice(_)
+                    | FaultEvent::Storm(_)
+                    | FaultEvent::Blackout(_)
+                    | FaultEvent::Return
+            )
+        };
+        self.scheduled_faults.iter().any(|(_, fault)| restarts(fault))
     }
 
     /// A ring with defaults: no faults, messages of 1 ms, actions of 10 ms.
@@ -131,6 +155,7 @@ impl Scenario {
             action_time: 10_000,
             reset_cost,
             processing_time: 0,
+            connect_time: 0,
             sync_interval: 50_000,
             scheduled_faults: Vec::new(),
             failures_per_hour: 0.0,

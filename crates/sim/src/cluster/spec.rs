@@ -16,8 +16,8 @@ pub struct SpecError {
 /// The syntax of faults.
 pub const FAULT_SYNTAX: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, \
      crawlers:at:30%, or NAME@SHARE (join@40%), where NAME is fail, fail:K, restart:TIME, \
-     slow:TIMES, freeze:TIME, part:TIME, join, leave, lose-crawler or add-crawler; put + between \
-     several";
+     restart-twice:TIME, storm:K, blackout:TIME, return, slow:TIMES, freeze:TIME, part:TIME, \
+     join, leave, lose-crawler, add-crawler or detach:TIME; put + between several";
 /// The syntax of latencies.
 pub const LATENCY_SYNTAX: &str =
     "1ms, 1ms..5ms, or 1ms~ (a heavy tail: some messages take up to a hundred times as long)";
@@ -99,6 +99,10 @@ fn parse_fault(given: &str) -> Option<(f64, FaultEvent)> {
         ("fail", Some(many)) => FaultEvent::Fail(many.parse().ok().filter(|&many| many > 0)?),
         ("freeze", Some(time)) => FaultEvent::Freeze(parse_time(time)?),
         ("restart", Some(time)) => FaultEvent::Restart(parse_time(time)?),
+        ("restart-twice", Some(time)) => FaultEvent::RestartTwice(parse_time(time)?),
+        ("storm", Some(many)) => FaultEvent::Storm(many.parse().ok().filter(|&many| many > 0)?),
+        ("blackout", Some(time)) => FaultEvent::Blackout(parse_time(time)?),
+        ("return", None) => FaultEvent::Return,
         ("slow", Some(times)) => {
             FaultEvent::Slow(times.parse().ok().filter(|times| (1..=1_000_000).contains(times))?)
         }
@@ -107,6 +111,7 @@ fn parse_fault(given: &str) -> Option<(f64, FaultEvent)> {
         ("leave", None) => FaultEvent::Leave,
         ("lose-crawler", None) => FaultEvent::LoseCrawler,
         ("add-crawler", None) => FaultEvent::AddCrawler,
+        ("detach", Some(time)) => FaultEvent::Detach(parse_time(time)?),
         _ => return None,
     };
     Some((parse_share(at)?, fault))

@@ -45,6 +45,14 @@ impl Cluster<'_> {
             RingEvent::ControllerRestarts(node) => {
                 format!("controller {node} restarts with what its disk holds")
             }
+            RingEvent::StormGoesOn(left) => format!("{left} restarts are to come"),
+            RingEvent::Heartbeat(_) => return None,
+            RingEvent::FactsReceived(node, _, facts) => {
+                format!("controller {node} receives {} facts that another one kept", facts.len())
+            }
+            RingEvent::CrawlerAttached(crawler) => {
+                format!("crawler {} works for this crawl again", crawler.0)
+            }
             RingEvent::PartitionHeals => "the partition heals".to_owned(),
         };
         Some(line)

@@ -158,6 +158,7 @@ fn crawl_id(text: &str) -> Result<CrawlId, String> {
 /// A client that follows a crawl.
 struct CrawlFollower<'a> {
     switch: &'a Switch,
+    security: &'a Security,
     addresses: Vec<String>,
     id: CrawlId,
     limits: Limits,
@@ -207,7 +208,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     } else {
         Some(RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?)
     };
-    let follower = CrawlFollower::new(&switch, &ring.cluster, id);
+    let follower = CrawlFollower::new(&switch, &ring.security, &ring.cluster, id);
     let mut follower = CrawlFollower { limits, started, actions_before: Some(0), ..follower };
     let interrupted = interrupt::listen();
     let begun = block_on(async {
@@ -238,7 +239,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 /// Attaches to a crawl.
 pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, random_number()?, None)?;
-    let mut follower = CrawlFollower::new(&switch, &args.cluster, args.id);
+    let mut follower = CrawlFollower::new(&switch, &args.security, &args.cluster, args.id);
     let settings = block_on(async {
         let mut client = Client::dial_any(follower.switch, &follower.addresses).await?;
         if args.stop {
@@ -279,6 +280,8 @@ fn follow(
 ) -> Result<(), CommandFailure> {
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
     let store = Store::create(&run_dir.path, &as_json)?;
+    // If this client is killed, the directory says where the crawl is.
+    recorded::set_attach_command(&store, Some(&follower.attach_command()))?;
     let interrupted = interrupt::listen();
     let mut printer = ProgressPrinter::new(quiet, false);
     let followed = block_on(async {
@@ -315,6 +318,7 @@ fn conclude(
     json: bool,
 ) -> Result<(), CommandFailure> {
     fetched.write(store, learned::load(store)?.reset_cost)?;
+    recorded::set_attach_command(store, None)?;
     let learned = learned::load(store)?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
@@ -336,9 +340,10 @@ fn conclude(
 }
 
 impl<'a> CrawlFollower<'a> {
-    fn new(switch: &'a Switch, addresses: &[String], id: CrawlId) -> Self {
+    fn new(switch: &'a Switch, security: &'a Security, addresses: &[String], id: CrawlId) -> Self {
         Self {
             switch,
+            security,
             addresses: addresses.to_vec(),
             id,
             limits: Limits::default(),
@@ -353,7 +358,8 @@ impl<'a> CrawlFollower<'a> {
     /// The command that attaches to the crawl.
     fn attach_command(&self) -> String {
         let addresses = self.addresses.join(",");
-        format!("{} attach {} --cluster {addresses}", format::program(), self.id)
+        let security = self.security.options();
+        format!("{} attach {} --cluster {addresses}{security}", format::program(), self.id)
     }
 
     async fn begin(&self, order: Order) -> Result<(), ClientError> {

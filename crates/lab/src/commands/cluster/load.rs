@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::job::Route;
 use argiope_controller::peer::message::{Task, TaskReport, ToCrawler};
-use argiope_controller::spent::Spent;
+use argiope_controller::spent::{Spent, WriterId};
 use argiope_explore::id::StateKey;
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::protocol::{
@@ -51,6 +51,7 @@ impl LoadCounts {
 
 struct Tab {
     sender: Sender,
+    writer: WriterId,
     simulated: SimulatedCrawler,
     works_for: Option<(CrawlId, CrawlerId)>,
     number: u64,
@@ -81,6 +82,7 @@ pub async fn crawl(
     let (sender, mut receiver) = connection.split();
     let mut tab = Tab {
         sender,
+        writer: WriterId(hello.name),
         simulated: SimulatedCrawler::new(&[number, 0xBE7C]),
         works_for: None,
         number: 0,
@@ -148,7 +150,7 @@ impl Tab {
         self.send(&FromCrawler::Report(
             crawl,
             report,
-            Spent { actions: 1, resets: 0 },
+            (self.writer, Spent { actions: self.number, resets: 0 }),
             TabTimes::default(),
             Vec::new(),
         ))

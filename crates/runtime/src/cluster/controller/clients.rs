@@ -1,7 +1,6 @@
 //! Clients: they start and stop crawls, follow their progress, and fetch what was found.
 
 use argiope_controller::journal::Fact;
-use argiope_controller::spent::{Spent, WriterId};
 
 use super::super::connections::LinkId;
 use super::super::contents;
@@ -93,12 +92,8 @@ impl Dispatcher {
         let Some(share) = self.shares.get(&id) else { return };
         let spec = ToClient::Spec(Box::new(share.spec.clone()), share.volatile.clone());
         let mut answers = vec![spec];
-        let mut facts = match &share.pending {
-            Some(pending) => pending.facts.clone(),
-            None => share.facts(),
-        };
-        let Spent { actions, resets } = share.spent;
-        facts.push(Fact::Spent { writer: WriterId(self.me.0), actions, resets });
+        let Ok(mut facts) = share.facts().map_or_else(|| self.disk.kept_of(id), Ok) else { return };
+        facts.extend(share.writers.facts());
         let contents = facts.iter().filter_map(Fact::content);
         let blobs = contents::in_frames(contents.filter_map(|content| self.disk.blob(content)));
         answers.extend(blobs.into_iter().map(ToClient::Blobs));

@@ -6,21 +6,24 @@ use std::time::Instant;
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::peer::message::{LeaseRef, PeerInput, TaskReport};
-use argiope_controller::spent::Spent;
+use argiope_controller::tab_shares::TabShares;
 use argiope_explore::quoted::Escaped;
 use argiope_ring::Key;
 
 use super::super::connections::LinkId;
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{
-    Between, CrawlId, CrawlSpec, FirstLook, FromCrawler, KnownMember, Order, SeenPage, TabTimes,
-    ToClient, ToTabs,
+    Between, CrawlId, CrawlSpec, FirstLook, FromCrawler, KnownMember, Order, ProcessSpent,
+    SeenPage, TabTimes, ToClient, ToTabs,
 };
 use super::dispatcher::{Dispatcher, HEARTBEAT, shown};
 use super::effects::crawler_of;
 
 /// The most tabs that a crawler may have.
 const MOST_TABS: u32 = 4_096;
+/// How long a tab works for a crawl before it may change, in microseconds. A change costs a reset,
+/// which takes a real application one to three seconds.
+const TURN: u64 = 5_000_000;
 
 /// A crawler process.
 #[derive(Default)]
@@ -42,14 +45,15 @@ pub enum Asker {
 }
 
 /// The crawlers of this controller.
-#[derive(Default)]
 pub struct Crawlers {
     pub processes: BTreeMap<LinkId, CrawlerProcess>,
     /// The process of each crawler.
     pub attached: BTreeMap<CrawlerId, LinkId>,
     next_crawler: u32,
-    /// The task of each crawler that has not reported it yet.
-    pub under_way: BTreeMap<CrawlerId, (CrawlId, LeaseRef)>,
+    /// The task of each crawler that has not reported it yet, with the crawler's process.
+    pub under_way: BTreeMap<CrawlerId, (LinkId, CrawlId, LeaseRef)>,
+    /// The crawl of each tab.
+    shares: TabShares<(LinkId, u32), CrawlId>,
     /// The last report of each crawler that has no task.
     pub unanswered: BTreeMap<CrawlerId, (Instant, CrawlId, TaskReport)>,
     /// Until when unanswered reports are repeated: the controller that owed a task may be gone.
@@ -57,6 +61,22 @@ pub struct Crawlers {
     /// Probes of first pages that are under way.
     probes: BTreeMap<u64, Asker>,
     next_probe: u64,
+}
+
+impl Default for Crawlers {
+    fn default() -> Self {
+        Self {
+            processes: BTreeMap::new(),
+            attached: BTreeMap::new(),
+            next_crawler: 0,
+            under_way: BTreeMap::new(),
+            shares: TabShares::new(TURN),
+            unanswered: BTreeMap::new(),
+            repeat_until: None,
+            probes: BTreeMap::new(),
+            next_probe: 0,
+        }
+    }
 }
 
 impl Dispatcher {
@@ -74,13 +94,21 @@ impl Dispatcher {
     /// here runs into its lease.
     pub(super) fn on_crawler_disconnected(&mut self, link: LinkId, why: &str) {
         let Some(process) = self.crawlers.processes.remove(&link) else { return };
+        self.crawlers.shares.remove(|(process, _)| process == link);
         for &(crawl, crawler) in process.tabs.iter().flatten() {
             self.crawlers.attached.remove(&crawler);
             self.crawlers.unanswered.remove(&crawler);
             self.on_crawler_lost(crawl, crawler);
-            if let Some((crawl, task)) = self.crawlers.under_way.remove(&crawler) {
-                self.handle_peer(crawl, PeerInput::CrawlerLoss(task));
+        }
+        let mut lost = Vec::new();
+        self.crawlers.under_way.retain(|_, &mut (process, crawl, task)| {
+            if process == link {
+                lost.push((crawl, task));
             }
+            process != link
+        });
+        for (crawl, task) in lost {
+            self.handle_peer(crawl, PeerInput::CrawlerLoss(task));
         }
         let tabs = process.tabs.len();
         if process.leaving {
@@ -98,38 +126,19 @@ impl Dispatcher {
 
     /// How many tabs that are attached here work for a crawl.
     pub(super) fn crawlers_of(&self, crawl: CrawlId) -> u32 {
-        let tabs =
-            self.crawlers.processes.values().flat_map(|process| process.tabs.iter().flatten());
-        tabs.filter(|(id, _)| *id == crawl).count() as u32
+        self.crawlers.shares.count(crawl) as u32
     }
 
-    /// Attaches every tab to an open crawl, so that open crawls have equal numbers of tabs.
+    /// Attaches every tab to an open crawl, so that open crawls have equal shares of the tabs.
     pub(super) fn assign_tabs(&mut self) {
         if self.leaving.is_some() {
             return;
         }
-        let open = self.crawls_where(CrawlShare::is_open);
-        let mut counts: BTreeMap<CrawlId, usize> = open.into_iter().map(|id| (id, 0)).collect();
-        // A crawl gets more than its share only after all have theirs.
-        let most = (self.tabs() as usize).div_ceil(counts.len().max(1));
-        let mut moved = Vec::new();
-        for (&link, process) in
-            self.crawlers.processes.iter().filter(|(_, process)| !process.leaving)
-        {
-            for (tab, works_for) in process.tabs.iter().enumerate() {
-                match works_for.and_then(|(id, _)| counts.get_mut(&id)) {
-                    Some(count) if *count < most => *count += 1,
-                    _ => moved.push((link, tab, works_for.is_some())),
-                }
-            }
-        }
-        for (link, tab, worked) in moved {
-            let fewest = counts.iter().min_by_key(|&(_, &count)| count).map(|(&id, _)| id);
-            if let Some(id) = fewest {
-                *counts.entry(id).or_default() += 1;
-                self.attach(link, tab, id);
-            } else if worked {
-                self.detach(link, tab);
+        let open = self.crawls_where(CrawlShare::is_open).into_iter().collect();
+        for ((link, tab), crawl) in self.crawlers.shares.assign(self.now(), &open) {
+            match crawl {
+                Some(crawl) => self.attach(link, tab as usize, crawl),
+                None => self.detach(link, tab as usize),
             }
         }
     }
@@ -162,8 +171,8 @@ impl Dispatcher {
         let works_for =
             process.and_then(|process| process.tabs.get_mut(tab)).and_then(Option::take);
         if let Some((crawl, crawler)) = works_for {
+            // The tab ends its task first, and reports it.
             self.crawlers.attached.remove(&crawler);
-            self.crawlers.under_way.remove(&crawler);
             self.crawlers.unanswered.remove(&crawler);
             self.on_crawler_lost(crawl, crawler);
         }
@@ -226,29 +235,32 @@ impl Dispatcher {
         let process = self.crawlers.processes.get_mut(&link);
         if let Some(process) = process.filter(|process| process.tabs.is_empty()) {
             process.tabs = vec![None; tabs.min(MOST_TABS) as usize];
+            (0..tabs.min(MOST_TABS)).for_each(|tab| self.crawlers.shares.add((link, tab)));
             tracing::info!(tabs, "a crawler is attached");
             self.assign_tabs();
         }
     }
 
-    fn on_report(&mut self, crawl: CrawlId, report: TaskReport, costs: (Spent, TabTimes)) {
+    fn on_report(&mut self, crawl: CrawlId, report: TaskReport, costs: (ProcessSpent, TabTimes)) {
         if let Some(share) = self.shares.get_mut(&crawl) {
-            share.spent = share.spent.plus(costs.0);
+            share.on_spent(costs.0);
             share.times = share.times.plus(costs.1);
         }
-        let Crawlers { under_way, unanswered, .. } = &mut self.crawlers;
-        let task = under_way.get(&report.crawler).map(|(_, task)| *task);
+        let Crawlers { attached, under_way, unanswered, .. } = &mut self.crawlers;
+        let task = under_way.get(&report.crawler).map(|&(_, _, task)| task);
         if task.is_some() && task == report.task {
             under_way.remove(&report.crawler);
         }
-        // A tab that was attached elsewhere meanwhile may still report.
-        unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
+        // A tab that was attached elsewhere meanwhile still reports, and awaits no answer.
+        if attached.contains_key(&report.crawler) {
+            unanswered.insert(report.crawler, (Instant::now(), crawl, report.clone()));
+        }
         self.handle_peer(crawl, PeerInput::Report(report));
     }
 
     /// A tab returns a task that it has not begun.
-    fn on_returned(&mut self, crawl: CrawlId, task: LeaseRef) {
-        self.crawlers.under_way.retain(|_, (_, under_way)| *under_way != task);
+    pub(super) fn on_returned(&mut self, crawl: CrawlId, task: LeaseRef) {
+        self.crawlers.under_way.retain(|_, (.., under_way)| *under_way != task);
         if task.by == self.me {
             self.handle_peer(crawl, PeerInput::TaskReturn(task));
         } else {
@@ -276,6 +288,7 @@ impl Dispatcher {
     fn on_crawler_leaving(&mut self, link: LinkId) {
         let Some(process) = self.crawlers.processes.get_mut(&link) else { return };
         process.leaving = true;
+        self.crawlers.shares.remove(|(process, _)| process == link);
         let tabs: Vec<_> = process.tabs.iter().flatten().copied().collect();
         for (crawl, crawler) in tabs {
             self.crawlers.attached.remove(&crawler);

@@ -1,12 +1,12 @@
 //! The disk of a controller: what is written, what is durable, and what waits for that.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use argiope_controller::journal::ContentId;
+use argiope_controller::journal::{ContentId, Fact};
 
 use super::super::contents;
-use super::super::protocol::Blob;
+use super::super::protocol::{Blob, CrawlId, encode};
 use super::effects::Outgoing;
 use crate::store::{Batch, ContentHash, Store, StoreError, StoreWriter, WriterEvent};
 
@@ -19,6 +19,9 @@ pub struct ControllerDisk {
     pub durable: u64,
     /// Effects that wait until a ticket is on disk.
     pub outgoing: VecDeque<(u64, Outgoing)>,
+    /// Hashes of the facts that were written. Controllers send each other facts again whenever a
+    /// range moves; a fact is written once.
+    kept: BTreeMap<CrawlId, HashSet<u128>>,
     /// Contents that are not on disk yet.
     recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
 }
@@ -36,6 +39,7 @@ impl ControllerDisk {
             appended: 0,
             durable: 0,
             outgoing: VecDeque::new(),
+            kept: BTreeMap::new(),
             recent: BTreeMap::new(),
         })
     }
@@ -62,6 +66,37 @@ impl ControllerDisk {
         if let Ok(ticket) = self.writer.append(batch) {
             self.appended = ticket;
         }
+    }
+
+    /// Writes the facts about a crawl that were not written before.
+    pub fn keep(&mut self, crawl: CrawlId, facts: impl IntoIterator<Item = Fact>) {
+        let written = self.kept.entry(crawl).or_default();
+        let new = facts.into_iter().filter(|fact| written.insert(hash(fact)));
+        let kept: Vec<(u64, Fact)> = new.map(|fact| (crawl.0, fact)).collect();
+        if !kept.is_empty() {
+            self.append(Batch { kept, ..Batch::default() });
+        }
+    }
+
+    /// The facts about a crawl that are on disk.
+    pub fn kept_of(&self, crawl: CrawlId) -> Result<Vec<Fact>, StoreError> {
+        let mut facts = Vec::new();
+        self.store.kept(|id, fact| {
+            if id == crawl.0 {
+                facts.push(fact);
+            }
+        })?;
+        Ok(facts)
+    }
+
+    /// These facts about a crawl were written by an earlier process.
+    pub fn recall_kept(&mut self, crawl: CrawlId, facts: &[Fact]) {
+        self.kept.insert(crawl, facts.iter().map(hash).collect());
+    }
+
+    /// A crawl has ended: no more facts are written.
+    pub fn forget_kept(&mut self, crawl: CrawlId) {
+        self.kept.remove(&crawl);
     }
 
     /// Writes a named value.
@@ -97,4 +132,9 @@ impl ControllerDisk {
             self.recent.insert(blob.content, (self.appended, blob.bytes.into()));
         }
     }
+}
+
+fn hash(fact: &Fact) -> u128 {
+    let hash = blake3::hash(&encode(fact));
+    u128::from_le_bytes(hash.as_bytes()[..16].try_into().expect("a hash has 32 bytes"))
 }

@@ -15,6 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{CrawlId, KnownMember, decode};
+use super::ControllerError;
 use super::ControllerPlan;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
@@ -133,7 +134,7 @@ impl Dispatcher {
     }
 
     /// Handles events until the controller has left.
-    pub async fn run(&mut self) -> Result<(), StoreError> {
+    pub async fn run(&mut self) -> Result<(), ControllerError> {
         loop {
             let event = self.select().await;
             self.handle_event(event)?;
@@ -164,7 +165,7 @@ impl Dispatcher {
         }
     }
 
-    fn handle_event(&mut self, event: ProcessEvent) -> Result<(), StoreError> {
+    fn handle_event(&mut self, event: ProcessEvent) -> Result<(), ControllerError> {
         match event {
             ProcessEvent::Welcomed(connection) => self.on_connected(connection),
             ProcessEvent::Dialled(address, Ok(connection)) => {
@@ -172,10 +173,15 @@ impl Dispatcher {
                 self.on_connected(connection);
             }
             ProcessEvent::Dialled(address, Err(error)) => {
+                // A controller that may not join must not go on as a cluster of its own.
+                let is_final = !matches!(error, DialError::Unreachable { .. });
+                if is_final && self.membership.is_to_join(&address) {
+                    return Err(ControllerError::Refused(error));
+                }
                 self.membership.on_not_reached(address, &error);
             }
             ProcessEvent::Written(WriterEvent::Durable(ticket)) => self.on_durable(ticket),
-            ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error),
+            ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error.into()),
             ProcessEvent::Arrived(arrived) => {
                 for event in arrived {
                     match event {

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::ContentId;
+use argiope_controller::peer::message::FinalCounts;
 use argiope_controller::peer::message::{
     Envelope, PeerEffect, PeerInput, PeerMessage, RouteHint, Task, ToCrawler,
 };
@@ -15,17 +16,16 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty};
-use super::super::protocol::{Between, Blob, CrawlId, ToTabs};
+use super::super::protocol::{Between, Blob, CrawlId, ToTabs, encode};
 use super::dispatcher::Dispatcher;
 use super::timers::CrawlTimer;
-use crate::store::Batch;
 
 /// An effect that waits for the disk.
 pub enum Outgoing {
     /// A message to another controller.
     Send(CrawlId, Key, Box<Envelope>),
-    /// A crawl is over.
-    Finished(CrawlId),
+    /// A crawl has ended, with these counts.
+    Finished(CrawlId, Option<FinalCounts>),
     /// A crawl's ring was left.
     Left(CrawlId),
     /// The coordinator of a star answers a crawler.
@@ -36,27 +36,24 @@ impl Dispatcher {
     /// Gives an input to the peer of a crawl and carries out its effects.
     pub(super) fn handle_peer(&mut self, crawl: CrawlId, input: PeerInput) {
         let now = self.now();
-        let Some(share) =
-            self.shares.get_mut(&crawl).filter(|share| share.pending.is_none() && !share.stopped)
-        else {
+        let Some(share) = self.shares.get_mut(&crawl).filter(|share| !share.is_over()) else {
             return;
         };
         let Duty::Peer(peer) = &mut share.duty else { return };
         let mut effects = Vec::new();
         peer.handle(now, input, &mut effects);
-        let mut kept = Vec::new();
-        effects.retain(|effect| match effect {
-            PeerEffect::Keep(fact) => {
-                kept.push((crawl.0, fact.clone()));
-                false
-            }
-            _ => true,
-        });
-        if !kept.is_empty() {
-            self.disk.append(Batch { kept, ..Batch::default() });
+        let entered = peer.member().is_inside() && share.lifecycle.is_outside();
+        if entered {
+            share.lifecycle.on_entered();
         }
+        let (kept, effects): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| matches!(effect, PeerEffect::Keep(_)));
+        self.disk.keep(crawl, kept.into_iter().filter_map(PeerEffect::into_kept));
         for effect in effects {
             self.carry_out(crawl, effect);
+        }
+        if entered {
+            self.assign_tabs();
         }
         let now = self.now();
         if let Some(Duty::Peer(peer)) = self.shares.get_mut(&crawl).map(|share| &mut share.duty) {
@@ -87,7 +84,9 @@ impl Dispatcher {
             PeerEffect::Executed(step) => self.trace("executed", step.from, step.action),
             PeerEffect::Wake(timer, after) => self.set_timer(crawl, CrawlTimer::Peer(timer), after),
             PeerEffect::Left => self.after_writes(Outgoing::Left(crawl)),
-            PeerEffect::Finished => self.after_writes(Outgoing::Finished(crawl)),
+            PeerEffect::Finished(counts) => {
+                self.after_writes(Outgoing::Finished(crawl, Some(counts)));
+            }
             // Written already.
             PeerEffect::Keep(_) => {}
         }
@@ -145,16 +144,19 @@ impl Dispatcher {
                     share.left = true;
                 }
             }
-            Outgoing::Finished(crawl) => self.on_finished(crawl),
+            Outgoing::Finished(crawl, counts) => self.on_finished(crawl, counts),
             Outgoing::News(crawl, crawler, told) => self.send_news(crawl, crawler, *told),
         }
     }
 
     /// A crawl is over.
-    pub(super) fn on_finished(&mut self, crawl: CrawlId) {
+    pub(super) fn on_finished(&mut self, crawl: CrawlId, counts: Option<FinalCounts>) {
         let Some(share) = self.shares.get_mut(&crawl) else { return };
-        if !std::mem::replace(&mut share.finished, true) {
-            self.disk.name(&format!("finished/{crawl}"), Vec::new());
+        if !share.is_finished() {
+            share.end(counts);
+            let last = share.tally(0);
+            self.disk.forget_kept(crawl);
+            self.disk.name(&format!("finished/{crawl}"), encode(&last));
             tracing::info!(%crawl, "the crawl is over");
             self.assign_tabs();
             self.heartbeat();
@@ -192,15 +194,25 @@ impl Dispatcher {
             ToCrawler::Like(_, content) => content.iter().copied().collect(),
             ToCrawler::Task(_) | ToCrawler::Finished => Vec::new(),
         };
-        let Some(to) = self.home_of(crawler) else { return };
-        if to != self.me {
+        let task = match &told {
+            ToCrawler::Task(task) => Some(task.id),
+            ToCrawler::Like(..) | ToCrawler::Finished => None,
+        };
+        let home = self.home_of(crawler);
+        if let Some(to) = home.filter(|&to| to != self.me && self.link_to(to).is_some()) {
             self.send_with(to, &wanted, |blobs| Between::ForCrawler(crawl, crawler, told, blobs));
             return;
         }
-        let Some(&link) = self.crawlers.attached.get(&crawler) else { return };
-        if let ToCrawler::Task(task) = &told {
+        let Some(&link) = self.crawlers.attached.get(&crawler) else {
+            // The crawler works for another crawl, or its controller is gone: the task is free.
+            if let Some(task) = task {
+                self.on_returned(crawl, task);
+            }
+            return;
+        };
+        if let Some(task) = task {
             self.crawlers.unanswered.remove(&crawler);
-            self.crawlers.under_way.insert(crawler, (crawl, task.id));
+            self.crawlers.under_way.insert(crawler, (link, crawl, task));
         }
         let blobs = wanted.iter().filter_map(|&content| self.disk.blob(content)).collect();
         self.send(link, &ToTabs::ForTab(crawl, crawler, told, blobs));

@@ -39,7 +39,7 @@ impl Dispatcher {
     /// Whether other controllers have taken over, or have had their time.
     pub(super) fn has_left(&self) -> bool {
         let Some(until) = self.leaving else { return false };
-        let left = self.shares.values().all(|share| share.left || share.finished || share.stopped);
+        let left = self.shares.values().all(|share| share.left || share.is_over());
         if !left && Instant::now() > until {
             tracing::warn!("no controller has taken over in time; everything is on disk");
             return true;

@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use argiope_controller::journal::Fact;
+use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
-use argiope_controller::peer::message::PeerInput;
+use argiope_controller::peer::message::{FinalCounts, PeerInput};
 use argiope_controller::star::coordinator::CoordinatorInput;
 use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use argiope_wire::DialError;
 
 use super::super::connections::{Link, LinkId};
-use super::super::crawl_state::{self, CrawlShare, Duty, PendingCrawl};
+use super::super::crawl_state::{self, CrawlShare, Duty};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
-use crate::store::Batch;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -31,8 +31,9 @@ const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
 
-/// How long a controller that starts looks for others before it resumes crawls alone.
-const DISCOVERY: Duration = Duration::from_secs(3);
+/// How long a controller that starts looks for others before it resumes crawls alone, in
+/// microseconds.
+pub(super) const DISCOVERY: u64 = 3_000_000;
 /// How long an address that was not reached is left alone.
 const REDIAL: Duration = Duration::from_secs(1);
 
@@ -51,7 +52,7 @@ pub struct OtherController {
 impl OtherController {
     /// Whether it is in the ring of a crawl, or coordinates it.
     pub fn is_inside(&self, crawl: CrawlId) -> bool {
-        self.shares.get(&crawl).is_some_and(|tally| tally.inside)
+        self.shares.get(&crawl).is_some_and(CrawlTally::is_inside)
     }
 }
 
@@ -65,17 +66,25 @@ pub struct Membership {
     unreached: BTreeMap<String, Instant>,
     /// Addresses at which controllers were once: dialled until one answers.
     pub addresses: BTreeSet<String>,
+    /// Those that it was told to join.
+    join: BTreeSet<String>,
 }
 
 impl Membership {
     /// Knows addresses, and no controller yet.
-    pub fn new(addresses: Vec<String>) -> Self {
-        Self { addresses: addresses.into_iter().collect(), ..Self::default() }
+    pub fn new(join: Vec<String>) -> Self {
+        let join: BTreeSet<String> = join.into_iter().collect();
+        Self { addresses: join.clone(), join, ..Self::default() }
     }
 
     /// Whether a known controller has this address.
     fn is_known(&self, address: &str) -> bool {
         self.members.values().any(|known| known.address == address)
+    }
+
+    /// Whether it was told to join the cluster at this address, and is in none yet.
+    pub fn is_to_join(&self, address: &str) -> bool {
+        self.members.is_empty() && self.join.contains(address)
     }
 
     pub fn on_reached(&mut self, address: &str) {
@@ -152,6 +161,7 @@ impl Dispatcher {
         let Some(known) = self.membership.members.get(&key) else { return };
         let (address, leaving) = (shown(&known.address), known.leaving);
         self.on_crawlers_lost(key);
+        self.shares.values_mut().for_each(|share| share.lifecycle.on_disconnected(key));
         if leaving {
             self.membership.members.remove(&key);
             tracing::info!(controller = %short(key), %address, "a controller has left");
@@ -228,51 +238,55 @@ impl Dispatcher {
         for address in absent {
             self.dial(address);
         }
-        self.resume_pending();
+        for id in self.crawls_where(|_| true) {
+            self.take_part(id);
+        }
+        self.keep_costs();
+        self.assign_tabs();
         self.notify_followers();
         self.publish_metrics();
     }
 
-    /// Resumes crawls that were kept and that no controller executes: of the controllers that have
-    /// kept something, the one with the lowest key collects it and resumes; the others join it.
-    fn resume_pending(&mut self) {
+    /// How the connected controllers stand in a crawl.
+    fn standings(&self, id: CrawlId) -> BTreeMap<Key, Standing> {
+        let members = self.membership.members.iter();
+        let connected = members.filter(|&(&key, _)| self.link_to(key).is_some());
+        connected.filter_map(|(&key, known)| Some((key, known.shares.get(&id)?.standing))).collect()
+    }
+
+    /// Decides how to take part in a crawl, now that something was heard of the others.
+    fn take_part(&mut self, id: CrawlId) {
         if self.leaving.is_some() {
             return;
         }
-        for id in self.crawls_where(|share| share.pending.is_some()) {
-            let linked =
-                self.membership.members.iter().filter(|&(&key, _)| self.link_to(key).is_some());
-            let open = linked.filter_map(|(&key, known)| {
-                known.shares.get(&id).filter(|tally| !tally.finished).map(|tally| (key, tally))
-            });
-            let (inside, waiting): (Vec<_>, Vec<_>) = open.partition(|(_, tally)| tally.inside);
-            if let Some(&(through, _)) = inside.first() {
-                self.resume(id, Some(through));
-                continue;
+        let (now, others) = (self.now(), self.standings(id));
+        let Some(share) = self.shares.get_mut(&id).filter(|share| !share.stopped) else { return };
+        if share.is_star() {
+            // Nothing is to be decided in a star but its end.
+            if !share.is_over() && others.values().any(|&other| other == Standing::Finished) {
+                self.on_finished(id, self.counts_at_end(id));
             }
-            // In the order of their keys.
-            let waiting: Vec<Key> = waiting.into_iter().map(|(key, _)| key).collect();
-            if let Some(&lowest) = waiting.first().filter(|&&lowest| lowest < self.me) {
-                self.send_kept(id, lowest);
-                continue;
-            }
-            let pending = self.shares.get(&id).and_then(|share| share.pending.as_ref());
-            let all_have_sent = pending
-                .is_some_and(|pending| waiting.iter().all(|key| pending.have_sent.contains(key)));
-            if self.began.elapsed() > DISCOVERY && all_have_sent {
-                self.resume(id, None);
-            }
+            return;
         }
+        match share.lifecycle.decide(now, &others) {
+            Some(LifecycleStep::Join(through)) => self.resume(id, Some(through)),
+            Some(LifecycleStep::Resume) => self.resume(id, None),
+            Some(LifecycleStep::SendFacts(to)) => self.send_kept(id, to),
+            Some(LifecycleStep::Finish) => self.on_finished(id, self.counts_at_end(id)),
+            None => {}
+        }
+    }
+
+    /// The counts of a crawl that has ended elsewhere.
+    fn counts_at_end(&self, id: CrawlId) -> Option<FinalCounts> {
+        self.membership.members.values().find_map(|known| known.shares.get(&id)?.ended)
     }
 
     /// Sends what was kept to the controller that will resume the crawl.
     fn send_kept(&mut self, id: CrawlId, to: Key) {
-        let pending = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut());
-        let Some(pending) = pending.filter(|pending| pending.sent_to != Some(to)) else { return };
-        pending.sent_to = Some(to);
-        let facts = pending.facts.clone();
+        let Some(share) = self.shares.get(&id) else { return };
         let mut messages: Vec<Between> = Vec::new();
-        for some in facts.chunks(FACTS_AT_ONCE) {
+        for some in share.lifecycle.facts().chunks(FACTS_AT_ONCE) {
             let contents = some.iter().filter_map(Fact::content);
             let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
             messages.push(Between::Kept(id, some.to_vec(), blobs, false));
@@ -284,49 +298,35 @@ impl Dispatcher {
     }
 
     /// Another controller sends what it kept of a crawl that is to be resumed here.
-    fn on_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, last: bool) {
-        let Some(pending) = self.shares.get_mut(&id).and_then(|share| share.pending.as_mut())
-        else {
-            return;
-        };
-        if last {
-            pending.have_sent.insert(from);
-        }
-        pending.facts.extend(facts.iter().cloned());
-        let kept = facts.into_iter().map(|fact| (id.0, fact)).collect();
-        self.disk.append(Batch { kept, ..Batch::default() });
+    fn on_kept(&mut self, from: Key, id: CrawlId, facts: Vec<Fact>, is_last: bool) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        share.lifecycle.on_facts(from, facts.clone(), is_last);
+        self.disk.keep(id, facts);
     }
 
     /// Resumes with what was kept: alone, or in the ring that others have formed meanwhile.
     fn resume(&mut self, id: CrawlId, through: Option<Key>) {
         let Some(share) = self.shares.get_mut(&id) else { return };
-        let Some(PendingCrawl { facts, .. }) = share.pending.take() else { return };
         // The order was checked when the crawl was introduced.
         let Ok(settings) = crawl_state::settings(&share.spec.order) else { return };
+        let facts = share.lifecycle.facts();
         let count = facts.len();
         if let Some(through) = through {
-            share.duty = Duty::Peer(Peer::returning(settings, self.me, &facts));
+            share.duty = Duty::Peer(Peer::returning(settings, self.me, facts));
             let through_key = short(through);
             tracing::info!(crawl = %id, through = %through_key, facts = count, "joining the crawl's ring");
-            self.join(id, through);
+            self.handle_peer(id, PeerInput::Join(through));
         } else {
-            share.duty = Duty::Peer(Peer::reviving(settings, self.me, &facts));
+            share.duty = Duty::Peer(Peer::reviving(settings, self.me, facts));
             tracing::info!(crawl = %id, facts = count, "resuming the crawl");
             self.handle_peer(id, PeerInput::Start);
         }
-        self.assign_tabs();
-    }
-
-    fn join(&mut self, id: CrawlId, through: Key) {
-        if let Some(share) = self.shares.get_mut(&id) {
-            share.joins_through = Some(through);
-        }
-        self.handle_peer(id, PeerInput::Join(through));
     }
 
     /// Starts a crawl and introduces it to the other controllers.
     pub(super) fn start_crawl(&mut self, id: CrawlId, spec: &CrawlSpec) -> Result<(), String> {
         let mut share = CrawlShare::new(spec.clone(), self.me)?;
+        share.lifecycle = Lifecycle::founder(self.me);
         share.duty = match crawl_state::star(&spec.order)? {
             Some(division) => self.coordinator_for(id, division),
             None => {
@@ -355,7 +355,7 @@ impl Dispatcher {
         }
         match message {
             Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
-            Between::Crawl(id, spec) => self.on_crawl(from, id, spec),
+            Between::Crawl(id, spec) => self.on_crawl(id, spec),
             Between::Peer(id, envelope, blobs) => {
                 self.keep_blobs_of(link, blobs);
                 self.handle_peer(id, PeerInput::Message(from, envelope));
@@ -400,17 +400,14 @@ impl Dispatcher {
     }
 
     /// Another controller introduces a crawl.
-    fn on_crawl(&mut self, from: Key, id: CrawlId, spec: CrawlSpec) {
+    fn on_crawl(&mut self, id: CrawlId, spec: CrawlSpec) {
         if self.shares.contains_key(&id) || self.leaving.is_some() {
             return;
         }
         match CrawlShare::new(spec, self.me) {
+            // It joins with the next heartbeat of a member.
             Ok(share) => {
-                let is_ring = !share.is_star();
                 self.introduce(id, share);
-                if is_ring {
-                    self.join(id, from);
-                }
                 self.assign_tabs();
             }
             Err(reason) => tracing::warn!(crawl = %id, %reason, "cannot take part in the crawl"),
@@ -441,31 +438,36 @@ impl Dispatcher {
                 self.dial(address);
             }
         }
-        for (&id, tally) in shares.iter().filter(|(_, tally)| tally.inside) {
-            let Some(share) = self.shares.get(&id) else { continue };
-            if tally.finished {
-                if matches!(share.duty, Duty::PassOn) && !share.stopped {
-                    self.on_finished(id);
-                }
-            } else if share.pending.is_some() {
-                self.resume(id, Some(from));
-            } else if let Some(peer) = share.peer().filter(|_| share.is_open()) {
-                let around = peer.member();
-                let apart =
-                    !around.successors().contains(&from) && around.predecessor() != Some(from);
-                if !around.is_inside() {
-                    // The controller through which it joins may be gone.
-                    if share.joins_through.is_none_or(|through| self.link_to(through).is_none()) {
-                        self.join(id, from);
-                    }
-                } else if apart && self.is_time_to_meet(id, from) {
-                    self.handle_peer(id, PeerInput::Meet(from));
-                }
+        let crawls: Vec<(CrawlId, bool)> =
+            shares.iter().map(|(&id, tally)| (id, tally.is_inside())).collect();
+        for (id, tally) in &shares {
+            if let Some(share) = self.shares.get_mut(id) {
+                share.on_spent_elsewhere(&tally.writers);
             }
         }
         if let Some(known) = self.membership.members.get_mut(&from) {
             known.tabs = tabs;
             known.shares = shares;
+        }
+        for (id, is_inside) in crawls {
+            self.take_part(id);
+            let share = self.shares.get(&id).filter(|share| is_inside && share.is_open());
+            let is_apart = share.and_then(CrawlShare::peer).is_some_and(|peer| {
+                let around = peer.member();
+                !around.successors().contains(&from) && around.predecessor() != Some(from)
+            });
+            if is_apart && self.is_time_to_meet(id, from) {
+                self.handle_peer(id, PeerInput::Meet(from));
+            }
+        }
+    }
+
+    /// Writes what crawlers have spent, where that has changed.
+    fn keep_costs(&mut self) {
+        for (id, share) in &mut self.shares {
+            if std::mem::take(&mut share.has_new_costs) {
+                self.disk.name(&format!("spent/{id}"), encode(&share.writers));
+            }
         }
     }
 
@@ -502,7 +504,8 @@ impl Dispatcher {
         if std::mem::replace(&mut share.stopped, true) {
             return;
         }
-        self.disk.name(&format!("stopped/{id}"), Vec::new());
+        let last = share.tally(0);
+        self.disk.name(&format!("stopped/{id}"), encode(&last));
         tracing::info!(crawl = %id, "the crawl was stopped");
         self.send_to_others(from, &Between::Stop(id));
         self.assign_tabs();

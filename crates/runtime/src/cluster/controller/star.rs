@@ -4,7 +4,6 @@
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::ToCrawler;
-use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
 use argiope_controller::star::division::{Division, DivisionPlan};
 use argiope_controller::star::{Coordinator, NodeReport, ToNode};
@@ -13,12 +12,13 @@ use argiope_ring::Key;
 
 use super::super::contents;
 use super::super::crawl_state::{CrawlShare, Duty, STAR_TIMES};
-use super::super::protocol::{Between, Blob, CrawlId, TabTimes, ToTabs, decode, encode};
+use super::super::protocol::{
+    Between, Blob, CrawlId, ProcessSpent, TabTimes, ToTabs, decode, encode,
+};
 use super::ControllerError;
 use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
 use super::timers::CrawlTimer;
-use crate::store::Batch;
 
 impl Dispatcher {
     /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
@@ -65,15 +65,13 @@ impl Dispatcher {
         let mut kept = Vec::new();
         for effect in &effects {
             if let CoordinatorEffect::Keep(fact) = effect {
-                kept.push((crawl.0, fact.clone()));
+                kept.push(fact.clone());
                 if let Fact::Transition { from, action, .. } = fact {
                     self.trace("executed", *from, *action);
                 }
             }
         }
-        if !kept.is_empty() {
-            self.disk.append(Batch { kept, ..Batch::default() });
-        }
+        self.disk.keep(crawl, kept);
         for effect in effects {
             match effect {
                 CoordinatorEffect::Keep(_) => {}
@@ -83,7 +81,9 @@ impl Dispatcher {
                 CoordinatorEffect::Wake(timer, after) => {
                     self.set_timer(crawl, CrawlTimer::Coordinator(timer), after);
                 }
-                CoordinatorEffect::Finished => self.after_writes(Outgoing::Finished(crawl)),
+                CoordinatorEffect::Finished => {
+                    self.after_writes(Outgoing::Finished(crawl, None));
+                }
             }
         }
     }
@@ -107,13 +107,13 @@ impl Dispatcher {
         &mut self,
         crawl: CrawlId,
         report: NodeReport,
-        (spent, times): (Spent, TabTimes),
+        (spent, times): (ProcessSpent, TabTimes),
         blobs: Vec<Blob>,
     ) {
         // They stay here until the coordinator has them.
         self.disk.keep_blobs(blobs);
         let Some(share) = self.shares.get_mut(&crawl) else { return };
-        share.spent = share.spent.plus(spent);
+        share.on_spent(spent);
         share.times = share.times.plus(times);
         let crawler = report.crawler;
         match self.coordinator_of(crawl) {

@@ -56,7 +56,7 @@ impl<'a> RingJobs<'a> {
         let page = report.at.as_ref().and_then(|at| archive.name_of(at.key));
         let blobs = page.and_then(|content| archive.blob(content)).into_iter().collect();
         let blobs = outbox.unsent(blobs);
-        let (spent, times) = self.home.unreported.take_costs();
+        let (spent, times) = self.home.take_costs();
         let report = FromCrawler::Report(attached.id, report.clone(), spent, times, blobs);
         outbox.send(report).await;
         if let Some(seen) = self.session.seen.take() {
@@ -64,17 +64,18 @@ impl<'a> RingJobs<'a> {
         }
     }
 
-    /// The task that answers the last report; other tasks are returned.
-    async fn next_task(&mut self) -> Task {
+    /// The task that answers the last report; other tasks are returned. `None` once the tab is
+    /// attached elsewhere.
+    async fn next_task(&mut self) -> Option<Task> {
         loop {
-            let TabMessage { crawler, instruction } = self.home.recv().await;
+            let TabMessage { crawler, instruction } = self.home.recv().await?;
             let attached = self.home.attached;
             let TabInstruction::Ring(instruction) = instruction else { continue };
             match instruction {
                 ToCrawler::Task(task)
                     if crawler == attached.crawler && task.number == self.session.report.number =>
                 {
-                    return task;
+                    return Some(task);
                 }
                 ToCrawler::Task(task) => {
                     self.home.send(FromCrawler::Returned(attached.id, task.id)).await;
@@ -82,6 +83,15 @@ impl<'a> RingJobs<'a> {
                 ToCrawler::Like(state, content) => self.home.on_like(state, content),
                 // The controller attaches the tab elsewhere.
                 ToCrawler::Finished => {}
+            }
+        }
+    }
+
+    /// Returns the tasks that arrived when the tab was attached elsewhere.
+    async fn return_tasks(&mut self) {
+        while let Some(message) = self.home.try_recv() {
+            if let TabInstruction::Ring(ToCrawler::Task(task)) = message.instruction {
+                self.home.send(FromCrawler::Returned(self.home.attached.id, task.id)).await;
             }
         }
     }
@@ -133,7 +143,7 @@ impl<'a> RingJobs<'a> {
         if let Some(Sighting { key, offers }) = &mut report.at {
             // The content goes with the report.
             self.session.seen = seen.into_iter().find(|seen| seen.state == *key);
-            let is_new = self.home.outbox.note_offers(*key);
+            let is_new = self.home.outbox.note_offers(self.home.attached.id, *key);
             *offers = crawler.filter(|_| is_new || task.look).and_then(Crawler::offers);
             report.content = crawl.archive.name_of(*key);
         }
@@ -148,9 +158,14 @@ impl JobSource for RingJobs<'_> {
         let mut attempts = 0;
         let (task, asked) = loop {
             let asked = Instant::now();
+            // Also the last report, if the tab is attached elsewhere now.
             self.send_report().await;
             match timeout(retry_after(attempts), self.next_task()).await {
-                Ok(task) => break (task, asked),
+                Ok(Some(task)) => break (task, asked),
+                Ok(None) => {
+                    self.return_tasks().await;
+                    return None;
+                }
                 Err(_) => self.session.report.again = true,
             }
             attempts += 1;

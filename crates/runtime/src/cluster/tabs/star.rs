@@ -112,7 +112,7 @@ impl<'a> StarJobs<'a> {
     /// Waits for a message, or until a report is due.
     async fn wait(&mut self) {
         let left = self.report_after().saturating_sub(self.reported.elapsed());
-        if let Ok(message) = timeout(left, self.home.recv()).await {
+        if let Ok(Some(message)) = timeout(left, self.home.recv()).await {
             self.on_message(message);
         }
         self.is_undecided = true;
@@ -140,7 +140,7 @@ impl<'a> StarJobs<'a> {
         for blobs in frames {
             outbox.send(FromCrawler::Blobs(blobs)).await;
         }
-        let (spent, times) = self.home.unreported.take_costs();
+        let (spent, times) = self.home.take_costs();
         (self.reported, self.awaits_answer) = (Instant::now(), true);
         outbox.send(FromCrawler::NodeReport(attached.id, report, spent, times, last)).await;
     }
@@ -189,6 +189,10 @@ impl JobSource for StarJobs<'_> {
         loop {
             if self.is_undecided {
                 self.decide();
+            }
+            let has_report = matches!(self.effects.front(), Some(NodeEffect::Send(_)));
+            if self.home.has_moved() && !has_report {
+                return None;
             }
             match self.effects.pop_front() {
                 Some(NodeEffect::Send(report)) => self.send(report).await,

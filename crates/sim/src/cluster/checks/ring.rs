@@ -13,5 +13,9 @@ pub fn check(cluster: &Cluster<'_>) -> Option<String> {
     let length = cluster.env.scenario.peer_settings().successors;
     let founders =
         cluster.nodes[..cluster.env.scenario.controllers].iter().filter(|node| node.is_up).count();
-    if founders.min(members.len() - 1) <= length { None } else { violation(&members, length) }
+    if founders.min(members.len().saturating_sub(1)) <= length {
+        None
+    } else {
+        violation(&members, length)
+    }
 }

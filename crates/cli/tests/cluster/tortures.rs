@@ -1,0 +1,114 @@
+//! What no operator plans: restarts at the wrong moment, returns after the end, more crawls than
+//! tabs. `ARGIOPE_LONG=1` repeats each more often.
+
+use std::time::Duration;
+
+use argiope_explore::chance::Chance;
+
+use crate::ring::{Process, Ring};
+use crate::stories::assert_equal;
+
+/// A number for CI, and a larger one for `ARGIOPE_LONG=1`.
+fn often(usual: usize, long: usize) -> usize {
+    if std::env::var_os("ARGIOPE_LONG").is_some() { long } else { usual }
+}
+
+/// The actions of a summary.
+fn actions(summary: &serde_json::Value) -> u64 {
+    summary["actions_executed"].as_u64().expect("a number")
+}
+
+/// The states, transitions and actions of a crawl that is over, as `argiope status` counts them.
+fn counts(crawl: &serde_json::Value) -> (Option<u64>, Option<u64>, Option<u64>) {
+    assert_eq!(crawl["finished"], true, "{crawl}");
+    (crawl["states"].as_u64(), crawl["transitions"].as_u64(), crawl["actions"].as_u64())
+}
+
+#[test]
+fn a_controller_that_returns_after_the_end_crawls_nothing() {
+    let mut ring = Ring::new("returns", 3, 2, "?switches=6&wait=20");
+    let expected = ring.expected();
+    let before = ring.clicks();
+    let crawl = ring.crawl(&["--recovery", "redundancy"]);
+    ring.wait_until(100);
+    let killed = ring.controllers.remove(1);
+    let (number, address) = (killed.number, killed.address.clone());
+    killed.kill();
+    let (summary, found) = crawl.end();
+    assert_equal(&found, &expected);
+    assert_eq!(actions(&summary), ring.clicks() - before);
+
+    let clicks = ring.clicks();
+    let again = ring.controller(number, &address, "exec \"$@\"");
+    ring.controllers.push(again);
+    ring.add_crawler();
+    ring.wait_for("all know of the end", |status| {
+        let over = |one: &serde_json::Value| one["shares"][0]["finished"] == true;
+        status["controllers"].as_array().is_some_and(|all| all.len() == 3 && all.iter().all(over))
+    });
+    // Longer than a controller looks for others before it resumes a crawl alone.
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(ring.clicks(), clicks, "the crawl was executed again");
+    let status = ring.status().expect("a controller answers");
+    let crawl = &status["crawls"][0];
+    assert_eq!(counts(crawl), (Some(64), Some(384), Some(actions(&summary))));
+}
+
+#[test]
+fn all_controllers_restart_after_the_end_and_count_the_same() {
+    let mut ring = Ring::new("restarted", 3, 2, "?switches=5&wait=20");
+    let (summary, _) = ring.crawl(&[]).end();
+    for index in 0..3 {
+        ring.restart(index, Process::kill, Duration::ZERO);
+    }
+    ring.wait_until_inside();
+    let crawl = &ring.status().expect("a controller answers")["crawls"][0];
+    assert_eq!(counts(crawl), (Some(32), Some(160), Some(actions(&summary))));
+    let fetched = ring.attach(crawl["id"].as_str().expect("an id"), "attached");
+    assert_eq!(actions(&fetched.0), actions(&summary));
+    assert_eq!(fetched.0["states"], 32);
+}
+
+#[test]
+fn restarted_controllers_come_inside_and_the_data_does_not_grow() {
+    let mut ring = Ring::new("restarts", 3, 2, &format!("?switches={}&wait=100", often(6, 9)));
+    let expected = ring.expected();
+    let before = ring.clicks();
+    let crawl = ring.crawl(&["--recovery", "redundancy"]);
+    ring.wait_until(50);
+    let mut chance = Chance::new(&[18]);
+    for restart in 0..often(5, 100) {
+        let pause = Duration::from_millis([0, 0, 500, 1500][chance.below(4)]);
+        let end = if restart % 2 == 0 { Process::kill } else { Process::leave };
+        ring.restart(chance.below(3), end, pause);
+        ring.wait_until_inside();
+    }
+    let (summary, found) = crawl.end();
+    assert_equal(&found, &expected);
+    assert_eq!(actions(&summary), ring.clicks() - before, "the counters are wrong");
+    assert_eq!(ring.needless(), Vec::<String>::new());
+    let sizes = ring.data_sizes();
+    let most = 6 << 20;
+    assert!(sizes.iter().all(|&size| size < most), "the data has grown: {sizes:?}");
+}
+
+#[test]
+fn a_crawl_that_begins_without_a_free_tab_gets_its_turn() {
+    let ring = Ring::new("turns", 1, often(1, 3), "?switches=5&wait=50");
+    let expected = ring.expected();
+    // Crawls of one application: what crawlers know of one must not pass for the other's.
+    let crawls: Vec<_> =
+        (0..often(2, 10)).map(|one| ring.crawl_of(&ring.url, &format!("run-{one}"), &[])).collect();
+    ring.wait_for("all are under way at once", |status| {
+        let begun = |crawl: &serde_json::Value| {
+            crawl["transitions"].as_u64() > Some(0) && crawl["finished"] == false
+        };
+        let all = status["crawls"].as_array().expect("a list");
+        all.len() == crawls.len() && all.iter().all(begun)
+    });
+    for crawl in crawls {
+        let (summary, found) = crawl.end();
+        assert_equal(&found, &expected);
+        assert_eq!((&summary["states"], &summary["transitions"]), (&32.into(), &160.into()));
+    }
+}

@@ -1,0 +1,100 @@
+//! Controllers restart at the worst moments, with the timeouts of real processes: none stays
+//! outside the ring, none crawls again after the end, and the model equals the application.
+
+use argiope_controller::peer::schemes::{self, Scheme};
+use argiope_controller::peer::settings::PeerTimeouts;
+use argiope_explore::model::Model;
+use argiope_sim::cluster::scenario::{Latency, Scenario};
+use argiope_sim::cluster::{Cluster, checks, spec};
+use argiope_sim::crawler::World;
+use argiope_sim::testbeds::Recipe;
+
+/// Fault plans, each with the number of replicas.
+const PLANS: &[(&str, usize)] = &[
+    ("return@30%", 1),
+    ("return@10%+restart:2s@50%+return@80%", 2),
+    ("restart-twice:100ms@30%", 1),
+    ("restart-twice:2s@20%+restart-twice:10ms@60%", 1),
+    ("storm:8@30%", 2),
+    ("blackout:500ms@40%", 1),
+    ("restart:5s@20%+leave@50%+restart:10ms@51%", 1),
+    ("detach:3s@0%+detach:1s@50%", 1),
+];
+
+/// The seeds for each scheme and failover policy: 200, with `ARGIOPE_LONG=1` 800, with
+/// `ARGIOPE_SEEDS=N` N.
+fn seeds() -> u64 {
+    let given = std::env::var_os("ARGIOPE_SEEDS").and_then(|seeds| seeds.into_string().ok());
+    let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
+    given.unwrap_or(if std::env::var_os("ARGIOPE_LONG").is_some() { 800 } else { 200 })
+}
+
+fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> Scenario {
+    let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
+    let mut scenario = Scenario::new(4, 6, app.reset_cost, seed);
+    scenario.scheme = scheme;
+    scenario.recovery = spec::parse_recovery(recovery).expect("the name is known");
+    scenario.backups = backups;
+    scenario.set_pace(Some(200_000), Some(Latency::Uniform(300, 3_000)));
+    scenario.timeouts = PeerTimeouts::default();
+    scenario.connect_time = 200_000;
+    (scenario.scheduled_faults, scenario.failures_per_hour) =
+        spec::parse_faults(plan).expect("the plan is valid");
+    scenario.is_checked = true;
+    scenario
+}
+
+fn survives(name: &str) {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    let scheme = schemes::find(name).expect("the name is known");
+    for recovery in spec::RECOVERIES {
+        for seed in 0..seeds() {
+            let mut cluster = Cluster::new(&world, scenario(&app, scheme, recovery, seed));
+            cluster.run();
+            let (plan, _) = PLANS[(seed % PLANS.len() as u64) as usize];
+            let wrong = checks::check_end(&cluster);
+            assert_eq!(wrong, None, "{name}, {recovery}, {plan}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn global_survives_restarts() {
+    survives("global");
+}
+
+#[test]
+fn reset_only_survives_restarts() {
+    survives("reset-only");
+}
+
+#[test]
+fn local_survives_restarts() {
+    survives("local");
+}
+
+#[test]
+fn shared_survives_restarts() {
+    survives("shared");
+}
+
+#[test]
+fn forward_survives_restarts() {
+    survives("forward");
+}
+
+#[test]
+fn forward_local_survives_restarts() {
+    survives("forward-local");
+}
+
+#[test]
+fn forward_global_survives_restarts() {
+    survives("forward-global");
+}
+
+#[test]
+fn gossip_survives_restarts() {
+    survives("gossip");
+}
