@@ -252,6 +252,14 @@ impl Ring {
         self.controllers.iter().map(size).collect()
     }
 
+    /// Starts a controller that is to join the ring and must not; its exit code and its log.
+    pub fn controller_refused(&mut self, line: &str) -> (Option<i32>, String) {
+        let refused = self.controller(99, "127.0.0.1:0", line);
+        let code = refused.ends();
+        let log = fs::read_to_string(self.folder.join("controller-99.log")).expect("a log");
+        (code, log)
+    }
+
     fn log(&self, name: &str) -> fs::File {
         let path = self.folder.join(format!("{name}.log"));
         fs::File::options().append(true).create(true).open(path).expect("a log")
@@ -391,6 +399,13 @@ pub struct Crawl {
 }
 
 impl Crawl {
+    /// Kills the client; its run directory.
+    pub fn kill(mut self) -> PathBuf {
+        self.child.kill().expect("the client is there");
+        self.child.wait().expect("it ends");
+        self.out
+    }
+
     /// Waits for the end; the summary and the model.
     pub fn end(mut self) -> (Value, Model) {
         let code = wait(&mut self.child, PATIENCE);

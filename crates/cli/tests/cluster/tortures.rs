@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use argiope_explore::chance::Chance;
 
-use crate::ring::{Process, Ring};
+use crate::ring::{Process, Ring, argiope};
 use crate::stories::assert_equal;
 
 /// A number for CI, and a larger one for `ARGIOPE_LONG=1`.
@@ -90,6 +90,48 @@ fn restarted_controllers_come_inside_and_the_data_does_not_grow() {
     let sizes = ring.data_sizes();
     let most = 6 << 20;
     assert!(sizes.iter().all(|&size| size < most), "the data has grown: {sizes:?}");
+}
+
+#[test]
+fn silent_sockets_do_not_lock_a_controller() {
+    let ring = Ring::new("silent", 1, 0, "");
+    let address = ring.controllers[0].address.clone();
+    let silent: Vec<_> = (0..often(600, 1000))
+        .map(|_| std::net::TcpStream::connect(&address).expect("the controller accepts"))
+        .collect();
+    for attempt in 0..4 {
+        let out = argiope(&["status", "--cluster", &address]).output().expect("argiope can be run");
+        assert!(out.status.success(), "{attempt}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+    drop(silent);
+    let log = std::fs::read_to_string(ring.folder.join("controller-1.log")).expect("a log");
+    assert!(log.lines().count() < 30, "the log grows with each socket: {log}");
+}
+
+#[test]
+fn a_controller_that_the_cluster_refuses_ends() {
+    let mut ring = Ring::new("stranger", 1, 0, "");
+    let end = ring.controller_refused("exec \"$@\" --cluster-name another");
+    assert_eq!(end.0, Some(2), "{}", end.1);
+    assert!(end.1.contains("the cluster refuses this controller"), "{}", end.1);
+}
+
+#[test]
+fn directories_of_clients_and_controllers_are_not_confused() {
+    let ring = Ring::new("directories", 1, 1, "?switches=3&wait=200");
+    let crawl = ring.crawl(&[]);
+    ring.wait_until(2);
+    let run = crawl.kill();
+    // The crawl goes on without its client: it must not be begun again here.
+    let out = argiope(&["crawl", "--quiet", "--resume"]).arg(&run).output().expect("it runs");
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains(" attach ") && said.contains("--cluster"), "{said}");
+    let out = argiope(&["controller", "--listen", "127.0.0.1:0", "--data"]).arg(&run).output();
+    let out = out.expect("it runs");
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing was touched"), "{said}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::crawl_state::{CrawlShare, Duty};
 use super::protocol::{CrawlId, CrawlSpec, decode};
 use crate::store::{Store, StoreError};
 
+mod accepting;
 mod clients;
 mod crawlers;
 mod disk;

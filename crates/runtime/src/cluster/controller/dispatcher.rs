@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use argiope_ring::Key;
-use argiope_wire::{Connection, DialError, Listener, Role};
+use argiope_wire::{Connection, DialError, Role};
 use serde::Serialize;
-use tokio::sync::{Notify, Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
@@ -28,8 +27,6 @@ use crate::store::{Store, StoreError, WriterEvent};
 pub const HEARTBEAT: Duration = Duration::from_millis(500);
 /// How often unanswered reports are repeated while another controller is taken over from.
 const REPEAT: Duration = Duration::from_millis(200);
-/// How many dialers are greeted at a time; the others wait.
-const WELCOMES: usize = 256;
 /// How many frames wait to be handled; then connections are read no further.
 const QUEUE: usize = 4096;
 /// How many frames are handled in one event: one look at the clock for all of them.
@@ -197,31 +194,6 @@ impl Dispatcher {
             ProcessEvent::Leave => self.leave(),
         }
         Ok(())
-    }
-
-    /// Greets processes that dial, until the task is aborted.
-    pub fn accept_from(&self, mut listener: Listener) -> JoinHandle<()> {
-        let (switch, events) = (self.switch.clone(), self.events.clone());
-        tokio::task::spawn_local(async move {
-            let free = Arc::new(Semaphore::new(WELCOMES));
-            loop {
-                let Ok(place) = free.clone().acquire_owned().await else { return };
-                let incoming = listener.accept().await;
-                let (switch, events) = (switch.clone(), events.clone());
-                tokio::task::spawn_local(async move {
-                    let _place = place;
-                    let from = incoming.from.clone();
-                    let welcomed =
-                        incoming.handshake(&switch.me, &switch.limits, &|_| Ok(())).await;
-                    match welcomed {
-                        Ok(connection) => _ = events.send(ProcessEvent::Welcomed(connection)),
-                        Err(reason) => {
-                            tracing::warn!(from = %shown(&from), %reason, "refused a connection");
-                        }
-                    }
-                });
-            }
-        })
     }
 
     fn on_connected(&mut self, connection: Connection) {
