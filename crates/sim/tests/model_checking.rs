@@ -1,5 +1,5 @@
 //! Model checking: a few controllers and crawlers with a tiny application, in every order of their
-//! messages, with a crash or a join at every moment.
+//! messages, with a crash, a join or a restart at every moment.
 //!
 //! Messages between two parties keep their order, as on a connection. Timers fire only when no
 //! message is in transit and no crawler works, the earliest first: every timeout is longer than the
@@ -10,6 +10,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use argiope_controller::job::Route;
 use argiope_controller::job::{CrawlerId, Transition};
+use argiope_controller::journal::Fact;
+use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::outcome::{Offered, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{
@@ -38,6 +40,8 @@ struct Checked {
     crawlers: usize,
     crashes: u32,
     joins: u32,
+    /// Controllers that failed and restart with their disk, also after the end.
+    restarts: u32,
     crawler_crashes: u32,
     /// Crawlers acknowledge a task before they report the state it led to.
     acknowledges_early: bool,
@@ -80,8 +84,17 @@ struct Snapshot {
     executed: BTreeSet<(u32, u32)>,
     crashes: u32,
     joins: u32,
+    restarts: u32,
     crawler_crashes: u32,
     finished: bool,
+    /// The controllers that know of the end.
+    finished_peers: BTreeSet<usize>,
+    /// What each controller has kept, while one may restart.
+    disks: Vec<BTreeSet<Fact>>,
+    /// The controllers that failed and may restart.
+    failed: BTreeSet<usize>,
+    /// A controller returned after the end and took up the crawl again.
+    crawls_again: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,6 +107,8 @@ enum Act {
     Crash(usize, bool),
     CrashCrawler(usize),
     Join,
+    /// A controller that failed restarts under the key of a newcomer.
+    Restart(usize),
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -118,6 +133,7 @@ impl Hash for Snapshot {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         (&self.peers, &self.crawlers, &self.messages, &self.executed).hash(hasher);
         (self.crashes, self.joins, self.crawler_crashes, self.finished).hash(hasher);
+        (self.restarts, &self.disks, &self.failed, self.crawls_again).hash(hasher);
         for &(at, peer, timer) in &self.timers {
             (at - self.now, peer, timer).hash(hasher);
         }
@@ -150,6 +166,7 @@ impl Checked {
             crawlers,
             crashes: 0,
             joins: 0,
+            restarts: 0,
             crawler_crashes: 0,
             acknowledges_early: false,
         }
@@ -188,12 +205,16 @@ impl Checked {
                 PeerEffect::Wake(timer, time) => {
                     snapshot.timers.insert((snapshot.now + time, at, timer));
                 }
-                PeerEffect::Finished(_) => snapshot.finished = true,
-                // No controller restarts from its disk here.
-                PeerEffect::Broadcast(_)
-                | PeerEffect::Left
-                | PeerEffect::Keep(_)
-                | PeerEffect::Executed(_) => {}
+                PeerEffect::Finished(_) => {
+                    snapshot.finished = true;
+                    snapshot.finished_peers.insert(at);
+                }
+                PeerEffect::Keep(fact) => {
+                    if snapshot.restarts > 0 {
+                        snapshot.disks[at].insert(fact);
+                    }
+                }
+                PeerEffect::Broadcast(_) | PeerEffect::Left | PeerEffect::Executed(_) => {}
             }
         }
     }
@@ -348,6 +369,31 @@ impl Checked {
         }
     }
 
+    /// A controller restarts by the rules of real processes.
+    fn restart(&self, snapshot: &mut Snapshot, failed: usize) {
+        snapshot.restarts -= 1;
+        snapshot.failed.remove(&failed);
+        let (at, facts) = (self.controllers, std::mem::take(&mut snapshot.disks[failed]));
+        let mut lifecycle =
+            Lifecycle::restarted(self.key(at), facts.into_iter().collect(), snapshot.now, 0);
+        let peers = snapshot.peers.iter().enumerate();
+        let others = peers.filter_map(|(other, peer)| {
+            let is_over = snapshot.finished_peers.contains(&other);
+            let standing = if is_over { Standing::Finished } else { Standing::Inside };
+            peer.as_ref().map(|peer| (peer.key(), standing))
+        });
+        match lifecycle.decide(snapshot.now, &others.collect()) {
+            Some(LifecycleStep::Join(through)) => {
+                snapshot.crawls_again = snapshot.finished;
+                let peer = Peer::returning(self.settings, self.key(at), lifecycle.facts());
+                snapshot.peers[at] = Some(peer);
+                self.tell(snapshot, at, PeerInput::Join(through));
+            }
+            Some(LifecycleStep::Finish) => {}
+            other => panic!("a ring is up, and it decides {other:?}"),
+        }
+    }
+
     fn is_quiet(&self, snapshot: &Snapshot) -> bool {
         let works =
             |crawler: &Crawler| !crawler.dead && (crawler.task.is_some() || crawler.owes_report);
@@ -396,7 +442,11 @@ impl Model for Checked {
         let mut snapshot = Snapshot {
             now: 0,
             ticks: 0,
-            peers: keys.iter().map(founder).chain((0..self.joins).map(|_| None)).collect(),
+            peers: keys
+                .iter()
+                .map(founder)
+                .chain((0..self.joins + self.restarts).map(|_| None))
+                .collect(),
             crawlers: (0..self.crawlers).map(crawler).collect(),
             messages: BTreeMap::new(),
             timers: BTreeSet::new(),
@@ -404,8 +454,13 @@ impl Model for Checked {
             executed: BTreeSet::new(),
             crashes: self.crashes,
             joins: self.joins,
+            restarts: self.restarts,
             crawler_crashes: self.crawler_crashes,
             finished: false,
+            finished_peers: BTreeSet::new(),
+            disks: vec![BTreeSet::new(); self.controllers + 1],
+            failed: BTreeSet::new(),
+            crawls_again: false,
         };
         for at in 0..self.controllers {
             self.tell(&mut snapshot, at, PeerInput::Start);
@@ -417,6 +472,9 @@ impl Model for Checked {
     }
 
     fn actions(&self, snapshot: &Snapshot, actions: &mut Vec<Act>) {
+        if snapshot.restarts > 0 {
+            actions.extend(snapshot.failed.iter().map(|&at| Act::Restart(at)));
+        }
         if snapshot.finished {
             return;
         }
@@ -457,6 +515,7 @@ impl Model for Checked {
             Act::Crash(at, loses_messages) => {
                 snapshot.crashes -= 1;
                 snapshot.peers[at] = None;
+                snapshot.failed.extend((self.restarts > 0).then_some(at));
                 let failed = Party::Controller(at);
                 snapshot
                     .messages
@@ -476,6 +535,7 @@ impl Model for Checked {
                 snapshot.peers[at] = Some(Peer::newcomer(self.settings, self.key(at)));
                 self.tell(&mut snapshot, at, PeerInput::Join(self.key(0)));
             }
+            Act::Restart(at) => self.restart(&mut snapshot, at),
         }
         Some(snapshot)
     }
@@ -484,6 +544,9 @@ impl Model for Checked {
         vec![
             Property::always("never finishes early", |checked: &Self, snapshot: &Snapshot| {
                 !snapshot.finished || snapshot.executed.len() == checked.app.transitions()
+            }),
+            Property::always("nothing is crawled after the end", |_, snapshot: &Snapshot| {
+                !snapshot.crawls_again
             }),
             Property::always("it finishes", |_, snapshot: &Snapshot| snapshot.ticks < MAX_TICKS),
             Property::always("one ring", |_, snapshot: &Snapshot| is_one_ring(snapshot)),
@@ -530,6 +593,13 @@ fn two_controllers_and_two_crawlers_survive_a_crash() {
 fn two_controllers_survive_a_crash_and_a_join() {
     let both = Checked { crashes: 1, joins: 1, ..with("shared", Recovery::Redundancy, 2, 1) };
     assert_eq!(count_states(both), 337_945);
+}
+
+#[test]
+fn two_controllers_survive_a_crash_and_a_restart() {
+    let both = |recovery| Checked { crashes: 1, restarts: 1, ..with("shared", recovery, 2, 1) };
+    assert_eq!(count_states(both(Recovery::Retry)), 308_704);
+    assert_eq!(count_states(both(Recovery::Redundancy)), 1_184_762);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::message::{
 };
 use super::schemes::{Hears, Looks};
 use super::{Peer, place};
+use crate::job::Route;
 use crate::journal::Fact;
 
 /// One message piggybacks at most this many hints.
@@ -89,9 +90,18 @@ impl Peer {
         }
     }
 
+    /// Takes in which state is the initial one. Its owner may have failed before anything was known
+    /// here: a controller that knows no other state must not take the crawl for complete.
+    fn learn_initial(&mut self, initial: StateKey) {
+        self.known.graph.begin(initial);
+        if self.owns(initial) && !self.known.graph.is_full(initial) {
+            self.on_exists(initial, &Route::default());
+        }
+    }
+
     pub(super) fn on_envelope(&mut self, from: Key, mut envelope: Envelope) {
         if let Some(initial) = envelope.initial {
-            self.known.graph.begin(initial);
+            self.learn_initial(initial);
         }
         if self.known.graph.initial().is_some() && self.settings.scheme.looks == Looks::Known {
             for hint in &envelope.hints {
@@ -231,7 +241,7 @@ impl Peer {
         let initial =
             report.route.as_ref().map(|route| route.first().map_or(at.key, |step| step.from));
         if let Some(initial) = initial {
-            self.known.graph.begin(initial);
+            self.learn_initial(initial);
         }
         if self.known.graph.initial().is_some() {
             for step in route.chain(&report.walked) {

@@ -247,9 +247,9 @@ impl Dispatcher {
         self.publish_metrics();
     }
 
-    /// How the connected controllers stand in a crawl.
+    /// How the connected controllers stand in a crawl, without those that leave.
     fn standings(&self, id: CrawlId) -> BTreeMap<Key, Standing> {
-        let members = self.membership.members.iter();
+        let members = self.membership.members.iter().filter(|(_, known)| !known.leaving);
         let connected = members.filter(|&(&key, _)| self.link_to(key).is_some());
         connected.filter_map(|(&key, known)| Some((key, known.shares.get(&id)?.standing))).collect()
     }
