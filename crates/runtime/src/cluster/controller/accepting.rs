@@ -1,5 +1,5 @@
-//! Greets processes that dial. A socket that says nothing holds a place only while places are free:
-//! then the oldest one of the address with the most places loses its place.
+//! Greets processes that dial. A socket that says nothing for a second keeps its place only while
+//! places are free: then the oldest one of the address with the most places loses its place.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,8 +11,10 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::super::connections::Switch;
 use super::dispatcher::{Dispatcher, ProcessEvent, shown};
 
-/// How many dialers are greeted at a time.
+/// With more dialers at a time than this, silent ones lose their place.
 const PLACES: usize = 256;
+/// How long a dialer may say nothing all the same: thousands of crawlers may dial at once.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How many refusals are logged one by one in each period; the others are counted.
 const LOGGED: u32 = 5;
 const LOG_PERIOD: Duration = Duration::from_secs(10);
@@ -59,25 +61,25 @@ async fn greet(
 
 /// Handshakes under way, the oldest first.
 #[derive(Default)]
-struct Places(VecDeque<(String, AbortHandle)>);
+struct Places(VecDeque<(String, Instant, AbortHandle)>);
 
 impl Places {
     /// Takes a place for a handshake. Returns the address of the one that lost its place for it.
     fn take(&mut self, from: &str, task: AbortHandle) -> Option<String> {
-        self.0.retain(|(_, task)| !task.is_finished());
-        let evicted = if self.0.len() >= PLACES { self.evict() } else { None };
-        self.0.push_back((host(from).to_owned(), task));
+        self.0.retain(|(.., task)| !task.is_finished());
+        let evicted = if self.0.len() >= PLACES { self.evict(PATIENCE) } else { None };
+        self.0.push_back((host(from).to_owned(), Instant::now(), task));
         evicted
     }
 
-    fn evict(&mut self) -> Option<String> {
+    fn evict(&mut self, patience: Duration) -> Option<String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (host, _) in &self.0 {
+        for (host, ..) in self.0.iter().filter(|(_, since, _)| since.elapsed() >= patience) {
             *counts.entry(host).or_default() += 1;
         }
         let (most, _) = counts.into_iter().max_by_key(|&(_, count)| count)?;
-        let oldest = self.0.iter().position(|(host, _)| host == most)?;
-        let (host, task) = self.0.remove(oldest)?;
+        let oldest = self.0.iter().position(|(host, ..)| host == most)?;
+        let (host, _, task) = self.0.remove(oldest)?;
         task.abort();
         Some(host)
     }
@@ -127,8 +129,10 @@ mod tests {
         for port in 1..PLACES {
             assert_eq!(places.take(&format!("10.0.0.1:{port}"), task(&local)), None);
         }
-        assert_eq!(places.take("10.0.0.2:7", task(&local)), Some("10.0.0.1".to_owned()));
+        // Thousands may dial at once.
+        assert_eq!(places.take("10.0.0.2:7", task(&local)), None);
+        assert_eq!(places.evict(Duration::ZERO), Some("10.0.0.1".to_owned()));
         assert_eq!(places.0.len(), PLACES);
-        assert_eq!(places.0.front().map(|(host, _)| host.as_str()), Some("10.0.0.9"));
+        assert_eq!(places.0.front().map(|(host, ..)| host.as_str()), Some("10.0.0.9"));
     }
 }
