@@ -33,7 +33,7 @@ use redb::{
     TableDefinition,
 };
 
-pub use batch::Batch;
+pub use batch::{Batch, KeptFact};
 pub use detail::{ContentHash, FoundPage, OfferDetail, StateDetail};
 pub use error::StoreError;
 pub use meta::Meta;

@@ -393,9 +393,13 @@ impl Status {
     }
 }
 
+/// Enough for a task or a report, so that the buffer seldom grows.
+const USUAL_BYTES: usize = 512;
+
 /// The bytes of a frame.
 pub fn encode(message: &impl Serialize) -> Vec<u8> {
-    postcard::to_allocvec(message).expect("messages have nothing that cannot be encoded")
+    postcard::to_extend(message, Vec::with_capacity(USUAL_BYTES))
+        .expect("messages have nothing that cannot be encoded")
 }
 
 /// The message of a frame; `None` if it is broken or has extra bytes.

@@ -4,7 +4,6 @@
 use argiope_controller::journal::Fact;
 use argiope_explore::id::StateKey;
 use redb::{Database, ReadableTable, Table, TableDefinition, WriteTransaction};
-use serde::Serialize;
 
 use super::detail::{ContentHash, FoundPage, StateDetail};
 use super::packed::{encode, pack};
@@ -22,7 +21,24 @@ pub struct Batch {
     /// Small values by name, replacing earlier ones.
     pub named: Vec<(String, Vec<u8>)>,
     /// What a controller of a cluster keeps, and of which crawl; appended in this order.
-    pub kept: Vec<(u64, Fact)>,
+    pub kept: Vec<KeptFact>,
+}
+
+/// A fact and its crawl, as they are stored. The controller that keeps a fact needs the bytes too,
+/// so the fact is encoded once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFact(Vec<u8>);
+
+impl KeptFact {
+    /// Encodes a fact about a crawl.
+    pub fn new(crawl: u64, fact: &Fact) -> Self {
+        Self(encode(&(crawl, fact)))
+    }
+
+    /// The stored bytes, which are equal for equal facts about the same crawl.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl Batch {
@@ -49,7 +65,7 @@ impl Batch {
             + self.states.iter().map(found).sum::<usize>()
             + self.blobs.iter().map(Vec::len).sum::<usize>()
             + self.named.iter().map(|(name, bytes)| name.len() + bytes.len()).sum::<usize>()
-            + self.kept.iter().map(|(_, fact)| weight(fact)).sum::<usize>()
+            + self.kept.iter().map(|fact| fact.bytes().len()).sum::<usize>()
     }
 }
 
@@ -62,8 +78,8 @@ pub(super) fn commit(database: &Database, batches: &[Batch]) -> Result<(), redb:
 
 /// Opens only the tables that it writes to: opening a table for writing costs time.
 fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::Error> {
-    append(transaction, FACTS, batches.iter().flat_map(|batch| &batch.facts))?;
-    append(transaction, KEPT, batches.iter().flat_map(|batch| &batch.kept))?;
+    append(transaction, FACTS, batches.iter().flat_map(|batch| &batch.facts).map(encode))?;
+    append(transaction, KEPT, batches.iter().flat_map(|batch| &batch.kept).map(KeptFact::bytes))?;
     if batches.iter().any(|batch| !batch.states.is_empty() || !batch.blobs.is_empty()) {
         let mut states = transaction.open_table(STATES)?;
         let mut blobs = transaction.open_table(BLOBS)?;
@@ -84,18 +100,18 @@ fn write(transaction: &WriteTransaction, batches: &[Batch]) -> Result<(), redb::
     Ok(())
 }
 
-/// Appends facts to one of the two journals.
-fn append<'a, T: Serialize + 'a>(
+/// Appends encoded facts to one of the two journals.
+fn append<T: AsRef<[u8]>>(
     transaction: &WriteTransaction,
     journal: TableDefinition<'_, u64, &'static [u8]>,
-    facts: impl Iterator<Item = &'a T>,
+    facts: impl Iterator<Item = T>,
 ) -> Result<(), redb::Error> {
     let mut facts = facts.peekable();
     if facts.peek().is_some() {
         let mut journal = transaction.open_table(journal)?;
         let next = journal.last()?.map_or(0, |(sequence, _)| sequence.value() + 1);
         for (sequence, fact) in (next..).zip(facts) {
-            journal.insert(sequence, encode(fact).as_slice())?;
+            journal.insert(sequence, fact.as_ref())?;
         }
     }
     Ok(())

@@ -61,9 +61,13 @@ pub(crate) fn unpack(packed: &[u8], what: &dyn Display) -> Result<Vec<u8>, Store
     }
 }
 
+/// Enough for a fact, so that the buffer seldom grows.
+const USUAL_BYTES: usize = 96;
+
 /// A value in the store's encoding.
 pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
-    postcard::to_allocvec(value).expect("the store's types have nothing that cannot be encoded")
+    postcard::to_extend(value, Vec::with_capacity(USUAL_BYTES))
+        .expect("the store's types have nothing that cannot be encoded")
 }
 
 /// A value out of the store's encoding; all bytes must belong to it.

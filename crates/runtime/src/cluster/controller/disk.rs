@@ -6,9 +6,9 @@ use std::sync::Arc;
 use argiope_controller::journal::{ContentId, Fact};
 
 use super::super::contents;
-use super::super::protocol::{Blob, CrawlId, encode};
+use super::super::protocol::{Blob, CrawlId};
 use super::effects::Outgoing;
-use crate::store::{Batch, ContentHash, Store, StoreError, StoreWriter, WriterEvent};
+use crate::store::{Batch, ContentHash, KeptFact, Store, StoreError, StoreWriter, WriterEvent};
 
 /// The store and its writer.
 pub struct ControllerDisk {
@@ -71,8 +71,8 @@ impl ControllerDisk {
     /// Writes the facts about a crawl that were not written before.
     pub fn keep(&mut self, crawl: CrawlId, facts: impl IntoIterator<Item = Fact>) {
         let written = self.kept.entry(crawl).or_default();
-        let new = facts.into_iter().filter(|fact| written.insert(hash(fact)));
-        let kept: Vec<(u64, Fact)> = new.map(|fact| (crawl.0, fact)).collect();
+        let encoded = facts.into_iter().map(|fact| KeptFact::new(crawl.0, &fact));
+        let kept: Vec<KeptFact> = encoded.filter(|fact| written.insert(hash(fact))).collect();
         if !kept.is_empty() {
             self.append(Batch { kept, ..Batch::default() });
         }
@@ -91,7 +91,8 @@ impl ControllerDisk {
 
     /// These facts about a crawl were written by an earlier process.
     pub fn recall_kept(&mut self, crawl: CrawlId, facts: &[Fact]) {
-        self.kept.insert(crawl, facts.iter().map(hash).collect());
+        let encoded = facts.iter().map(|fact| KeptFact::new(crawl.0, fact));
+        self.kept.insert(crawl, encoded.map(|fact| hash(&fact)).collect());
     }
 
     /// A crawl has ended: no more facts are written.
@@ -134,7 +135,7 @@ impl ControllerDisk {
     }
 }
 
-fn hash(fact: &Fact) -> u128 {
-    let hash = blake3::hash(&encode(fact));
+fn hash(fact: &KeptFact) -> u128 {
+    let hash = blake3::hash(fact.bytes());
     u128::from_le_bytes(hash.as_bytes()[..16].try_into().expect("a hash has 32 bytes"))
 }
