@@ -19,6 +19,7 @@ use crate::job::{CrawlerId, JobId};
 use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
+mod answer_delays;
 mod delivering;
 mod ending;
 mod keeping;
@@ -35,6 +36,7 @@ pub mod search;
 mod seeking;
 pub mod settings;
 
+use answer_delays::AnswerDelays;
 use ending::Ending;
 use keeping::Keeping;
 use knowledge::PeerKnowledge;
@@ -61,6 +63,7 @@ pub struct Peer {
     /// When it last resumed after a pause.
     went_on: Option<u64>,
     member: RingMember,
+    answer_delays: AnswerDelays,
     known: PeerKnowledge,
     /// Messages to itself.
     inbox: VecDeque<(Key, Envelope)>,
@@ -162,6 +165,7 @@ impl Peer {
             now: 0,
             went_on: None,
             member,
+            answer_delays: AnswerDelays::new(settings.times.answer),
             known: PeerKnowledge::new(settings.strategy, settings.exploring, asks_others),
             inbox: VecDeque::new(),
             leases: BTreeMap::new(),
@@ -288,7 +292,8 @@ impl Peer {
             match effect {
                 RingEffect::Send(to, message) => self.send(to, PeerMessage::Ring(message)),
                 RingEffect::StartTimeout(question) => {
-                    self.wake(PeerTimer::Silent(question), times.answer);
+                    self.answer_delays.on_question(question, self.now);
+                    self.wake(PeerTimer::Silent(question), self.answer_delays.wait());
                 }
                 RingEffect::StartTimer(RingTimer::Stabilise) => {
                     self.wake(PeerTimer::Stabilise, times.stabilise);
@@ -317,10 +322,10 @@ impl Peer {
             }
             PeerTimer::Fingers => self.ring(RingInput::Timer(RingTimer::Fingers)),
             PeerTimer::Silent(_)
-                if self.went_on.is_some_and(|at| self.now < at + self.settings.times.answer) =>
+                if self.went_on.is_some_and(|at| self.now < at + self.answer_delays.wait()) =>
             {
                 // This controller paused: the answer may be waiting to be read.
-                self.wake(timer, self.settings.times.answer);
+                self.wake(timer, self.answer_delays.wait());
             }
             PeerTimer::Silent(question) => self.ring(RingInput::Timeout(question)),
             PeerTimer::Lease(job) => {

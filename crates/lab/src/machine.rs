@@ -11,6 +11,17 @@ pub fn busy_seconds() -> f64 {
     busy as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
+/// The cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The processes that were ready to run over the last minute, on average; "unknown" without `/proc`.
+pub fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
 /// The resident bytes of this process, where the system has `/proc`. (`status` rather than `statm`:
 /// it counts in kilobytes, so the size of a page need not be known.)
 pub fn resident() -> Option<u64> {

@@ -66,6 +66,22 @@ pub enum RingMessage {
     },
 }
 
+impl RingMessage {
+    /// The request that it answers, if it is an answer.
+    pub fn answered_request(&self) -> Option<RequestId> {
+        match self {
+            Self::Neighbours { request, .. }
+            | Self::Owner { request, .. }
+            | Self::JoinPosition { request, .. } => Some(*request),
+            Self::GetNeighbours(_)
+            | Self::Notify
+            | Self::FindOwner { .. }
+            | Self::Join { .. }
+            | Self::Leave { .. } => None,
+        }
+    }
+}
+
 /// An input of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RingInput {

@@ -147,6 +147,9 @@ impl Peer {
     fn on_message(&mut self, from: Key, message: PeerMessage) {
         match message {
             PeerMessage::Ring(message) => {
+                if let Some(request) = message.answered_request() {
+                    self.answer_delays.on_answer(request, self.now);
+                }
                 self.ring(RingInput::Message(from, message));
             }
             PeerMessage::Reached(report) => self.on_reached(&report),

@@ -19,7 +19,7 @@ pub struct PeerSettings {
     pub backups: usize,
     /// How many successors a member of the ring keeps.
     pub successors: usize,
-    /// Timeouts; those for tasks adapt to measured times.
+    /// Timeouts; those for tasks and answers adapt to measured times.
     pub times: PeerTimeouts,
 }
 
@@ -46,7 +46,8 @@ pub struct PeerTimeouts {
     pub task: u64,
     /// Between two stabilisations of the ring.
     pub stabilise: u64,
-    /// A member that does not answer a question for this long has failed.
+    /// A member that does not answer a question for this long has failed. The wait grows up to
+    /// four times with the delays that a controller measures.
     pub answer: u64,
     /// A message that is not acknowledged for this long is sent again.
     pub resend: u64,

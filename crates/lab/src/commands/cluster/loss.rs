@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use argiope_runtime::cluster::protocol::{CrawlId, Status};
 
 use super::load::LoadCounts;
 use super::{application, crawl_with};
+use crate::machine;
 use argiope::cluster::block_on;
 use argiope::failure::CommandFailure;
 use argiope::output;
@@ -31,9 +32,11 @@ fn now() -> u128 {
 /// Measures several losses.
 pub fn run(program: &Path, times: usize) -> Result<(), CommandFailure> {
     let mut seconds = Vec::new();
+    let (began, busy) = (Instant::now(), machine::busy_seconds());
     for _ in 0..times {
         seconds.extend(once(program)?);
     }
+    let busy_cores = (machine::busy_seconds() - busy) / began.elapsed().as_secs_f64();
     let measured = seconds.len();
     if measured == 0 {
         return Err(CommandFailure::Failed(
@@ -43,10 +46,13 @@ pub fn run(program: &Path, times: usize) -> Result<(), CommandFailure> {
     seconds.sort_by(f64::total_cmp);
     output::print(&format!(
         "Time from the loss of one of {CONTROLLERS} controllers to the first job in one of its states, \
-         {measured} times: minimum {:.2} s, median {:.2} s, maximum {:.2} s\n",
+         {measured} times: minimum {:.2} s, median {:.2} s, maximum {:.2} s; \
+         {busy_cores:.1} of {} cores busy, load average {}\n",
         seconds[0],
         seconds[measured / 2],
-        seconds[measured - 1]
+        seconds[measured - 1],
+        machine::cores(),
+        machine::load_average(),
     ))?;
     if measured < times {
         let skipped = times - measured;
