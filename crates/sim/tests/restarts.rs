@@ -98,3 +98,22 @@ fn forward_global_survives_restarts() {
 fn gossip_survives_restarts() {
     survives("gossip");
 }
+
+#[test]
+fn controllers_that_answer_late_are_not_taken_for_dead() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    let scheme = schemes::find("global").expect("the name is known");
+    let mut collected = 0;
+    for seed in 0..20 {
+        let mut late = scenario(&app, scheme, "redundancy", seed);
+        // A question and its answer take 0.4 to 0.9 s; the shortest wait is 0.7 s.
+        late.latency = Latency::Uniform(200_000, 450_000);
+        late.scheduled_faults.clear();
+        let mut cluster = Cluster::new(&world, late);
+        cluster.run();
+        assert_eq!(checks::check_end(&cluster), None, "seed {seed}");
+        collected += cluster.counts().messages.get("collect").copied().unwrap_or_default();
+    }
+    assert_eq!(collected, 0, "ranges were taken over from live controllers");
+}
