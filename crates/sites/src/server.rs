@@ -1,5 +1,5 @@
-//! Serves one fixture on loopback, on a thread of its own, so that it does not disturb the
-//! measurement of a crawler.
+//! Serves one fixture, on loopback unless told otherwise, on a thread of its own, so that it does
+//! not disturb the measurement of a crawler.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,7 +29,7 @@ pub enum StartError {
     #[error(transparent)]
     Missing(#[from] MissingLibrary),
     /// The runtime or the socket cannot be created.
-    #[error("cannot listen on loopback: {0}")]
+    #[error("cannot listen: {0}")]
     Listen(#[from] io::Error),
 }
 
@@ -53,10 +53,15 @@ impl Server {
 
     /// Serves a fixture on a port. Port 0 takes any free one.
     pub fn start_at(site: &str, port: u16) -> Result<Self, StartError> {
+        Self::start_on(site, SocketAddr::from(([127, 0, 0, 1], port)))
+    }
+
+    /// Serves a fixture on an address of this machine, so that browsers on others reach it.
+    pub fn start_on(site: &str, address: SocketAddr) -> Result<Self, StartError> {
         let site = Site::find(site).ok_or_else(|| StartError::Unknown(site.to_string()))?;
         site.check_libraries()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)))?;
+        let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
         let requests = Arc::new(Requests::default());

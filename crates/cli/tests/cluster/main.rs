@@ -2,6 +2,8 @@
 //! machines: the model is that of an undisturbed crawl on one machine every time.
 
 mod chaos;
+mod guide;
+mod machines;
 mod network;
 mod ring;
 mod star;

@@ -1,83 +1,16 @@
-//! A real network between machines: namespaces with an address each, certificates, and a network
-//! partition.
+//! A real network between machines, with certificates, and a network partition.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use argiope_sites::Server;
 use serde_json::Value;
 
-use crate::ring::{alone, argiope, folder, model};
+use crate::machines::{Network, OPERATOR};
+use crate::ring::{Started, alone, argiope, folder, model};
 use crate::stories::assert_equal;
-
-/// Three machines on one switch.
-struct Net {
-    /// The prefix of all names.
-    mark: String,
-    children: Vec<Child>,
-}
-
-fn ip(arguments: &str) -> bool {
-    let mut command = Command::new("ip");
-    command.args(arguments.split_whitespace()).stderr(Stdio::null()).stdout(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
-
-impl Net {
-    /// Makes it; none where namespaces are not allowed.
-    fn new() -> Option<Self> {
-        let mark = format!("ar{}", std::process::id() % 10_000);
-        let net = Self { mark: mark.clone(), children: Vec::new() };
-        let made = ip(&format!("link add {mark}sw type bridge"))
-            && ip(&format!("addr add 10.213.7.254/24 dev {mark}sw"))
-            && ip(&format!("link set {mark}sw up"))
-            && (1..=3).all(|one| {
-                ip(&format!("netns add {mark}n{one}"))
-                    && ip(&format!(
-                        "link add {mark}v{one} type veth peer name e0 netns {mark}n{one}"
-                    ))
-                    && ip(&format!("link set {mark}v{one} master {mark}sw up"))
-                    && ip(&format!("netns exec {mark}n{one} ip addr add 10.213.7.{one}/24 dev e0"))
-                    && ip(&format!("netns exec {mark}n{one} ip link set e0 up"))
-                    && ip(&format!("netns exec {mark}n{one} ip link set lo up"))
-            });
-        made.then_some(net)
-    }
-
-    /// Disconnects a machine, or connects it again.
-    fn cable(&self, machine: u32, plugged: bool) {
-        let how = if plugged { "up" } else { "down" };
-        assert!(ip(&format!("link set {}v{machine} {how}", self.mark)));
-    }
-
-    /// A command on a machine.
-    fn on(&self, machine: u32, arguments: &[&str]) -> Command {
-        let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            &format!("{}n{machine}", self.mark),
-            env!("CARGO_BIN_EXE_argiope"),
-        ]);
-        command.args(arguments).stdin(Stdio::null());
-        command
-    }
-}
-
-impl Drop for Net {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        for one in 1..=3 {
-            ip(&format!("netns del {}n{one}", self.mark));
-        }
-        ip(&format!("link del {}sw", self.mark));
-    }
-}
 
 /// The controllers' addresses.
 const ALL: &str = "10.213.7.1:7400,10.213.7.2:7400,10.213.7.3:7400";
@@ -121,12 +54,13 @@ impl Files {
 }
 
 /// Starts a controller on each machine.
-fn start_controllers(net: &mut Net, files: &Files) {
+fn start_controllers(network: &Network, files: &Files, started: &mut Vec<Started>) {
     for (machine, name) in (1..).zip(["one", "two", "three"]) {
-        let listen = format!("10.213.7.{machine}:7400");
+        let listen = format!("{}:7400", network.address(machine));
         let log = std::fs::File::create(files.at(&format!("{name}.log"))).expect("a log");
-        let mut child = net
-            .on(machine, &["controller", "--listen", &listen, "--join", FIRST])
+        let mut child = network
+            .on(machine, env!("CARGO_BIN_EXE_argiope"))
+            .args(["controller", "--listen", &listen, "--join", FIRST])
             .args(["--certs", &files.at(name), "--data", &files.at(&format!("data-{name}"))])
             .stdout(Stdio::piped())
             .stderr(log)
@@ -134,24 +68,24 @@ fn start_controllers(net: &mut Net, files: &Files) {
             .expect("a controller starts");
         let mut line = String::new();
         let out = child.stdout.take().expect("there is an output");
+        started.push(Started(child));
         BufReader::new(out).read_line(&mut line).expect("it prints its address");
         assert_eq!(line.trim(), listen);
-        net.children.push(child);
     }
 }
 
 #[test]
 fn a_cut_network_heals_and_the_model_is_the_same() {
-    let Some(mut net) = Net::new() else {
-        // Not by a macro: the test harness would hide its output.
-        let why = "SKIPPED: a partitioned network needs namespaces (root and iproute2)\n";
-        std::io::stderr().write_all(why.as_bytes()).expect("standard error is open");
-        return;
-    };
+    let Some(network) = Network::new("network", "10.213.7") else { return };
     let files = Files(folder("network"));
     files.issue("authority", &["one", "two", "three", "me"]);
-    start_controllers(&mut net, &files);
-    // The application and the crawlers are on this machine, which the switch reaches too.
+    let mut started = Vec::new();
+    start_controllers(&network, &files, &mut started);
+    // The application, the crawlers and the client are on the operator's machine.
+    network.at(OPERATOR, || cut_and_heal(&network, &files, &mut started));
+}
+
+fn cut_and_heal(network: &Network, files: &Files, started: &mut Vec<Started>) {
     let server = Server::start("toggles").expect("the fixture can be served");
     let url = format!("{}?switches=6&wait=50", server.url());
     let expected = alone(&url, &files.0.join("alone"));
@@ -160,7 +94,7 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
         let crawler = argiope(&["crawler", "--tabs", "1", "--controller", ALL, "--certs", &me])
             .stderr(Stdio::null())
             .spawn();
-        net.children.push(crawler.expect("a crawler starts"));
+        started.push(Started(crawler.expect("a crawler starts")));
     }
     files.wait_for("three controllers and two crawlers", |status| {
         let controllers = status["controllers"].as_array();
@@ -175,20 +109,21 @@ fn a_cut_network_heals_and_the_model_is_the_same() {
     assert_eq!(stranger.expect("argiope can be run").status.code(), Some(1));
 
     let out = files.at("run");
-    let mut crawl =
+    let crawl =
         argiope(&["crawl", &url, "--quiet", "--cluster", ALL, "--certs", &me, "--out", &out])
             .stdout(Stdio::null())
             .spawn()
             .expect("a crawl starts");
+    let mut crawl = Started(crawl);
     files.wait_for("some transitions", |status| {
         status["crawls"][0]["transitions"].as_u64() >= Some(80)
     });
-    net.cable(3, false);
+    network.cable(3, false);
     std::thread::sleep(Duration::from_secs(5));
-    net.cable(3, true);
+    network.cable(3, true);
     let until = Instant::now() + Duration::from_secs(90);
     let code = loop {
-        if let Some(status) = crawl.try_wait().expect("it can be asked") {
+        if let Some(status) = crawl.0.try_wait().expect("it can be asked") {
             break status.code();
         }
         assert!(Instant::now() < until, "it does not end: {:?}", files.status());

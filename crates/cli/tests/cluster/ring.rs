@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// The longest time that a test waits for anything.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// States and transitions by their keys, which are equal in every crawl.
 pub type Model = BTreeSet<(StateKey, Option<(ActionSignature, StateKey, Vec<Note>)>)>;
@@ -61,9 +61,19 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// A process that ends with its test.
+pub struct Started(pub Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// One process of the ring.
 pub struct Process {
-    child: Child,
+    child: Started,
     /// Where it listens, if it is a controller.
     pub address: String,
     /// Its number: its directory is named by it.
@@ -72,7 +82,7 @@ pub struct Process {
 
 impl Process {
     fn signal(&self, signal: Signal) {
-        let pid = Pid::from_child(&self.child);
+        let pid = Pid::from_child(&self.child.0);
         kill_process(pid, signal).expect("the process is there");
     }
 
@@ -86,32 +96,24 @@ impl Process {
 
     /// Ends it at once.
     pub fn kill(mut self) {
-        self.child.kill().expect("the process is there");
-        self.child.wait().expect("it ends");
+        self.child.0.kill().expect("the process is there");
+        self.child.0.wait().expect("it ends");
     }
 
     /// Tells it to leave, and waits until it has.
     pub fn leave(mut self) {
         self.signal(Signal::TERM);
-        let code = wait(&mut self.child, PATIENCE);
+        let code = wait(&mut self.child.0, PATIENCE);
         assert_eq!(code, Some(0), "it leaves in order");
     }
 
     /// Waits until it ends by itself.
     pub fn ends(mut self) -> Option<i32> {
-        wait(&mut self.child, PATIENCE)
+        wait(&mut self.child.0, PATIENCE)
     }
 }
 
-/// Processes that are left end with their test.
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn wait(child: &mut Child, patience: Duration) -> Option<i32> {
+pub fn wait(child: &mut Child, patience: Duration) -> Option<i32> {
     let until = Instant::now() + patience;
     while Instant::now() < until {
         if let Some(status) = child.try_wait().expect("the process can be asked") {
@@ -208,7 +210,7 @@ impl Ring {
         let out = child.stdout.take().expect("there is an output");
         BufReader::new(out).read_line(&mut address).expect("it says where it listens");
         assert!(!address.is_empty(), "a controller does not start: see {}", self.folder.display());
-        Process { child, address: address.trim().to_owned(), number }
+        Process { child: Started(child), address: address.trim().to_owned(), number }
     }
 
     /// The actions that crawlers performed, as the application's server counts them.
@@ -277,7 +279,11 @@ impl Ring {
             .stderr(log)
             .spawn()
             .expect("a crawler starts");
-        self.crawlers.push(Process { child, address: String::new(), number: self.next });
+        self.crawlers.push(Process {
+            child: Started(child),
+            address: String::new(),
+            number: self.next,
+        });
     }
 
     /// The status of the ring, from the first controller that answers.
@@ -326,7 +332,7 @@ impl Ring {
                 .stderr(Stdio::piped())
                 .spawn()
                 .expect("a crawl starts");
-        Crawl { child, out }
+        Crawl { child: Started(child), out }
     }
 
     /// Attaches to a crawl, and waits for its end.
@@ -340,7 +346,7 @@ impl Ring {
             .stderr(Stdio::piped())
             .spawn()
             .expect("a client starts");
-        Crawl { child, out }.end()
+        Crawl { child: Started(child), out }.end()
     }
 
     /// The number of trace lines of one kind so far.
@@ -394,24 +400,24 @@ fn tabs(status: &Value) -> u64 {
 
 /// A crawl that is followed.
 pub struct Crawl {
-    child: Child,
+    child: Started,
     out: PathBuf,
 }
 
 impl Crawl {
     /// Kills the client; its run directory.
     pub fn kill(mut self) -> PathBuf {
-        self.child.kill().expect("the client is there");
-        self.child.wait().expect("it ends");
+        self.child.0.kill().expect("the client is there");
+        self.child.0.wait().expect("it ends");
         self.out
     }
 
     /// Waits for the end; the summary and the model.
     pub fn end(mut self) -> (Value, Model) {
-        let code = wait(&mut self.child, PATIENCE);
+        let code = wait(&mut self.child.0, PATIENCE);
         let (mut out, mut err) = (String::new(), String::new());
-        self.child.stdout.take().expect("an output").read_to_string(&mut out).expect("text");
-        self.child.stderr.take().expect("an output").read_to_string(&mut err).expect("text");
+        self.child.0.stdout.take().expect("an output").read_to_string(&mut out).expect("text");
+        self.child.0.stderr.take().expect("an output").read_to_string(&mut err).expect("text");
         assert_eq!(code, Some(0), "{err}{out}");
         (serde_json::from_str(&out).expect("a summary"), model(&self.out))
     }
