@@ -16,7 +16,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The processes that were ready to run over the last minute, on average; "unknown" without `/proc`.
+/// The processes that were ready to run in the last minute, on average; "unknown" without `/proc`.
 pub fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
