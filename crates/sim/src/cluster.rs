@@ -51,6 +51,9 @@ pub(crate) enum RingEvent {
     ControllerRestarts(usize),
     /// A storm goes on with this number of restarts.
     StormGoesOn(usize),
+    /// A rolling restart goes on with this number of restarts, once all controllers are ready.
+    /// Whether they were at the last look.
+    RollingGoesOn(usize, bool),
     /// A controller decides how it takes part in the crawl.
     Heartbeat(usize),
     /// A controller receives what another one has kept, to resume the crawl.
@@ -273,6 +276,7 @@ impl<'a> Cluster<'a> {
             RingEvent::DiskSynced(node) => self.on_disk_synced(node),
             RingEvent::ControllerRestarts(node) => self.restart(node),
             RingEvent::StormGoesOn(left) => self.storm(left),
+            RingEvent::RollingGoesOn(left, were_ready) => self.roll(left, were_ready),
             RingEvent::Heartbeat(node) => self.on_heartbeat(node),
             RingEvent::FactsReceived(node, from, facts) => {
                 self.nodes[node].lifecycle.on_facts(from, facts, true);

@@ -100,6 +100,25 @@ fn gossip_survives_restarts() {
 }
 
 #[test]
+fn restarts_that_wait_for_replicas_repeat_nothing() {
+    let app = Recipe::Site.model();
+    let world = World::new(&app);
+    for scheme in schemes::ALL {
+        for seed in 0..seeds() {
+            let mut rolling = scenario(&app, scheme, "redundancy", seed);
+            rolling.backups = 1;
+            (rolling.scheduled_faults, _) = spec::parse_faults("rolling:9@10%").expect("a plan");
+            let mut cluster = Cluster::new(&world, rolling);
+            cluster.run();
+            assert_eq!(checks::check_end(&cluster), None, "{}, seed {seed}", scheme.name);
+            let counts = cluster.counts();
+            assert_eq!(counts.redundant_tasks, 0, "{}, seed {seed}", scheme.name);
+            assert!(counts.failures > 1, "{}, seed {seed}: no restarts", scheme.name);
+        }
+    }
+}
+
+#[test]
 fn controllers_that_answer_late_are_not_taken_for_dead() {
     let app = Recipe::Site.model();
     let world = World::new(&app);

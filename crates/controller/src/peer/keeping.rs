@@ -30,6 +30,8 @@ pub(super) struct Keeping {
     pub(super) gone: u64,
     /// States that were taken over from other controllers: they have no replicas yet.
     pub(super) taken_over: Vec<StateKey>,
+    /// The messages that bring replicas of acknowledged facts to a new holder.
+    restoring: BTreeSet<u64>,
     /// Facts for the next periodic copy.
     gathered: Vec<Fact>,
     copying: bool,
@@ -89,6 +91,32 @@ impl Peer {
     /// Whether a message or a replica is not acknowledged yet.
     pub(super) fn is_keeping(&self) -> bool {
         !self.keeping.owed.is_empty() || !self.keeping.waiting.is_empty()
+    }
+
+    /// How many live controllers hold replicas of every acknowledged fact of its range. None, while
+    /// the range may change or is not reconciled: then the loss of one more may repeat work.
+    pub fn replicas(&self, is_up: impl Fn(Key) -> bool) -> usize {
+        let is_moving = |owed: &Owed| match &owed.message {
+            PeerMessage::HandOff { .. } | PeerMessage::Bequest { .. } => true,
+            PeerMessage::Exists { facts, .. } => !facts.is_empty(),
+            _ => false,
+        };
+        let may_change = self.is_unsettled()
+            || self.known.ownership.unreconciled.is_some()
+            || !self.keeping.taken_over.is_empty()
+            || self.range_start().is_some_and(|before| before != self.me && !is_up(before))
+            || self.keeping.owed.values().any(is_moving);
+        if may_change {
+            return 0;
+        }
+        let is_restoring = |holder: Key| {
+            let mut restoring = self.keeping.restoring.iter();
+            restoring.any(|number| {
+                self.keeping.owed.get(number).is_some_and(|owed| owed.to == To::Member(holder))
+            })
+        };
+        let holders = self.keeping.copies_on.iter().copied();
+        holders.filter(|&holder| is_up(holder) && !is_restoring(holder)).count()
     }
 
     /// Keeps facts here and on the replicas, then goes on.
@@ -152,8 +180,7 @@ impl Peer {
     }
 
     pub(super) fn copy(&mut self, facts: &[Fact], then: Option<Then>) {
-        let holders = self.keeping.copies_on.clone().into_iter();
-        let numbers: BTreeSet<u64> = holders.map(|to| self.owe_copy(to, facts.to_vec())).collect();
+        let numbers = self.owe_copies(facts);
         match then {
             Some(then) if numbers.is_empty() => self.then(then),
             Some(then) => {
@@ -171,7 +198,8 @@ impl Peer {
         if !taken_over.is_empty() && !self.keeping.copies_on.is_empty() {
             let states = taken_over.iter().filter_map(|&key| self.known.graph.find(key));
             let facts: Vec<Fact> = states.flat_map(|state| self.known.facts(state)).collect();
-            self.copy(&facts, None);
+            let numbers = self.owe_copies(&facts);
+            self.keeping.restoring.extend(numbers);
         }
         let wanted = self.backups();
         if wanted == self.keeping.copies_on {
@@ -181,7 +209,8 @@ impl Peer {
         let facts = self.known.own_facts();
         for &to in wanted.iter().filter(|key| !before.contains(key)) {
             if !facts.is_empty() {
-                self.owe_copy(to, facts.clone());
+                let number = self.owe_copy(to, facts.clone());
+                self.keeping.restoring.insert(number);
             }
             self.copy_waiting(to);
         }
@@ -189,6 +218,11 @@ impl Peer {
         for &gone in before.iter().filter(|key| !wanted.contains(key)) {
             self.owe_nothing(gone, |message| matches!(message, PeerMessage::Replicate(..)));
         }
+    }
+
+    fn owe_copies(&mut self, facts: &[Fact]) -> BTreeSet<u64> {
+        let holders = self.keeping.copies_on.clone().into_iter();
+        holders.map(|to| self.owe_copy(to, facts.to_vec())).collect()
     }
 
     fn owe_copy(&mut self, to: Key, facts: Vec<Fact>) -> u64 {
@@ -281,6 +315,7 @@ impl Peer {
     /// A message was acknowledged, or its receiver has failed. Says whether it was awaited.
     pub(super) fn taken(&mut self, number: u64) -> bool {
         let Some(owed) = self.keeping.owed.remove(&number) else { return false };
+        self.keeping.restoring.remove(&number);
         if let PeerMessage::Replicate(..) = owed.message {
             self.measure_delay(self.now - owed.since);
         }

@@ -1,7 +1,7 @@
 //! Faults of a simulated ring, and what the checks need to know of them.
 
 use argiope_controller::journal::Fact;
-use argiope_controller::lifecycle::Lifecycle;
+use argiope_controller::lifecycle::{Lifecycle, Standing};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::PeerInput;
 use argiope_ring::{Key, RingMember};
@@ -47,6 +47,7 @@ impl Cluster<'_> {
                 }
             }
             FaultEvent::Storm(restarts) => self.storm(restarts),
+            FaultEvent::Rolling(restarts) => self.roll(restarts, false),
             FaultEvent::Blackout(time) => {
                 for node in live {
                     self.go_down(node);
@@ -99,6 +100,35 @@ impl Cluster<'_> {
         if restarts > 1 {
             self.env.events.schedule(timeouts.answer, RingEvent::StormGoesOn(restarts - 1));
         }
+    }
+
+    /// Restarts a controller that is drawn, once two looks in a row show that all are ready. As an
+    /// operator does: what one controller says of the others may be older than a heartbeat.
+    pub(super) fn roll(&mut self, restarts: usize, were_ready: bool) {
+        let timeouts = self.env.scenario.timeouts;
+        let are_ready = self.are_ready();
+        let mut left = restarts;
+        if are_ready && were_ready {
+            let down = self.env.chance.below(timeouts.round as usize) as u64;
+            self.inject(FaultEvent::Restart(down));
+            left -= 1;
+        }
+        if left > 0 {
+            let next = RingEvent::RollingGoesOn(left, are_ready && !were_ready);
+            self.env.events.schedule(timeouts.stabilise, next);
+        }
+    }
+
+    /// Whether every controller is up and inside the ring, and has its replicas.
+    fn are_ready(&self) -> bool {
+        let is_up = |key| self.node_of.get(&key).is_some_and(|&node| self.nodes[node].is_up);
+        let replicas = self.env.scenario.backups;
+        let live = live_nodes(&self.nodes);
+        live.len() == self.env.scenario.controllers
+            && live.iter().map(|&node| &self.nodes[node]).all(|node| {
+                node.lifecycle.standing() == Standing::Inside
+                    && node.peer.replicas(is_up) >= replicas
+            })
     }
 
     /// The controllers that are up, in the order of the ring from one of them on.

@@ -56,6 +56,9 @@ pub enum FaultEvent {
     /// This number of restarts, one answer timeout apart. Each controller is drawn and is down for
     /// less than one round.
     Storm(usize),
+    /// This number of restarts. Each controller is drawn and is down for less than one round; the
+    /// next one restarts once every controller is inside the ring and has its replicas.
+    Rolling(usize),
     /// All controllers fail at once, and restart after this time.
     Blackout(u64),
     /// A controller fails, and restarts after the crawl has ended.
@@ -134,6 +137,7 @@ impl Scenario {
                 FaultEvent::Restart(_)
                     | FaultEvent::RestartTwice(_)
                     | FaultEvent::Storm(_)
+                    | FaultEvent::Rolling(_)
                     | FaultEvent::Blackout(_)
                     | FaultEvent::Return
             )

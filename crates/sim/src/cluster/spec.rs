@@ -16,7 +16,7 @@ pub struct SpecError {
 /// The syntax of faults.
 pub const FAULT_SYNTAX: &str = "none, poisson:PER_HOUR, at:20%,50%, neighbours:K@50%, \
      crawlers:at:30%, or NAME@SHARE (join@40%), where NAME is fail, fail:K, restart:TIME, \
-     restart-twice:TIME, storm:K, blackout:TIME, return, slow:TIMES, freeze:TIME, part:TIME, \
+     restart-twice:TIME, storm:K, rolling:K, blackout:TIME, return, slow:TIMES, freeze:TIME, part:TIME, \
      join, leave, lose-crawler, add-crawler or detach:TIME; put + between several";
 /// The syntax of latencies.
 pub const LATENCY_SYNTAX: &str =
@@ -101,6 +101,7 @@ fn parse_fault(given: &str) -> Option<(f64, FaultEvent)> {
         ("restart", Some(time)) => FaultEvent::Restart(parse_time(time)?),
         ("restart-twice", Some(time)) => FaultEvent::RestartTwice(parse_time(time)?),
         ("storm", Some(many)) => FaultEvent::Storm(many.parse().ok().filter(|&many| many > 0)?),
+        ("rolling", Some(many)) => FaultEvent::Rolling(many.parse().ok().filter(|&many| many > 0)?),
         ("blackout", Some(time)) => FaultEvent::Blackout(parse_time(time)?),
         ("return", None) => FaultEvent::Return,
         ("slow", Some(times)) => {

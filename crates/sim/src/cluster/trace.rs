@@ -45,7 +45,9 @@ impl Cluster<'_> {
             RingEvent::ControllerRestarts(node) => {
                 format!("controller {node} restarts with what its disk holds")
             }
-            RingEvent::StormGoesOn(left) => format!("{left} restarts are to come"),
+            RingEvent::RollingGoesOn(left, _) | RingEvent::StormGoesOn(left) => {
+                format!("{left} restarts are to come")
+            }
             RingEvent::Heartbeat(_) => return None,
             RingEvent::FactsReceived(node, _, facts) => {
                 format!("controller {node} receives {} facts that another one kept", facts.len())
