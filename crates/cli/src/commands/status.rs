@@ -1,25 +1,36 @@
 //! `argiope status`: the state of a cluster as one of its controllers knows it.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use argiope::format::{count, name};
-use argiope_runtime::cluster::client::Client;
+use argiope_runtime::cluster::Switch;
+use argiope_runtime::cluster::client::{Client, ClientError};
 use argiope_runtime::cluster::protocol::{CrawlTally, MemberStatus, Order, Status};
-use argiope_wire::Role;
+use argiope_wire::{DialError, Role};
 use serde_json::json;
 
 use argiope::cluster::{Security, block_on, random_number};
-use argiope::failure::CommandFailure;
-use argiope::output;
+use argiope::failure::{CommandFailure, LIMIT};
+use argiope::{output, terminal};
+
+use crate::duration::duration;
+
+/// Controllers tell each other how they stand twice a second.
+const NEWS: Duration = Duration::from_secs(1);
+/// The time between two questions.
+const PAUSE: Duration = Duration::from_millis(200);
 
 const AFTER_HELP: &str = "\
 Examples (with the address of any controller):
   argiope status --cluster 127.0.0.1:7401
   argiope status --cluster 127.0.0.1:7401 --json
+  argiope status --cluster 127.0.0.1:7401,127.0.0.1:7402 --wait 2m
 
 With --json it prints one object: controllers[] (key, address, silent_ms, tabs, shares[]) and \
 crawls[] (id, url, scheme, recovery, backups, stopped, finished, states, transitions, left, \
-under_way, copies, crawlers, actions, resets).";
+under_way, copies, replicas, crawlers, actions, resets, tab_s), and ready: whether the cluster can lose \
+one controller without repeating work. Exit code 4: not ready in time.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]
@@ -31,6 +42,9 @@ pub struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Wait at most TIME until every controller is inside and has its replicas
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    wait: Option<Duration>,
     #[command(flatten)]
     security: Security,
 }
@@ -38,10 +52,57 @@ pub struct StatusArgs {
 /// Asks a controller and prints its answer.
 pub fn run(args: &StatusArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, random_number()?, None)?;
-    let status =
-        block_on(async { Client::dial_any(&switch, &args.cluster).await?.status().await })?;
+    let status = block_on(async {
+        match args.wait {
+            Some(longest) => await_readiness(&switch, &args.cluster, longest).await,
+            None => ask(&switch, &args.cluster).await,
+        }
+    })?;
     let status = status.map_err(|error| CommandFailure::Failed(error.to_string()))?;
-    output::print(&if args.json { as_json(&status) } else { text(&status) })
+    output::print(&if args.json { as_json(&status) } else { text(&status) })?;
+    match status.unreadiness() {
+        Some(reason) if args.wait.is_some() => {
+            terminal::message(&format!("not ready in time: {reason}"));
+            Err(CommandFailure::Ended(LIMIT))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn ask(switch: &Switch, addresses: &[String]) -> Result<Status, ClientError> {
+    Client::dial_any(switch, addresses).await?.status().await
+}
+
+/// Asks until the cluster is ready for as long as news of it takes, or time is up. Returns the last
+/// answer.
+async fn await_readiness(
+    switch: &Switch,
+    addresses: &[String],
+    longest: Duration,
+) -> Result<Status, ClientError> {
+    let until = Instant::now() + longest;
+    let mut ready_since = None;
+    loop {
+        let answer = ask(switch, addresses).await;
+        let now = Instant::now();
+        match &answer {
+            Ok(status) if status.unreadiness().is_none() => {
+                if now - *ready_since.get_or_insert(now) >= NEWS {
+                    return answer;
+                }
+            }
+            // A controller that restarts does not answer.
+            Ok(_)
+            | Err(ClientError::Gone(_) | ClientError::Dial(DialError::Unreachable { .. })) => {
+                ready_since = None;
+            }
+            Err(_) => return answer,
+        }
+        if now >= until {
+            return answer;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 fn text(status: &Status) -> String {
@@ -59,6 +120,14 @@ fn text(status: &Status) -> String {
             name(&member.address),
             count((*tabs).into(), "tab")
         );
+    }
+    if !status.crawls.is_empty() {
+        _ = match status.unreadiness() {
+            None => {
+                writeln!(text, "ready: every controller is inside, every fact has its replicas")
+            }
+            Some(reason) => writeln!(text, "not ready: {reason}"),
+        };
     }
     for crawl in &status.crawls {
         let total = status.total(crawl.id);
@@ -105,8 +174,9 @@ fn share(tally: &CrawlTally) -> String {
 fn with_tally(mut about: serde_json::Value, tally: &CrawlTally) -> serde_json::Value {
     let mut figures = json!({
         "states": tally.states, "transitions": tally.transitions, "left": tally.left, "under_way": tally.leases,
-        "copies": tally.copies, "crawlers": tally.crawlers, "actions": tally.spent.actions,
+        "copies": tally.copies, "replicas": tally.replicas, "crawlers": tally.crawlers, "actions": tally.spent.actions,
         "resets": tally.spent.resets, "finished": tally.finished, "inside": tally.is_inside(),
+        "tab_s": (tally.times.acting + tally.times.asking) as f64 / 1e6,
     });
     if let (Some(about), Some(figures)) = (about.as_object_mut(), figures.as_object_mut()) {
         about.append(figures);
@@ -141,5 +211,6 @@ fn as_json(status: &Status) -> String {
             with_tally(about, &status.total(crawl.id))
         })
         .collect();
-    format!("{}\n", json!({ "controllers": controllers, "crawls": crawls }))
+    let ready = status.unreadiness().is_none();
+    format!("{}\n", json!({ "controllers": controllers, "crawls": crawls, "ready": ready }))
 }

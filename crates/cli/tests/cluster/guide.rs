@@ -60,7 +60,8 @@ fn section(title: &str) -> &'static str {
 fn commands(title: &str) -> Vec<String> {
     let blocks = section(title).split("```sh\n").skip(1);
     let text: String = blocks.map(|rest| rest.split("```").next().expect("a first part")).collect();
-    text.replace("\\\n", " ").lines().map(str::to_owned).collect()
+    let text = text.replace("\\\n", " ");
+    text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
 /// The names in backquotes.
@@ -259,7 +260,7 @@ impl<'a> Reader<'a> {
         };
         let figures = listed("figures");
         let with_figures = |list: &str| &listed(list) | &figures;
-        assert_eq!(is(&status), names("`controllers[]` `crawls[]`"));
+        assert_eq!(is(&status), names("`controllers[]` `crawls[]` `ready`"));
         assert_eq!(is(&status["controllers"][0]), listed("`controllers[]`"));
         assert_eq!(is(&status["controllers"][0]["shares"][0]), with_figures("`shares[]`"));
         assert_eq!(is(&status["crawls"][0]), with_figures("`crawls[]`"));
@@ -275,6 +276,9 @@ impl<'a> Reader<'a> {
         let command = format!("{} {metrics}", stopped.command);
         stopped.leave();
         self.start_controller(&command);
+        for command in commands("Upgrade") {
+            self.execute(&command);
+        }
         self.wait_for("all have their shares", |all| {
             let heard =
                 |one: &&Value| one["silent_ms"] == 0 && one["shares"] != serde_json::json!([]);

@@ -53,6 +53,21 @@ pub fn argiope(arguments: &[&str]) -> Command {
     command
 }
 
+/// Processes inherit this variable, browsers too: its value is the folder of their ring.
+const MARK: &str = "ARGIOPE_TEST_RING";
+
+/// The command lines of the processes that belong to a ring.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let mark = format!("{MARK}={}", folder.display());
+    let has_mark = |process: &PathBuf| {
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
+    };
+    let processes = fs::read_dir("/proc").expect("Linux").flatten().map(|entry| entry.path());
+    let command = |process: PathBuf| fs::read_to_string(process.join("cmdline")).ok();
+    processes.filter(has_mark).filter_map(command).map(|line| line.replace('\0', " ")).collect()
+}
+
 /// A folder of its own for a test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cluster").join(name);
@@ -194,7 +209,7 @@ impl Ring {
             "--listen",
             listen,
         ]);
-        command.arg("--data").arg(data).arg("--trace").arg(&trace);
+        command.arg("--data").arg(data).arg("--trace").arg(&trace).env(MARK, &self.folder);
         for other in &self.controllers {
             command.args(["--join", &other.address]);
         }
@@ -244,6 +259,45 @@ impl Ring {
         });
     }
 
+    /// Waits as an operator does until the ring can lose another controller.
+    pub fn wait_until_ready(&self) {
+        let addresses: Vec<&str> =
+            self.controllers.iter().map(|one| one.address.as_str()).collect();
+        let out = argiope(&["status", "--wait", "90s", "--cluster", &addresses.join(",")]).output();
+        let out = out.expect("argiope can be run");
+        let said = [out.stdout, out.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(out.status.success(), "{said}; see {}", self.folder.display());
+    }
+
+    /// Whether the first crawl is over.
+    pub fn is_over(&self) -> bool {
+        self.status().is_some_and(|status| status["crawls"][0]["finished"] == true)
+    }
+
+    /// The memory of each controller, in bytes.
+    pub fn memory(&self) -> Vec<u64> {
+        let resident = |one: &Process| {
+            let status = fs::read_to_string(format!("/proc/{}/status", one.child.0.id()));
+            let status = status.expect("the controller runs");
+            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+            1024 * kilobytes.and_then(|size| size.parse::<u64>().ok()).expect("a size")
+        };
+        self.controllers.iter().map(resident).collect()
+    }
+
+    /// Ends all processes, and waits until none of them and no browser is left.
+    pub fn end(mut self) {
+        self.crawlers.drain(..).for_each(Process::kill);
+        self.controllers.drain(..).for_each(Process::kill);
+        let until = Instant::now() + PATIENCE;
+        while !processes_of(&self.folder).is_empty() {
+            assert!(Instant::now() < until, "still there: {:?}", processes_of(&self.folder));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// The bytes that each controller keeps.
     pub fn data_sizes(&self) -> Vec<u64> {
         let size = |one: &Process| {
@@ -275,6 +329,7 @@ impl Ring {
         self.next += 1;
         let log = self.log(&format!("crawler-{}", self.next));
         let child = argiope(&["crawler", "--tabs", "1", "--controller", &order.join(",")])
+            .env(MARK, &self.folder)
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -295,7 +350,11 @@ impl Ring {
     }
 
     pub fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) {
-        let until = Instant::now() + PATIENCE;
+        self.wait_for_within(PATIENCE, what, is_so);
+    }
+
+    pub fn wait_for_within(&self, patience: Duration, what: &str, is_so: impl Fn(&Value) -> bool) {
+        let until = Instant::now() + patience;
         while Instant::now() < until {
             if self.status().is_some_and(|status| is_so(&status)) {
                 return;
@@ -325,6 +384,7 @@ impl Ring {
         let out = self.folder.join(name);
         let child =
             argiope(&["crawl", url, "--quiet", "--json", "--cluster", &addresses.join(",")])
+                .env(MARK, &self.folder)
                 .args(more)
                 .arg("--out")
                 .arg(&out)
@@ -413,8 +473,13 @@ impl Crawl {
     }
 
     /// Waits for the end; the summary and the model.
-    pub fn end(mut self) -> (Value, Model) {
-        let code = wait(&mut self.child.0, PATIENCE);
+    pub fn end(self) -> (Value, Model) {
+        self.end_within(PATIENCE)
+    }
+
+    /// The same, with another patience.
+    pub fn end_within(mut self, patience: Duration) -> (Value, Model) {
+        let code = wait(&mut self.child.0, patience);
         let (mut out, mut err) = (String::new(), String::new());
         self.child.0.stdout.take().expect("an output").read_to_string(&mut out).expect("text");
         self.child.0.stderr.take().expect("an output").read_to_string(&mut err).expect("text");

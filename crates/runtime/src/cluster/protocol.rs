@@ -12,6 +12,7 @@ use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_controller::star::{self, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_explore::identity::{Masks, StateMasks};
+use argiope_explore::quoted::Escaped;
 use argiope_explore::strategies;
 use argiope_ring::Key;
 use serde::de::DeserializeOwned;
@@ -64,6 +65,11 @@ impl Order {
     pub fn division(&self) -> Option<&str> {
         let (scheme, division) = self.scheme.split_once(':')?;
         (scheme == star::NAME).then_some(division)
+    }
+
+    /// The replicas that each fact is to have.
+    pub fn replicas(&self) -> u32 {
+        if self.recovery == "retry" { 0 } else { self.backups }
     }
 
     /// The default crawl of an address by a cluster.
@@ -167,6 +173,8 @@ pub struct CrawlTally {
     pub leases: u64,
     /// Replicas of other controllers' states.
     pub copies: u64,
+    /// The controllers that hold replicas of every acknowledged fact of the share.
+    pub replicas: u32,
     /// Tabs that work for the crawl and are attached here.
     pub crawlers: u32,
     /// What crawlers have spent, as far as this controller heard of it first.
@@ -364,6 +372,34 @@ pub struct CrawlStatus {
 }
 
 impl Status {
+    /// Why the loss of one more controller may repeat work; `None` if the cluster is ready for it.
+    /// What a controller says of the others may be older than a heartbeat.
+    pub fn unreadiness(&self) -> Option<String> {
+        let named =
+            |one: &MemberStatus| format!("the controller at {}", Escaped(&one.member.address, 100));
+        if let Some(silent) = self.members.iter().find(|one| one.silent_ms > 0) {
+            return Some(format!("{} is not connected", named(silent)));
+        }
+        let running = self.crawls.iter().filter(|crawl| {
+            crawl.order.division().is_none() && !crawl.stopped && !self.total(crawl.id).finished
+        });
+        running.flat_map(|crawl| self.members.iter().map(move |one| (crawl, one))).find_map(
+            |(crawl, one)| {
+                let wanted = crawl.order.replicas();
+                let id = crawl.id;
+                match one.shares.get(&id).filter(|tally| tally.is_inside()) {
+                    None => Some(format!("{} is outside the ring of crawl {id}", named(one))),
+                    Some(tally) if tally.replicas < wanted => Some(format!(
+                        "{} has {} of {wanted} replicas of crawl {id}",
+                        named(one),
+                        tally.replicas
+                    )),
+                    Some(_) => None,
+                }
+            },
+        )
+    }
+
     /// The progress of a crawl: the sum of all shares, or the counts at its end. Controllers
     /// without a connection do not count, so that the sum may drop until a failover is complete.
     pub fn total(&self, crawl: CrawlId) -> CrawlTally {

@@ -215,7 +215,12 @@ impl Dispatcher {
 
     /// The progress of this controller in each crawl.
     pub(super) fn tallies(&self) -> BTreeMap<CrawlId, CrawlTally> {
-        self.shares.iter().map(|(&id, share)| (id, share.tally(self.crawlers_of(id)))).collect()
+        let is_up = |key| self.link_to(key).is_some();
+        let tally = |(&id, share): (&CrawlId, &CrawlShare)| {
+            let replicas = share.peer().map_or(0, |peer| peer.replicas(is_up) as u32);
+            (id, CrawlTally { replicas, ..share.tally(self.crawlers_of(id)) })
+        };
+        self.shares.iter().map(tally).collect()
     }
 
     fn pulse(&self) -> Between {

@@ -43,6 +43,7 @@ const SHARE: &[Number] = &[
     ("argiope_candidates_left", "gauge", |tally| tally.left),
     ("argiope_jobs_under_way", "gauge", |tally| tally.leases),
     ("argiope_copies", "gauge", |tally| tally.copies),
+    ("argiope_replicas", "gauge", |tally| tally.replicas.into()),
     ("argiope_crawlers", "gauge", |tally| tally.crawlers.into()),
     ("argiope_actions_total", "counter", |tally| tally.spent.actions),
     ("argiope_resets_total", "counter", |tally| tally.spent.resets),
