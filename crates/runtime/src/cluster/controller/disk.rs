@@ -1,6 +1,7 @@
 //! The disk of a controller: what is written, what is durable, and what waits for that.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use argiope_controller::journal::{ContentId, Fact};
@@ -21,7 +22,7 @@ pub struct ControllerDisk {
     pub outgoing: VecDeque<(u64, Outgoing)>,
     /// Hashes of the facts that were written. Controllers send each other facts again whenever a
     /// range moves; a fact is written once.
-    kept: BTreeMap<CrawlId, HashSet<u128>>,
+    kept: BTreeMap<CrawlId, WrittenFacts>,
     /// Contents that are not on disk yet.
     recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
 }
@@ -132,6 +133,24 @@ impl ControllerDisk {
         for blob in new {
             self.recent.insert(blob.content, (self.appended, blob.bytes.into()));
         }
+    }
+}
+
+/// The hashes of facts that were written.
+type WrittenFacts = HashSet<u128, BuildHasherDefault<FirstBytes>>;
+
+/// Hashes what is a hash already: its first bytes.
+#[derive(Default)]
+struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let first = bytes.first_chunk().copied().expect("a hash has 16 bytes");
+        self.0 = u64::from_le_bytes(first);
     }
 }
 
