@@ -9,6 +9,10 @@ use argiope_sim::cluster::{Cluster, checks, spec};
 use argiope_sim::crawler::World;
 use argiope_sim::testbeds::Recipe;
 
+#[path = "shared/seeds.rs"]
+mod seeds;
+use seeds::seeds;
+
 /// Fault plans, each with the number of replicas.
 const PLANS: &[(&str, usize)] = &[
     ("return@30%", 1),
@@ -20,14 +24,6 @@ const PLANS: &[(&str, usize)] = &[
     ("restart:5s@20%+leave@50%+restart:10ms@51%", 1),
     ("detach:3s@0%+detach:1s@50%", 1),
 ];
-
-/// The seeds for each scheme and failover policy: 200, with `ARGIOPE_LONG=1` 800, with
-/// `ARGIOPE_SEEDS=N` N.
-fn seeds() -> u64 {
-    let given = std::env::var_os("ARGIOPE_SEEDS").and_then(|seeds| seeds.into_string().ok());
-    let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
-    given.unwrap_or(if std::env::var_os("ARGIOPE_LONG").is_some() { 800 } else { 200 })
-}
 
 fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> Scenario {
     let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];

@@ -12,6 +12,10 @@ use argiope_sim::crawl::signature_of;
 use argiope_sim::crawler::{ApplicationFaults, World};
 use argiope_sim::testbeds::Recipe;
 
+#[path = "shared/seeds.rs"]
+mod seeds;
+use seeds::seeds;
+
 /// Fault plans, each with the number of replicas.
 const PLANS: &[(&str, usize)] = &[
     ("at:20%,50%,80%", 1),
@@ -30,14 +34,6 @@ const PLANS: &[(&str, usize)] = &[
     ("slow:20@10%+slow:60@40%", 1),
     ("none", 1),
 ];
-
-/// The seeds for each scheme and failover policy: 200, with `ARGIOPE_LONG=1` 800, with
-/// `ARGIOPE_SEEDS=N` N.
-fn seeds() -> u64 {
-    let given = std::env::var_os("ARGIOPE_SEEDS").and_then(|seeds| seeds.into_string().ok());
-    let given = given.map(|seeds| seeds.parse().expect("ARGIOPE_SEEDS is a number"));
-    given.unwrap_or(if std::env::var_os("ARGIOPE_LONG").is_some() { 800 } else { 200 })
-}
 
 fn scenario(app: &Model, scheme: &'static Scheme, recovery: &str, seed: u64) -> Scenario {
     let (plan, backups) = PLANS[(seed % PLANS.len() as u64) as usize];
