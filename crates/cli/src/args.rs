@@ -26,6 +26,7 @@ Exit codes:
   2  bad input; nothing was written
   3  interrupted
   4  a limit was reached
+  5  a crawl gave up some actions
 
 Environment:
   RUST_LOG  select log lines: LEVEL or TARGET=LEVEL, several with commas between them

@@ -16,6 +16,9 @@ pub const INTERRUPTED: u8 = 3;
 /// A limit was reached before the work was complete.
 pub const LIMIT: u8 = 4;
 
+/// The crawl ended, but some actions were given up.
+pub const GIVEN_UP: u8 = 5;
+
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub enum CommandFailure {

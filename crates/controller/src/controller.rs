@@ -83,6 +83,17 @@ impl Controller {
         Ok(Self::knowing(CrawlKnowledge::restore(settings, &facts)?))
     }
 
+    /// Of a crawl that is resumed: it tries again what was given up.
+    pub fn resume(
+        settings: ControllerSettings,
+        facts: impl IntoIterator<Item = Fact>,
+    ) -> Result<Self, Contradiction> {
+        Self::restore(
+            settings,
+            facts.into_iter().filter(|fact| !matches!(fact, Fact::GivenUp { .. })),
+        )
+    }
+
     fn knowing(known: CrawlKnowledge) -> Self {
         Self {
             known,
@@ -287,7 +298,8 @@ impl Controller {
 
     fn report_end(&mut self, stopped_by: Option<StoppedBy>) {
         self.finished = true;
-        self.out.push(ControllerEffect::Finished { complete: stopped_by.is_none(), stopped_by });
+        let complete = stopped_by.is_none() && self.known.given_up().is_empty();
+        self.out.push(ControllerEffect::Finished { complete, stopped_by });
     }
 
     /// Gives up candidates that no known path reaches.

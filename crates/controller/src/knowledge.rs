@@ -11,7 +11,7 @@ use argiope_explore::strategy::{INITIAL, RESET_COSTS};
 
 use crate::job::{Route, Transition};
 use crate::journal::{Fact, distinct_offers};
-use crate::outcome::{Note, Offered};
+use crate::outcome::{JobFailure, Note, Offered};
 use crate::route::Routes;
 use crate::settings::ControllerSettings;
 use crate::spent::{Spent, SpentByWriter};
@@ -50,7 +50,8 @@ pub struct CrawlKnowledge {
     landings: Vec<StateIndex>,
     /// The least number of actions from the initial state to each state.
     depths: Vec<u32>,
-    failed: usize,
+    /// Candidates that were given up. Of several reasons the least counts, in any order.
+    given_up: BTreeMap<Slot, JobFailure>,
     unsettled: usize,
     pub(crate) spent: SpentByWriter,
     /// Facts that wait for a state: to be described, or to become part of the graph.
@@ -74,7 +75,7 @@ impl CrawlKnowledge {
             strays: BTreeMap::new(),
             landings: Vec::new(),
             depths: Vec::new(),
-            failed: 0,
+            given_up: BTreeMap::new(),
             unsettled: 0,
             spent: SpentByWriter::default(),
             waiting: BTreeMap::new(),
@@ -123,13 +124,14 @@ impl CrawlKnowledge {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
                 self.apply_transition(slot, *to, notes)?;
             }
-            Fact::GivenUp { from, action, .. } => {
+            Fact::GivenUp { from, action, reason } => {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
                 let executed = self.replayed.destination(*from, *action).is_some();
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
                 if !executed && explorer.graph().target(slot).is_none() {
                     explorer.close(slot);
-                    self.failed += 1;
+                    let first = self.given_up.entry(slot).or_insert(*reason);
+                    *first = (*first).min(*reason);
                 }
             }
             Fact::Stray { from, action, to } => {
@@ -403,9 +405,13 @@ impl CrawlKnowledge {
         self.links.len()
     }
 
-    /// How many candidates were given up because they failed.
-    pub fn failed(&self) -> usize {
-        self.failed
+    /// How many candidates were given up, by reason.
+    pub fn given_up(&self) -> BTreeMap<JobFailure, usize> {
+        let mut counts = BTreeMap::new();
+        for reason in self.given_up.values() {
+            *counts.entry(*reason).or_default() += 1;
+        }
+        counts
     }
 
     /// How many transitions ended before their page had settled.

@@ -75,6 +75,19 @@ pub enum JobFailure {
 pub(crate) const ENOUGH: u32 = 100;
 
 impl JobFailure {
+    /// What happened, for people.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Hung => "the page did not answer",
+            Self::Crashed => "the page's process died",
+            Self::NotLoaded => "the page could not be loaded",
+            Self::Missing => "the page did not show the action again",
+            Self::Lost => "the browser ended each time",
+            Self::Unreachable => "no path led to the state again",
+            Self::Exchanged => "no tab could perform the action",
+        }
+    }
+
     /// Whether its cause is neither the action nor the walk to it.
     pub(crate) fn is_environmental(self) -> bool {
         matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged)

@@ -21,7 +21,7 @@ pub struct CrawlCounts {
     pub in_flight: usize,
     /// Candidates held back because they are too deep.
     pub held: usize,
-    /// Candidates given up because they failed.
+    /// Candidates given up.
     pub failed: usize,
     /// Transitions with several destinations, and states besides the initial one that loading the
     /// URL led to.
@@ -50,7 +50,7 @@ impl Controller {
             unexplored,
             in_flight: self.in_flight(),
             held,
-            failed: known.failed(),
+            failed: known.given_up().values().sum(),
             nondeterministic: known.strays().len() + known.landings().len(),
             unsettled: known.unsettled(),
             links: known.links(),

@@ -11,6 +11,7 @@ use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{CrawlerId, JobId};
 use argiope_controller::journal::Fact;
+use argiope_controller::knowledge::Contradiction;
 use argiope_controller::outcome::Sighting;
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
@@ -253,7 +254,7 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
     }
     let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
     usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
-    let controller = restore(&store, &settings, learned.reset_cost)?;
+    let controller = resume(&store, &settings, learned.reset_cost)?;
     let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
     let agent = agent_settings(&settings, secret, scope, probe::blanks(&learned.masks));
     let pages = SharedPageIndex::new(PageIndex::new(identity));
@@ -326,6 +327,27 @@ pub fn restore(
     settings: &CrawlSettings,
     reset_cost: f64,
 ) -> Result<Controller, CrawlError> {
+    with_facts(store, settings, reset_cost, |settings, facts| Controller::restore(settings, facts))
+}
+
+/// The same, to go on with the crawl: it tries again what was given up.
+fn resume(
+    store: &Store,
+    settings: &CrawlSettings,
+    reset_cost: f64,
+) -> Result<Controller, CrawlError> {
+    with_facts(store, settings, reset_cost, |settings, facts| Controller::resume(settings, facts))
+}
+
+fn with_facts(
+    store: &Store,
+    settings: &CrawlSettings,
+    reset_cost: f64,
+    make: impl FnOnce(
+        ControllerSettings,
+        &mut dyn Iterator<Item = Fact>,
+    ) -> Result<Controller, Contradiction>,
+) -> Result<Controller, CrawlError> {
     let strategy = strategies::find(&settings.strategy).ok_or_else(|| {
         CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy))
     })?;
@@ -333,8 +355,9 @@ pub fn restore(
     let controlling =
         ControllerSettings { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
     let mut unread = None;
-    let facts = store.facts()?.map_while(|fact| fact.map_err(|error| unread = Some(error)).ok());
-    let controller = Controller::restore(controlling, facts);
+    let mut facts =
+        store.facts()?.map_while(|fact| fact.map_err(|error| unread = Some(error)).ok());
+    let controller = make(controlling, &mut facts);
     if let Some(error) = unread {
         return Err(error.into());
     }

@@ -1,9 +1,11 @@
 //! The progress of a crawl and its summary, in numbers for people and scripts.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
+use argiope_controller::outcome::JobFailure;
 
 /// The progress of a crawl.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,14 +29,14 @@ pub struct CrawlProgress {
 /// How a crawl ended.
 #[derive(Clone, Debug)]
 pub struct CrawlSummary {
-    /// Every candidate was executed or given up.
+    /// Every candidate was executed, and none was given up.
     pub complete: bool,
     /// Why the crawl stopped before that.
     pub stopped_by: Option<StoppedBy>,
     /// The progress at the end.
     pub progress: CrawlProgress,
-    /// Candidates given up.
-    pub failed: usize,
+    /// Candidates given up, by reason.
+    pub given_up: BTreeMap<JobFailure, usize>,
     /// Actions that led to several states.
     pub nondeterministic: usize,
     /// Transitions after which the page was still busy.
@@ -65,6 +67,11 @@ impl CrawlProgress {
 }
 
 impl CrawlSummary {
+    /// How many candidates were given up.
+    pub fn failed(&self) -> usize {
+        self.given_up.values().sum()
+    }
+
     /// The numbers of a controller, without times and browsers.
     pub fn of(controller: &Controller, complete: bool, stopped_by: Option<StoppedBy>) -> Self {
         let counts = controller.progress();
@@ -72,7 +79,7 @@ impl CrawlSummary {
             complete,
             stopped_by,
             progress: CrawlProgress::of(controller),
-            failed: counts.failed,
+            given_up: controller.known().given_up(),
             nondeterministic: counts.nondeterministic,
             unsettled: counts.unsettled,
             urls: counts.links,

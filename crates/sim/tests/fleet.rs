@@ -112,10 +112,11 @@ proptest! {
             for crawlers in [1, 3] {
                 let fleet = run_fleet(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
                 let (complete, stopped_by) = fleet.finished().expect("it ended");
-                prop_assert!(complete || stopped_by == Some(StoppedBy::NotLoaded));
+                prop_assert!(stopped_by.is_none_or(|by| by == StoppedBy::NotLoaded));
                 let progress = fleet.controller().progress();
+                prop_assert_eq!(complete, stopped_by.is_none() && progress.failed == 0);
                 prop_assert_eq!(progress.in_flight, 0);
-                if complete {
+                if stopped_by.is_none() {
                     prop_assert_eq!(progress.unexplored, 0);
                 }
                 let settled = executed(fleet.facts()) + failed(&world, fleet.facts()).len();
@@ -139,7 +140,7 @@ proptest! {
         for strategy in ALL {
             for crawlers in [1, 2, 8] {
                 let fleet = run_fleet(&world, looking_ahead(&app, strategy, seed), crawlers, seed);
-                prop_assert_eq!(fleet.finished(), Some((true, None)));
+                prop_assert_eq!(fleet.finished(), Some((broken.is_empty(), None)));
                 let failed = failed(&world, fleet.facts());
                 prop_assert!(failed.values().all(|&reason| reason == JobFailure::Hung));
                 prop_assert_eq!(failed.into_keys().collect::<BTreeSet<_>>(), broken.clone());

@@ -190,8 +190,8 @@ proptest! {
         }
         let progress = controller.progress();
         let (complete, stopped_by) = driver.finished.expect("the crawl ended");
-        prop_assert_eq!(complete, stopped_by.is_none());
-        prop_assert_eq!(complete, progress.unexplored == 0);
+        prop_assert_eq!(complete, stopped_by.is_none() && progress.failed == 0);
+        prop_assert_eq!(stopped_by.is_none(), progress.unexplored == 0);
         prop_assert!(limits.max_states.is_none_or(|limit| progress.states <= limit));
         prop_assert!(limits.max_actions.is_none_or(|limit| progress.actions <= limit));
         let mut shuffled = driver.facts.clone();

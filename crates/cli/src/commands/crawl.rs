@@ -31,7 +31,7 @@ use run_dir::RunDir;
 
 use crate::recorded;
 use argiope::cluster::{block_on, random_number};
-use argiope::failure::{CommandFailure, INTERRUPTED, LIMIT};
+use argiope::failure::{CommandFailure, GIVEN_UP, INTERRUPTED, LIMIT};
 use argiope::{browser, format, interrupt, output, terminal};
 
 /// The application of `--demo`.
@@ -260,6 +260,7 @@ fn conclude(args: &CrawlArgs, report: &CrawlReport<'_>) -> Result<(), CommandFai
     }
     match report.summary.stopped_by {
         None if report.summary.complete => Ok(()),
+        None if report.summary.failed() > 0 => Err(CommandFailure::Ended(GIVEN_UP)),
         Some(StoppedBy::Interrupt) => Err(CommandFailure::Ended(INTERRUPTED)),
         Some(
             StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,

@@ -41,6 +41,7 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
         "resets",
         "reset_cost",
         "failed",
+        "given_up",
         "nondeterministic",
         "unsettled",
         "urls",
@@ -58,6 +59,32 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
     assert_eq!((&found["url"], &found["tabs"]), (&site.url().into(), &2.into()));
     assert_eq!(found["out"].as_str(), run.to_str());
     assert_eq!(keys(&run).len(), 64);
+}
+
+#[test]
+fn a_crawl_that_gave_something_up_is_not_complete_and_tries_it_again_on_resume() {
+    let here = folder("crawl-given-up");
+    let site = Server::start("spinning").expect("a fixture can be served");
+    let run = here.join("run");
+    let crawl = |how: &str| {
+        let settings = "--settle-cap 1s --tabs 1 --quiet";
+        argiope(&format!("crawl {how} {settings}"))
+    };
+    let end = crawl(&format!("{} --out {} --json", site.url(), run.display()));
+    assert_eq!(end.code, Some(5), "{}{}", end.out, end.err);
+    let found = summary(&end);
+    assert_eq!((&found["complete"], &found["stopped_by"]), (&false.into(), &Value::Null));
+    assert_eq!(found["given_up"], serde_json::json!({ "hung": 1 }));
+    let actions = found["actions_executed"].as_u64();
+
+    let end = argiope(&format!("crawl --resume {} --quiet", run.display()));
+    assert_eq!(end.code, Some(5), "{}{}", end.out, end.err);
+    assert!(end.out.contains("explored, except 1 action given up\n"), "{}", end.out);
+    assert!(end.out.contains("1 action given up: the page did not answer\n"), "{}", end.out);
+    let states = argiope(&format!("states {}", run.display()));
+    assert_eq!(states.code, Some(0), "{}", states.err);
+    let end = argiope(&format!("crawl --resume {} --quiet --json", run.display()));
+    assert!(summary(&end)["actions_executed"].as_u64() > actions, "it was not tried again");
 }
 
 /// Waits until the crawl has written to its store several times, so that something is found.

@@ -12,7 +12,7 @@ const THEN: i64 = 1_705_314_600_000;
 fn crawled(settings: &CrawlSettings, place: &Place) -> Model {
     let summary = run(settings, &place.path("run")).unwrap();
     assert!(summary.complete, "{summary:?}");
-    assert_eq!((summary.failed, summary.nondeterministic), (0, 0), "{summary:?}");
+    assert_eq!((summary.failed(), summary.nondeterministic), (0, 0), "{summary:?}");
     model(&records(&place.path("run")))
 }
 

@@ -94,7 +94,7 @@ fn crawled(name: &str, tabs: u32, expected: &Expected) -> Result<Model, String> 
     let found = Expected {
         states: model.states.len() as u64,
         transitions: model.transitions.len() as u64,
-        failed: summary.failed as u64,
+        failed: summary.failed() as u64,
         nondeterministic: summary.nondeterministic as u64,
         unsettled: summary.unsettled as u64,
         urls: summary.urls as u64,
@@ -102,8 +102,12 @@ fn crawled(name: &str, tabs: u32, expected: &Expected) -> Result<Model, String> 
         ..expected.clone()
     };
     let counted = (summary.progress.states as u64, summary.progress.transitions as u64);
-    if !summary.complete || counted != (found.states, found.transitions) {
-        return Err(format!("not complete, or wrongly summed up: {summary:?}"));
+    let complete = summary.stopped_by.is_none() && summary.failed() == 0;
+    if summary.complete != complete || counted != (found.states, found.transitions) {
+        return Err(format!("wrongly summed up: {summary:?}"));
+    }
+    if summary.stopped_by.is_some() {
+        return Err(format!("stopped: {summary:?}"));
     }
     if found == *expected {
         return Ok(model);

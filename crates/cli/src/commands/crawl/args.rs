@@ -26,10 +26,11 @@ one call. On a cluster the client stops the crawl soon after a limit, while it f
 
 With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
 max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
-reset_cost (in actions), failed, nondeterministic, unsettled, urls, tabs, wall_s, actions_per_s \
+reset_cost (in actions), failed, given_up (by reason), nondeterministic, unsettled, urls, tabs, wall_s, actions_per_s \
 (both of this process only), out.
 
-Exit codes: 0 complete, 1 failed, 2 bad input, 3 interrupted, 4 limit reached.";
+Exit codes: 0 complete, 1 failed, 2 bad input, 3 interrupted, 4 limit reached, 5 explored \
+except for actions given up.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]

@@ -24,7 +24,7 @@ use super::run_dir::RunDir;
 use super::{CrawlArgs, all_masks, target};
 use crate::recorded;
 use argiope::cluster::{Security, block_on, random_number};
-use argiope::failure::{CommandFailure, FAILED, INTERRUPTED, LIMIT};
+use argiope::failure::{CommandFailure, FAILED, GIVEN_UP, INTERRUPTED, LIMIT};
 use argiope::{format, interrupt, output, terminal};
 
 /// The attempts to fetch a complete result.
@@ -121,7 +121,8 @@ Examples (with the id that `argiope crawl --cluster ADDR --detach` prints):
 
 Ctrl-C detaches from a crawl, which continues.
 
-Exit codes: 0 complete, 1 failed, 2 bad input, 3 detached, 4 stopped before it was complete.";
+Exit codes: 0 complete, 1 failed, 2 bad input, 3 detached, 4 stopped before it was complete, \
+5 explored except for actions given up.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]
@@ -323,6 +324,7 @@ fn conclude(
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
     let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
+    summary.complete &= summary.failed() == 0;
     let before = follower.actions_before.unwrap_or_default();
     summary.progress.actions_now = summary.progress.actions.saturating_sub(before);
     let settings = &CrawlSettings { tabs: follower.tabs, ..settings.clone() };
@@ -330,6 +332,7 @@ fn conclude(
     let report = CrawlReport { settings, summary: &summary, wall, out, masks };
     output::print(&if json { report.json() } else { report.text() })?;
     match incomplete {
+        None if summary.failed() > 0 => Err(CommandFailure::Ended(GIVEN_UP)),
         None => Ok(()),
         Some(_) if follower.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
         Some(why) => {

@@ -1,11 +1,13 @@
 //! The summary of a crawl: for people, or as one JSON object.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use argiope::format::{count, name, number};
 use argiope_controller::input::StoppedBy;
+use argiope_controller::outcome::JobFailure;
 use argiope_explore::identity::Masks;
 use argiope_runtime::crawl::CrawlSummary;
 use argiope_runtime::settings::CrawlSettings;
@@ -41,6 +43,7 @@ struct Line<'a> {
     resets: u64,
     reset_cost: f64,
     failed: usize,
+    given_up: &'a BTreeMap<JobFailure, usize>,
     nondeterministic: usize,
     unsettled: usize,
     urls: usize,
@@ -70,7 +73,8 @@ impl CrawlReport<'_> {
             actions_executed: progress.actions,
             resets: progress.resets,
             reset_cost: short(self.summary.reset_cost),
-            failed: self.summary.failed,
+            failed: self.summary.failed(),
+            given_up: &self.summary.given_up,
             nondeterministic: self.summary.nondeterministic,
             unsettled: self.summary.unsettled,
             urls: self.summary.urls,
@@ -114,6 +118,10 @@ impl CrawlReport<'_> {
         if self.summary.complete {
             return "complete".to_owned();
         }
+        let given_up = self.summary.failed();
+        if self.summary.stopped_by.is_none() && given_up > 0 {
+            return format!("explored, except {} given up", count(given_up as u64, "action"));
+        }
         let why = match self.summary.stopped_by {
             Some(StoppedBy::MaxStates) => "stopped by --max-states",
             Some(StoppedBy::MaxActions) => "stopped by --max-actions",
@@ -130,14 +138,21 @@ impl CrawlReport<'_> {
     }
 
     fn write_problems(&self, text: &mut String) {
-        let CrawlSummary { failed, nondeterministic, unsettled, urls, browsers_replaced, .. } =
+        let CrawlSummary { nondeterministic, unsettled, urls, browsers_replaced, .. } =
             self.summary;
+        for (reason, number) in &self.summary.given_up {
+            _ = writeln!(
+                text,
+                "{} given up: {}",
+                count(*number as u64, "action"),
+                reason.in_words()
+            );
+        }
         let mut write = |number: usize, one: &str, many: &str| {
             if number > 0 {
                 _ = writeln!(text, "{number} {}", if number == 1 { one } else { many });
             }
         };
-        write(*failed, "action failed", "actions failed");
         write(
             *nondeterministic,
             "transition leads to several states",
