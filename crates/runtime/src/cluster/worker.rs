@@ -16,6 +16,7 @@ use argiope_wire::{Connection, DialError, Sender};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::archive::Archive;
+use super::certificates;
 use super::connections::Switch;
 use super::outbox::Outbox;
 use super::protocol::{CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, ToTabs, decode, encode};
@@ -91,6 +92,7 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
     // Before a browser starts: without a controller there is no work.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
+    tokio::task::spawn_local(certificates::watch(switch.clone()));
     let factory = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
     let browsers = Rc::new(Browsers::launch(factory).await?);
     let pool = WorkerPool::start(browsers.clone(), tabs).map_err(WorkerError::NoThread)?;
