@@ -82,6 +82,12 @@ pub enum AuthorityError {
         /// The host as given.
         host: String,
     },
+    /// The host would be taken for a role.
+    #[error("invalid host {host:?}: names below \"argiope\" stand for roles")]
+    Reserved {
+        /// The host as given.
+        host: String,
+    },
     /// A file or a directory cannot be written.
     #[error("cannot write {}: {error}", file.display())]
     Write {
@@ -126,10 +132,13 @@ impl CertificateOrder {
         }
         let is_host = |host: &str| {
             let is_name = fits(host, MAX_HOST) && DnsName::try_from(host).is_ok();
-            host.parse::<IpAddr>().is_ok() || is_name && !is_reserved(host)
+            host.parse::<IpAddr>().is_ok() || is_name
         };
         if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
             return Err(AuthorityError::Host { host: host.clone() });
+        }
+        if let Some(host) = hosts.iter().find(|host| is_reserved(host)) {
+            return Err(AuthorityError::Reserved { host: host.clone() });
         }
         let is_controller = self.roles.contains(&Role::Controller);
         // A controller asks others for the status before it joins. It could do more harm than a

@@ -21,17 +21,16 @@ An authority is valid for ten years, a certificate for two.";
 
 const ISSUE_HELP: &str = "\
 Examples:
-  argiope certs issue one --role controller,crawler --host 10.0.0.1 --authority authority \
---out certs-one
-  argiope certs issue me --role client --authority authority --out certs-me
+  argiope certs issue two --role controller,crawler --host 10.0.0.2 --authority ca --out certs-two
+  argiope certs issue me --role client --authority ca --out certs-me
 
 The other processes of the cluster refuse a process in any other role, and a controller at any \
-other host. A controller may also be a client. A machine that runs controllers and crawlers needs \
-both roles. Issuing overwrites no file; 'argiope certs renew' does.";
+other host. A controller may also be a client. A machine that runs both a controller and a \
+crawler needs both roles. Issuing overwrites no file; 'argiope certs renew' does.";
 
 const RENEW_HELP: &str = "\
 Examples:
-  argiope certs renew certs-one --authority authority
+  argiope certs renew certs-two --authority ca
 
 The new certificate has the name, the roles and the hosts of the old one. Copy the three files to \
 the machine again: running processes use them from the next connection on.";
@@ -68,7 +67,7 @@ impl From<RoleArg> for Role {
 #[derive(Subcommand)]
 enum CertsCommand {
     /// Make an authority: a directory with its certificate and key
-    #[command(after_help = "Examples:\n  argiope certs init my-authority")]
+    #[command(after_help = "Examples:\n  argiope certs init ca")]
     Init {
         /// Write to this directory, which is new or has no authority
         #[arg(value_name = "DIR")]
@@ -81,7 +80,7 @@ enum CertsCommand {
         #[arg(value_name = "NAME")]
         name: String,
         /// Allow its processes to be this (may be given several times)
-        #[arg(long, value_name = "ROLE", value_delimiter = ',', hide_possible_values = false)]
+        #[arg(long, value_name = "ROLE", value_delimiter = ',')]
         role: Vec<RoleArg>,
         /// Sign with the authority in DIR
         #[arg(long, value_name = "DIR")]
@@ -105,7 +104,7 @@ enum CertsCommand {
         authority: PathBuf,
     },
     /// Show name, roles, hosts, authority and validity of a certificate
-    #[command(after_help = "Examples:\n  argiope certs show certs-one")]
+    #[command(after_help = "Examples:\n  argiope certs show certs-two")]
     Show {
         /// Read the certificate in this directory
         #[arg(value_name = "DIR")]
