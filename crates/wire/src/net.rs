@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
@@ -18,6 +18,9 @@ use crate::handshake::HandshakeError;
 use crate::stream::{Stream, TlsSession};
 use crate::trust::{OwnIdentity, PeerCertificate, host_of};
 
+/// The maximum number of dialers that wait to be accepted. A dialer that finds the queue full waits
+/// for a second before it tries again.
+const BACKLOG: u32 = 4096;
 /// The maximum number of bytes that are read from a dialer after a TLS error, so that it can read
 /// the reason.
 const LINGERED: u64 = 64 << 10;
@@ -56,7 +59,14 @@ impl TcpTransport {
     /// Listens at an address; `None` if it needs certificates.
     pub(crate) async fn listen(&self, address: &str) -> io::Result<Option<TcpListener>> {
         let Some(found) = self.resolve(address).await? else { return Ok(None) };
-        TcpListener::bind(&found[..]).await.map(Some)
+        let mut last = io::ErrorKind::AddrNotAvailable.into();
+        for address in found {
+            match listen_at(address) {
+                Ok(listener) => return Ok(Some(listener)),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 
     /// Connects the socket, without TLS; `None` if the address needs certificates.
@@ -113,6 +123,15 @@ impl TcpTransport {
             }
         }
     }
+}
+
+/// Listens at one address, with a longer queue than that of `TcpListener::bind`.
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A restarted process takes its address again, although old connections linger.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Reads the certificate that the other side has presented and TLS has verified.

@@ -365,3 +365,15 @@ pub(crate) fn host_of(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_an_address_has_no_port_and_no_brackets() {
+        assert_eq!(host_of("10.0.0.1:7400"), "10.0.0.1");
+        assert_eq!(host_of("one.example:7400"), "one.example");
+        assert_eq!(host_of("[2001:db8::1]:7400"), "2001:db8::1");
+    }
+}

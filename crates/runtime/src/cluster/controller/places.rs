@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use argiope_wire::Role;
 use tokio::task::AbortHandle;
 
-/// The most handshakes of each kind that are under way at a time. A handshake takes some 30 KB.
+/// The most handshakes of each kind that are under way at a time. A handshake takes some
+/// 10 KB, and at most 64 KB.
 const MOST_HANDSHAKES: usize = 4_096;
 /// Of the files that the process may open, one in this many is for handshakes of each kind.
 const SHARE_OF_FILES: usize = 8;
