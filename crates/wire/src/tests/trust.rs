@@ -99,11 +99,14 @@ fn both_sides_say_when_a_certificate_has_ended() {
         let authority = Directory::authority();
         let name = authority.authority_name();
         let order = order("a", &Role::ALL, &["127.0.0.1"]);
-        let short = authority.node_at(&order, UtcTime::now(), Duration::from_secs(2));
-        let long = authority.node("b");
-        // It was valid when the process began.
-        let (ended, good) = (secured(&short), secured(&long));
-        tokio::time::sleep(Duration::from_secs(4)).await;
+        let short = authority.node_at(&order, UtcTime::now(), Duration::from_secs(3));
+        // It is valid when the process begins.
+        let ended = secured(&short);
+        let good = secured(&authority.node("b"));
+        let end = crate::authority::show(short.path()).expect("a certificate").valid_until;
+        while UtcTime::now() <= end {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         let says = |whose: &str| {
             format!(
                 "not authenticated: the certificate of {whose} side (\"a\", from {name}) \
