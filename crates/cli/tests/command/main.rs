@@ -1,5 +1,6 @@
 //! The real command, run as a person or a script would run it.
 
+mod certs;
 mod crawl;
 mod failures;
 mod help;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::controller::Seat;
 use super::protocol::encode;
 
 /// The number of a connection in this process.
@@ -34,6 +35,8 @@ pub struct Link {
     pub has: BTreeSet<ContentId>,
     /// Frames that were not sent because the other process is too slow.
     pub dropped: u64,
+    /// Counts the connection among those of its address, if the other process dialled.
+    _seat: Option<Seat>,
 }
 
 impl Link {
@@ -43,6 +46,7 @@ impl Link {
         id: LinkId,
         connection: Connection,
         arrivals: mpsc::Sender<ConnectionEvent>,
+        seat: Option<Seat>,
     ) -> Self {
         let hello = connection.peer.clone();
         let (sender, mut receiver) = connection.split();
@@ -62,7 +66,7 @@ impl Link {
             };
             let _ = arrivals.send(ConnectionEvent::Closed(id, why)).await;
         });
-        Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0 }
+        Self { hello, sender, _reader: reader, has: BTreeSet::new(), dropped: 0, _seat: seat }
     }
 
     /// Whether a controller is at the other end, and this one.

@@ -15,6 +15,7 @@ use argiope_ring::Key;
 use argiope_wire::{DialError, ListenError};
 use tokio::sync::Notify;
 
+use super::certificates;
 use super::connections::Switch;
 use super::crawl_state::{CrawlShare, Duty};
 use super::protocol::{CrawlId, CrawlSpec, decode};
@@ -29,12 +30,14 @@ mod effects;
 mod leaving;
 mod membership;
 mod metrics;
+mod places;
 mod star;
 mod timers;
 
 use dispatcher::Dispatcher;
 use membership::DISCOVERY;
 pub use metrics::Metrics;
+pub(super) use places::Seat;
 
 /// What a controller needs.
 pub struct ControllerPlan {
@@ -46,6 +49,8 @@ pub struct ControllerPlan {
     pub switch: Switch,
     /// Addresses of other controllers.
     pub join: Vec<String>,
+    /// How many files the process may open, connections included.
+    pub open_files: usize,
     /// Makes it leave in order.
     pub leave: Arc<Notify>,
     /// Where its metrics are published.
@@ -60,6 +65,9 @@ pub enum ControllerError {
     /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The others would refuse its certificate.
+    #[error("{0}")]
+    Certificate(String),
     /// Its directory cannot be used.
     #[error(transparent)]
     Open(StoreError),
@@ -83,15 +91,20 @@ pub async fn run(
 ) -> Result<(), ControllerError> {
     // Before the store is touched: a controller that cannot listen keeps nothing.
     let listener = plan.switch.transport.listen(listen).await?;
-    let store = open(&plan.data).map_err(ControllerError::Open)?;
     let me = &mut plan.switch.me;
     if me.address.is_none() {
         *me = Arc::new((**me).clone().with_address(&listener.address));
     }
+    if let Some(credentials) = plan.switch.transport.credentials() {
+        credentials.check_hello(&plan.switch.me).map_err(ControllerError::Certificate)?;
+    }
+    let store = open(&plan.data).map_err(ControllerError::Open)?;
+    let open_files = plan.open_files;
+    tokio::task::spawn_local(certificates::watch(plan.switch.clone()));
     let mut dispatcher = Dispatcher::new(plan, store)?;
     dispatcher.recall()?;
     dispatcher.resume_coordinating();
-    let accepting = dispatcher.accept_from(listener);
+    let accepting = dispatcher.accept_from(listener, open_files);
     ready(dispatcher.switch.me.address.as_deref().unwrap_or_default());
     let ended = dispatcher.run().await;
     accepting.abort();

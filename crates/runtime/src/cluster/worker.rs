@@ -16,6 +16,7 @@ use argiope_wire::{Connection, DialError, Sender};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::archive::Archive;
+use super::certificates;
 use super::connections::Switch;
 use super::outbox::Outbox;
 use super::protocol::{CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, ToTabs, decode, encode};
@@ -91,6 +92,7 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
     // Before a browser starts: without a controller there is no work.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
+    tokio::task::spawn_local(certificates::watch(switch.clone()));
     let factory = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
     let browsers = Rc::new(Browsers::launch(factory).await?);
     let pool = WorkerPool::start(browsers.clone(), tabs).map_err(WorkerError::NoThread)?;
@@ -158,8 +160,8 @@ fn on_pool_event(event: PoolEvent) -> Result<(), WorkerError> {
     }
 }
 
-/// Dials controllers in turn until one answers: first the given ones, then those that a controller
-/// has named; the one that is gone comes last.
+/// Dials controllers in turn until one accepts: first the given ones, then those that a controller
+/// has named; the one that is gone comes last. Fails when all refuse.
 async fn find_home(
     switch: &Switch,
     given: &[String],
@@ -171,17 +173,19 @@ async fn find_home(
     let mut addresses: Vec<&String> = given.iter().chain(heard).collect();
     addresses.sort_by_key(|address| gone == Some(address.as_str()));
     loop {
-        let mut last = None;
+        let (mut unreachable, mut refused) = (None, None);
         for address in &addresses {
             match switch.transport.dial(address, &switch.me, &switch.limits).await {
                 Ok(connection) => return Ok(connection),
-                Err(error @ DialError::Unreachable { .. }) => last = Some(error),
-                Err(error) => return Err(WorkerError::Refused(error)),
+                Err(error @ DialError::Unreachable { .. }) => unreachable = Some(error),
+                // One controller may have a wrong certificate, or be of another version.
+                Err(error) => refused = Some(error),
             }
         }
-        match last {
-            Some(error) if tokio::time::Instant::now() > until || gone.is_none() => {
-                return Err(WorkerError::Alone(error));
+        match (unreachable, refused) {
+            (None, Some(error)) => return Err(WorkerError::Refused(error)),
+            (Some(error), refused) if tokio::time::Instant::now() > until || gone.is_none() => {
+                return Err(refused.map_or(WorkerError::Alone(error), WorkerError::Refused));
             }
             _ => tokio::time::sleep(PAUSE).await,
         }
@@ -352,4 +356,48 @@ async fn first_look(
         .await
         .map_err(|error| error.to_string())?;
     Ok(FirstLook { origin: agent.origin, masks: probe::volatile(identity, &looks.0, &looks.1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use argiope_wire::{ConnectionLimits, Hello, Listener, MemoryTransport, Role, Transport};
+
+    use super::*;
+
+    /// Accepts every dialer as a controller of a cluster, for as long as the test runs.
+    async fn serve(mut listener: Listener, cluster: &'static str) {
+        loop {
+            let incoming = listener.accept().await;
+            let me = Hello::new(cluster, Role::Controller, 2).with_address(&listener.address);
+            let _ = incoming.handshake(&me, &ConnectionLimits::default(), &|_| Ok(())).await;
+        }
+    }
+
+    #[test]
+    fn a_controller_that_refuses_does_not_keep_a_crawler_from_the_others() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let transport = Transport::Memory(MemoryTransport::new());
+            for (address, cluster) in [("bad", "another"), ("good", "this")] {
+                let listener = transport.listen(address).await.expect("an address");
+                tokio::spawn(serve(listener, cluster));
+            }
+            let me = Arc::new(Hello::new("this", Role::Crawler, 1));
+            let switch = Switch { transport, me, limits: ConnectionLimits::default() };
+            let find = async |addresses: &[&str], gone: Option<&str>| {
+                let given: Vec<String> = addresses.iter().map(|&one| one.to_owned()).collect();
+                let found = find_home(&switch, &given, &BTreeSet::new(), gone).await;
+                found.map(|connection| connection.peer.address.unwrap_or_default())
+            };
+            for gone in [None, Some("good")] {
+                assert_eq!(find(&["bad", "good"], gone).await.ok().as_deref(), Some("good"));
+                let refused = find(&["bad"], gone).await.expect_err("it refuses");
+                assert!(matches!(refused, WorkerError::Refused(_)), "{refused}");
+            }
+            let refused = find(&["nowhere", "bad"], None).await.expect_err("none accepts");
+            assert!(matches!(refused, WorkerError::Refused(_)), "{refused}");
+            let alone = find(&["nowhere"], None).await.expect_err("none is there");
+            assert!(matches!(alone, WorkerError::Alone(_)), "{alone}");
+        });
+    }
 }

@@ -20,6 +20,7 @@ use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
 use super::membership::Membership;
 use super::metrics::Metrics;
+use super::places::Seat;
 use super::timers::Timers;
 use crate::store::{Store, StoreError, WriterEvent};
 
@@ -35,7 +36,7 @@ const FRAMES_AT_ONCE: usize = 256;
 /// What happens to a controller.
 pub enum ProcessEvent {
     /// A process has dialled and said who it is.
-    Welcomed(Connection),
+    Welcomed(Connection, Option<Seat>),
     /// A controller was dialled.
     Dialled(String, Result<Connection, DialError>),
     /// The disk has written something, or failed.
@@ -164,10 +165,10 @@ impl Dispatcher {
 
     fn handle_event(&mut self, event: ProcessEvent) -> Result<(), ControllerError> {
         match event {
-            ProcessEvent::Welcomed(connection) => self.on_connected(connection),
+            ProcessEvent::Welcomed(connection, seat) => self.on_connected(connection, seat),
             ProcessEvent::Dialled(address, Ok(connection)) => {
                 self.membership.on_reached(&address);
-                self.on_connected(connection);
+                self.on_connected(connection, None);
             }
             ProcessEvent::Dialled(address, Err(error)) => {
                 // A controller that may not join must not go on as a cluster of its own.
@@ -196,11 +197,11 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn on_connected(&mut self, connection: Connection) {
+    fn on_connected(&mut self, connection: Connection, seat: Option<Seat>) {
         let id = self.next_link;
         self.next_link += 1;
         let hello = connection.peer.clone();
-        self.links.insert(id, Link::open(id, connection, self.arrived.clone()));
+        self.links.insert(id, Link::open(id, connection, self.arrived.clone(), seat));
         match hello.role {
             Role::Controller => self.on_controller_connected(id, Key(hello.name), hello.address),
             Role::Crawler => self.on_crawler_connected(id),
@@ -251,7 +252,8 @@ impl Dispatcher {
     }
 }
 
-fn interval(period: Duration) -> Interval {
+/// Ticks with this period, and later rather than more often.
+pub fn interval(period: Duration) -> Interval {
     let mut interval = tokio::time::interval(period);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
