@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use argiope_controller::decoding::{self, MemoryBudget};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::Standing;
@@ -102,6 +103,7 @@ pub struct Blob {
     /// Their name.
     pub content: ContentId,
     /// The bytes.
+    #[serde(with = "crate::store::byte_buf")]
     pub bytes: Vec<u8>,
 }
 
@@ -402,18 +404,17 @@ pub fn encode(message: &impl Serialize) -> Vec<u8> {
         .expect("messages have nothing that cannot be encoded")
 }
 
-/// The message of a frame; `None` if it is broken or has extra bytes.
+/// The message of a frame; `None` if it is broken, has extra bytes, or would take far more memory
+/// than its bytes account for.
 pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
-    match postcard::take_from_bytes(frame) {
-        Ok((message, [])) => Some(message),
-        _ => None,
-    }
+    decoding::decode(frame, MemoryBudget::MESSAGE).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use argiope_controller::job::Transition;
     use argiope_controller::outcome::{JobFailure, Note, Offered};
-    use argiope_controller::peer::message::PeerMessage;
+    use argiope_controller::peer::message::{PeerMessage, RouteHint};
     use argiope_explore::chance::Chance;
     use argiope_explore::id::ActionSignature;
 
@@ -482,6 +483,49 @@ mod tests {
             longer.push(0);
             assert_eq!(decode::<Between>(&longer), None);
         }
+    }
+
+    /// A list of the shortest elements that a message can have, and the size of one in memory.
+    fn shortest<T: Serialize + Clone>(element: &T) -> (Vec<T>, usize) {
+        (vec![element.clone(); 1_000_000], size_of::<T>())
+    }
+
+    fn peer(message: PeerMessage) -> Between {
+        Between::Peer(CrawlId(0), Envelope::new(None, message), Vec::new())
+    }
+
+    #[test]
+    fn a_frame_takes_at_most_32_times_its_size() {
+        let zero = StateKey(0);
+        let step = Transition { from: zero, action: ActionSignature(0), to: zero };
+        let (facts, fact) = shortest(&Fact::PlainLink { action: ActionSignature(0) });
+        let (notes, note) = shortest(&Note::Unsettled);
+        let (hints, hint) = shortest(&RouteHint::Open(zero));
+        let (walked, walked_step) = shortest(&step);
+        let (blobs, blob) = shortest(&Blob { content: ContentId(0), bytes: Vec::new() });
+        let address = String::new();
+        let (members, member) = shortest(&KnownMember { key: Key(0), address });
+        let report = TaskReport::new(CrawlerId(0), 0);
+        let noted = TaskReport { notes, ..report.clone() };
+        let walked = TaskReport { walked, ..report };
+        let hinted = Envelope { hints, ..Envelope::new(None, PeerMessage::Learned) };
+        let messages = [
+            (peer(PeerMessage::Replicate(0, facts)), fact),
+            (peer(PeerMessage::Reached(noted)), note),
+            (peer(PeerMessage::Reached(walked)), walked_step),
+            (Between::Peer(CrawlId(0), hinted, Vec::new()), hint),
+            (Between::Blobs(blobs), blob),
+            (Between::Pulse { members, tabs: 0, shares: BTreeMap::new() }, member),
+        ];
+        let mut refused = 0;
+        for (message, size) in messages {
+            let frame = encode(&message);
+            let factor = size as f64 * 1e6 / frame.len() as f64;
+            let is_refused = decode::<Between>(&frame).is_none();
+            assert_eq!(is_refused, factor > 32.0, "{size} bytes each, {factor:.1} times the frame");
+            refused += usize::from(is_refused);
+        }
+        assert!(refused > 0, "no list takes more than its frame allows");
     }
 
     #[test]

@@ -21,6 +21,8 @@ use super::effects::crawler_of;
 
 /// The most tabs that a crawler may have.
 const MOST_TABS: u32 = 4_096;
+/// The most probes of first pages at a time; further crawls are refused until some have ended.
+const MOST_PROBES: usize = 256;
 /// How long a tab works for a crawl before it may change, in microseconds. A change costs a reset,
 /// which takes a real application one to three seconds.
 const TURN: u64 = 5_000_000;
@@ -299,6 +301,11 @@ impl Dispatcher {
 
     /// Lets a crawler look at the first page of an application.
     pub(super) fn probe_for(&mut self, order: Order, asker: Asker) {
+        if self.crawlers.probes.len() >= MOST_PROBES {
+            let why = "too many crawls begin at the same time: try again in a minute";
+            self.answer(asker, Err(why.to_owned()));
+            return;
+        }
         self.crawlers.next_probe += 1;
         let number = self.crawlers.next_probe;
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();

@@ -32,6 +32,30 @@ pub enum Outgoing {
     News(CrawlId, CrawlerId, Box<ToNode>),
 }
 
+impl Outgoing {
+    /// Roughly how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        let envelope = match self {
+            Self::Send(_, _, envelope) => envelope,
+            Self::Finished(..) | Self::Left(_) | Self::News(..) => return 256,
+        };
+        let facts = match &envelope.message {
+            PeerMessage::Collect(collect) => collect.facts.len() + collect.seen.len(),
+            PeerMessage::HandOff { facts, .. }
+            | PeerMessage::Bequest { facts, .. }
+            | PeerMessage::Exists { facts, .. }
+            | PeerMessage::Replicate(_, facts) => facts.len(),
+            _ => 0,
+        };
+        256 + 256 * (facts + envelope.hints.len() + envelope.done.len())
+    }
+
+    /// Whether its receiver asks again if it is lost.
+    pub fn is_retried(&self) -> bool {
+        matches!(self, Self::Send(..) | Self::News(..))
+    }
+}
+
 impl Dispatcher {
     /// Gives an input to the peer of a crawl and carries out its effects.
     pub(super) fn handle_peer(&mut self, crawl: CrawlId, input: PeerInput) {
@@ -124,7 +148,7 @@ impl Dispatcher {
         if self.disk.is_durable() {
             self.release(outgoing);
         } else {
-            self.disk.outgoing.push_back((self.disk.appended, outgoing));
+            self.dropped += u64::from(!self.disk.hold(outgoing));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use argiope_controller::journal::Fact;
+use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{FinalCounts, PeerInput};
@@ -13,6 +13,7 @@ use argiope_ring::Key;
 use argiope_wire::DialError;
 
 use super::super::connections::{Link, LinkId};
+use super::super::contents;
 use super::super::crawl_state::{self, CrawlShare, Duty};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
@@ -285,15 +286,20 @@ impl Dispatcher {
     /// Sends what was kept to the controller that will resume the crawl.
     fn send_kept(&mut self, id: CrawlId, to: Key) {
         let Some(share) = self.shares.get(&id) else { return };
-        let mut messages: Vec<Between> = Vec::new();
-        for some in share.lifecycle.facts().chunks(FACTS_AT_ONCE) {
-            let contents = some.iter().filter_map(Fact::content);
-            let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
-            messages.push(Between::Kept(id, some.to_vec(), blobs, false));
-        }
-        messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
+        let facts = share.lifecycle.facts().to_vec();
+        let contents: Vec<ContentId> = facts.iter().filter_map(Fact::content).collect();
+        let disk = self.disk.reader(&contents);
+        // Contents come before the facts that name them, in frames that are made one by one.
+        let blobs = contents.into_iter().filter_map(move |content| disk.blob(content));
+        let blobs = contents::frames(blobs).map(Between::Blobs);
+        let mut facts = facts.into_iter();
+        let facts = std::iter::from_fn(move || {
+            let some: Vec<Fact> = facts.by_ref().take(FACTS_AT_ONCE).collect();
+            (!some.is_empty()).then_some(Between::Kept(id, some, Vec::new(), false))
+        });
+        let last = Between::Kept(id, Vec::new(), Vec::new(), true);
         if let Some(link) = self.link_to(to) {
-            link.send_all(messages);
+            link.send_each(blobs.chain(facts).chain([last]), || {});
         }
     }
 
