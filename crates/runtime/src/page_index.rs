@@ -10,6 +10,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::{Masks, NamedIdentity, Recognised, StateMasks};
 use argiope_explore::page::{Kind, Page};
 
+use crate::address::without_logins;
 use crate::label;
 use crate::store::{FoundPage, OfferDetail};
 
@@ -191,7 +192,7 @@ impl PageIndex {
         }
         self.remember(known.clone());
         let found = FoundPage {
-            url: page.url.clone(),
+            url: without_logins(&page.url).into_owned(),
             title: page.title.clone(),
             found_at: 0,
             raw: raw.0,

@@ -35,4 +35,4 @@ pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transp
 struct ReadmeExamples;
 
 /// The version of the protocol, including the frames. Different versions refuse each other.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;

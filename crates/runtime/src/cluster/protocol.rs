@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use argiope_browser::Login;
 use argiope_controller::decoding::{self, MemoryBudget};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
@@ -51,6 +52,17 @@ pub struct Order {
 }
 
 impl Order {
+    /// The same order with the login that came with it. An order that is sent or stored has none.
+    pub fn with_login(mut self, login: Option<Login>) -> Self {
+        self.settings.login = login;
+        self
+    }
+
+    /// The login that the application demands.
+    pub fn login(&self) -> Option<Login> {
+        self.settings.login.clone()
+    }
+
     /// Makes it a star: one coordinator divides the work among crawlers in advance.
     pub fn divided(self, division: &str) -> Self {
         Self {
@@ -68,7 +80,7 @@ impl Order {
     }
 
     /// The default crawl of an address by a cluster.
-    pub fn new(url: String) -> Self {
+    pub fn new(url: impl AsRef<str>) -> Self {
         let strategy = strategies::FOR_PARTIAL_GRAPHS[0].to_owned();
         Self {
             settings: CrawlSettings { strategy, ..CrawlSettings::new(url) },
@@ -205,8 +217,8 @@ pub enum Between {
         /// Its progress in each crawl.
         shares: BTreeMap<CrawlId, CrawlTally>,
     },
-    /// Introduces a crawl.
-    Crawl(CrawlId, CrawlSpec),
+    /// Introduces a crawl, and the login that its application demands.
+    Crawl(CrawlId, CrawlSpec, Option<Login>),
     /// A message from one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
     /// What the sender kept of a crawl that the receiver will resume, and whether it is the last.
@@ -216,7 +228,7 @@ pub enum Between {
     /// A crawler returns a task of the receiver.
     Returned(CrawlId, LeaseRef),
     /// Asks for a probe of the first page; the sender has no crawlers.
-    Probe(u64, Order),
+    Probe(u64, Order, Option<Login>),
     /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
     /// Masks of single states.
@@ -279,11 +291,11 @@ pub enum ToTabs {
     /// Attaches a tab to a crawl, under this name; without a crawl the tab rests.
     Attach(u32, Option<(CrawlId, CrawlerId)>),
     /// Introduces a crawl, before a tab is attached to it.
-    Crawl(CrawlId, Box<CrawlSpec>),
+    Crawl(CrawlId, Box<CrawlSpec>, Option<Login>),
     /// A message for a tab, from a controller of a ring.
     ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Asks for a probe of the first page.
-    Probe(u64, Order),
+    Probe(u64, Box<Order>, Option<Login>),
     /// Masks of single states.
     Volatile(CrawlId, StateMasks),
     /// This controller leaves: the crawler dials another.
@@ -299,8 +311,8 @@ pub enum ToTabs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum FromClient {
-    /// Starts a crawl.
-    Start(CrawlId, Order),
+    /// Starts a crawl. Only here, to crawlers and between controllers does a login travel.
+    Start(CrawlId, Order, Option<Login>),
     /// Asks for the status. Answered once.
     Status,
     /// Follows a crawl. Answered from time to time until it is over.
@@ -530,13 +542,27 @@ mod tests {
 
     #[test]
     fn a_message_survives_its_frame() {
-        let message = Between::Crawl(
-            CrawlId(3),
-            CrawlSpec {
-                order: Order::new("http://localhost/".to_owned()),
-                first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
-            },
-        );
+        let order = Order::new("http://localhost/");
+        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let message = Between::Crawl(CrawlId(3), CrawlSpec { order, first }, None);
         assert_eq!(decode(&encode(&message)), Some(message));
+    }
+
+    #[test]
+    fn only_a_message_that_names_the_login_carries_it() {
+        let order = Order::new("http://ada:whisper@localhost/");
+        let carries = |frame: Vec<u8>| frame.windows(7).any(|bytes| bytes == b"whisper");
+        let login = order.login();
+        assert!(carries(encode(&FromClient::Start(CrawlId(3), order.clone(), login.clone()))));
+        let crawls = vec![CrawlStatus { id: CrawlId(3), order: order.clone(), stopped: false }];
+        let status = Status { crawls, ..Status::default() };
+        assert!(!carries(encode(&ToClient::Status(status))));
+        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let spec = CrawlSpec { order: order.clone(), first };
+        let debug = format!("{spec:?} {login:?}");
+        assert!(!carries(debug.into_bytes()));
+        assert!(!carries(encode(&ToClient::Spec(Box::new(spec), StateMasks::default()))));
+        let sent: Order = decode(&encode(&order)).expect("it can be read");
+        assert_eq!((sent.login(), sent.with_login(login)), (None, order));
     }
 }

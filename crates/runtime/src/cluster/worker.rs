@@ -235,7 +235,10 @@ impl Worker {
     /// A message of the controller, in a frame of this size.
     fn on_message(&mut self, message: ToTabs, size: usize) {
         match message {
-            ToTabs::Crawl(id, spec) => self.on_crawl(id, *spec),
+            ToTabs::Crawl(id, spec, login) => {
+                let order = spec.order.with_login(login);
+                self.on_crawl(id, CrawlSpec { order, ..*spec });
+            }
             ToTabs::Attach(tab, works_for) => {
                 let attached = works_for.and_then(|(id, crawler)| {
                     let crawl = self.crawls.get(&id)?.clone();
@@ -262,7 +265,8 @@ impl Worker {
             ToTabs::News(_, crawler, news) => {
                 self.send_to_tab(crawler, TabInstruction::Star(news), size);
             }
-            ToTabs::Probe(number, order) => {
+            ToTabs::Probe(number, order, login) => {
+                let order = order.with_login(login);
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
                 tokio::task::spawn_local(async move {

@@ -9,7 +9,7 @@ use argiope_runtime::settings::CrawlSettings;
 use super::cluster::ClusterCrawlArgs;
 use crate::args::{identity_names, strategy_names};
 use crate::duration::{duration, moment};
-use argiope::threads;
+use argiope::{login, threads};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -130,7 +130,7 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
 
 impl CrawlArgs {
     /// The settings of a new crawl.
-    pub fn settings(&self, url: String) -> CrawlSettings {
+    pub fn settings(&self, url: &str) -> CrawlSettings {
         let chosen = |name: &Option<String>, default: &str| {
             name.clone().unwrap_or_else(|| default.to_owned())
         };
@@ -149,6 +149,7 @@ impl CrawlArgs {
             ..CrawlSettings::new(url)
         };
         settings.seed = self.seed.unwrap_or(settings.seed);
+        settings.login = settings.login.or_else(|| login::of_environment(&settings.url));
         if let Some(cap) = self.settle_cap {
             settings.settle_ms = u32::try_from(cap.as_millis()).unwrap_or(u32::MAX);
         }

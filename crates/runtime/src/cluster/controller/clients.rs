@@ -55,7 +55,9 @@ impl Fetches {
 impl Dispatcher {
     pub(super) fn on_client_message(&mut self, link: LinkId, message: FromClient) {
         match message {
-            FromClient::Start(id, order) => self.on_start(link, id, order),
+            FromClient::Start(id, order, login) => {
+                self.on_start(link, id, order.with_login(login));
+            }
             FromClient::Status => {
                 let status = self.status();
                 self.send(link, &ToClient::Status(status));

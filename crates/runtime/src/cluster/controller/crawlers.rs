@@ -155,7 +155,8 @@ impl Dispatcher {
         self.crawlers.attached.insert(crawler, link);
         let Some(link) = self.links.get_mut(&link) else { return };
         if is_new && let Some(share) = self.shares.get(&crawl) {
-            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone())));
+            let login = share.spec.order.login();
+            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone()), login));
             if !share.volatile.is_empty() {
                 link.send(&ToTabs::Volatile(crawl, share.volatile.clone()));
             }
@@ -311,7 +312,8 @@ impl Dispatcher {
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
         let here = self.crawlers.processes.iter().find(|(_, process)| at_work(process));
         if let Some((&link, _)) = here {
-            self.send(link, &ToTabs::Probe(number, order));
+            let login = order.login();
+            self.send(link, &ToTabs::Probe(number, Box::new(order), login));
         } else if matches!(asker, Asker::Controller(..)) {
             self.answer(asker, Err("its crawlers are gone".to_owned()));
             return;
@@ -324,7 +326,8 @@ impl Dispatcher {
                 self.answer(asker, Err(why.to_owned()));
                 return;
             };
-            self.send_to(other, &Between::Probe(number, order));
+            let login = order.login();
+            self.send_to(other, &Between::Probe(number, order, login));
         }
         self.crawlers.probes.insert(number, asker);
     }

@@ -20,6 +20,7 @@ use super::super::protocol::{
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
+use crate::learned::stored_login;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -140,7 +141,7 @@ impl Dispatcher {
         }
         let mut messages = Vec::new();
         for (&id, share) in &self.shares {
-            messages.push(Between::Crawl(id, share.spec.clone()));
+            messages.push(Between::Crawl(id, share.spec.clone(), share.spec.order.login()));
             if !share.volatile.is_empty() {
                 messages.push(Between::Volatile(id, share.volatile.clone()));
             }
@@ -342,7 +343,7 @@ impl Dispatcher {
         self.introduce(id, share);
         self.handle_peer(id, PeerInput::Start);
         self.handle_coordinator(id, CoordinatorInput::Start);
-        self.send_to_others(None, &Between::Crawl(id, spec.clone()));
+        self.send_to_others(None, &Between::Crawl(id, spec.clone(), spec.order.login()));
         self.assign_tabs();
         self.heartbeat();
         Ok(())
@@ -350,6 +351,9 @@ impl Dispatcher {
 
     fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
         self.disk.name(&format!("crawl/{id}"), encode(&share.spec));
+        if let Some(login) = &share.spec.order.settings.login {
+            self.disk.name(&format!("login/{id}"), stored_login(login));
+        }
         let url = shown(&share.spec.order.settings.url);
         tracing::info!(crawl = %id, %url, "there is a crawl");
         self.shares.insert(id, share);
@@ -361,7 +365,10 @@ impl Dispatcher {
         }
         match message {
             Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
-            Between::Crawl(id, spec) => self.on_crawl(id, spec),
+            Between::Crawl(id, spec, login) => {
+                let order = spec.order.with_login(login);
+                self.on_crawl(id, CrawlSpec { order, ..spec });
+            }
             Between::Peer(id, envelope, blobs) => {
                 self.keep_blobs_of(link, blobs);
                 self.handle_peer(id, PeerInput::Message(from, envelope));
@@ -375,8 +382,8 @@ impl Dispatcher {
                 self.on_kept(from, id, facts, last);
             }
             Between::Returned(id, task) => self.handle_peer(id, PeerInput::TaskReturn(task)),
-            Between::Probe(number, order) => {
-                self.probe_for(order, Asker::Controller(from, number));
+            Between::Probe(number, order, login) => {
+                self.probe_for(order.with_login(login), Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.on_probed(number, first),
             Between::Volatile(id, masks) => self.on_volatile(id, masks, Some(from)),
