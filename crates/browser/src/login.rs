@@ -1,5 +1,5 @@
-//! The user name and the password that an application demands. Nothing prints them: the only way out
-//! is [`Login::reveal`], for the browser.
+//! The user name and the password that an application demands. Nothing prints them: the only way
+//! out is [`Login::reveal`], for the browser.
 
 use std::fmt;
 

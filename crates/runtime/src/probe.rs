@@ -64,8 +64,8 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     tab.load(url).await.map_err(no_page)?;
     let look = tab.look().await.map_err(no_page)?;
     if look.status == 401 {
-        let wrong = "demands a login, or another one than the given: write http://USER:PASSWORD@HOST, \
-                     or set ARGIOPE_LOGIN to USER:PASSWORD";
+        let wrong = "demands a login, or another one: write USER:PASSWORD@ before the host, \
+                     or set ARGIOPE_LOGIN=USER:PASSWORD";
         return Err(NoPage::new(url, wrong.to_owned()));
     }
     if look.status >= 400 {

@@ -38,7 +38,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// A queue for so many frames and bytes. A frame that is larger than the queue has it alone.
+    /// A queue for this many frames and bytes. A frame that is larger than the queue has it alone.
     pub fn new(frames: usize, bytes: u32) -> (Self, mpsc::Receiver<ConnectionEvent>) {
         let (queue, arrived) = mpsc::channel(frames);
         let free_bytes = Arc::new(Semaphore::new(bytes as usize));

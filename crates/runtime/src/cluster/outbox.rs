@@ -12,8 +12,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::protocol::{Blob, CrawlId, FromCrawler, ProcessSpent};
 
-/// The most messages that wait to be sent, and the most bytes of their contents. A tab whose message
-/// does not fit waits: the controller is behind.
+/// The most messages that wait to be sent, and the most bytes of their contents. A tab whose
+/// message does not fit waits: the controller is behind.
 const MESSAGES: usize = 1024;
 const BYTES: u32 = 64 << 20;
 /// The bytes that a message counts beside its contents.
