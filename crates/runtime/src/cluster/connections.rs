@@ -124,6 +124,8 @@ impl Link {
                 if !matches!(sent, Ok(()) | Err(SendError::TooLarge { .. })) {
                     break;
                 }
+                // The dispatcher shares the thread.
+                tokio::task::yield_now().await;
             }
             ended();
         });

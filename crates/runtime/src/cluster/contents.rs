@@ -34,7 +34,7 @@ pub fn is_true(blob: &Blob) -> bool {
 }
 
 /// How many bytes of contents go into one frame; a single larger content has a frame of its own.
-const BYTES_AT_ONCE: usize = 1 << 20;
+pub const BYTES_AT_ONCE: usize = 1 << 20;
 
 /// Divides contents into frames. Each frame is made when it is asked for.
 pub fn frames(mut blobs: impl Iterator<Item = Blob>) -> impl Iterator<Item = Vec<Blob>> {

@@ -24,6 +24,10 @@ so that a crawl can be interrupted or killed, and resumed. With --resume, --max-
 --max-actions and --max-depth replace the earlier limit; `none` removes it. --max-time holds for \
 one call. On a cluster the client stops the crawl soon after a limit, while it follows the crawl.
 
+If the application demands a login, write USER:PASSWORD@ before its host, or set \
+ARGIOPE_LOGIN=USER:PASSWORD. The run directory keeps the login for --resume; only its owner can \
+read it. The login is never shown, logged or exported.
+
 With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
 max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
 reset_cost (in actions), failed, nondeterministic, unsettled, urls, tabs, wall_s, actions_per_s \

@@ -193,3 +193,37 @@ fn hash(fact: &KeptFact) -> u128 {
     let hash = blake3::hash(fact.bytes());
     u128::from_le_bytes(hash.as_bytes()[..16].try_into().expect("a hash has 32 bytes"))
 }
+
+#[cfg(test)]
+mod tests {
+    use argiope_controller::peer::message::{Envelope, PeerMessage};
+    use argiope_ring::Key;
+
+    use super::*;
+
+    #[test]
+    fn a_stuck_disk_holds_a_bounded_number_of_messages_back() {
+        let directory = std::env::temp_dir().join(format!("argiope-held-{}", std::process::id()));
+        let store = Store::create(&directory, &serde_json::json!({})).unwrap();
+        let mut disk = ControllerDisk::open(store, |_| {}).unwrap();
+        // A ticket that the disk never reaches.
+        disk.appended = 1;
+        let send = |facts: usize| {
+            let facts =
+                vec![Fact::PlainLink { action: argiope_explore::id::ActionSignature(1) }; facts];
+            let envelope = Envelope::new(None, PeerMessage::Replicate(1, facts));
+            Outgoing::Send(CrawlId(1), Key(1), Box::new(envelope))
+        };
+        let held = (0..1_000).take_while(|_| disk.hold(send(1_000))).count();
+        assert!((200..400).contains(&held), "{held} messages of a quarter of a megabyte");
+        assert!(disk.hold(Outgoing::Left(CrawlId(1))), "it has no sender that retries");
+        while disk.hold(send(0)) {}
+        assert!(disk.outgoing.len() <= OUTGOING && disk.outgoing_bytes <= OUTGOING_BYTES + 256);
+        assert!(disk.next_released().is_none());
+        disk.on_durable(1);
+        assert!(std::iter::from_fn(|| disk.next_released()).count() > held);
+        assert_eq!((disk.outgoing_bytes, disk.holds_nothing()), (0, true));
+        drop(disk);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -33,6 +33,9 @@ const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
 
+/// The most addresses that are dialled at a time. The others follow with the next heartbeats.
+const MOST_DIALLED: usize = 256;
+
 /// How long a controller that starts looks for others before it resumes crawls alone, in
 /// microseconds.
 pub(super) const DISCOVERY: u64 = 3_000_000;
@@ -98,6 +101,9 @@ impl Membership {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
         let was_there = self.is_known(&address);
+        if self.unreached.len() >= MOST_MEMBERS {
+            self.unreached.retain(|_, until| Instant::now() < *until);
+        }
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
             _ if before.is_some() => {}
@@ -205,7 +211,8 @@ impl Dispatcher {
         let own = self.switch.me.address.as_deref() == Some(address.as_str());
         let later =
             self.membership.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
-        if own || later || !self.membership.dialling.insert(address.clone()) {
+        let is_full = self.membership.dialling.len() >= MOST_DIALLED;
+        if own || later || is_full || !self.membership.dialling.insert(address.clone()) {
             return;
         }
         let (switch, events) = (self.switch.clone(), self.events.clone());
