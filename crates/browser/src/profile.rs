@@ -4,7 +4,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Profile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            let lock = File::create_new(path.join(LOCK))?;
+            let mut options = File::options();
+            let lock = options.write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
             lock.lock()?;
             return Ok(Self { path, _lock: lock });
         }

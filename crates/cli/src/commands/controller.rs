@@ -8,6 +8,7 @@ use std::time::Duration;
 use argiope_ring::Key;
 use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
+use argiope_runtime::private;
 use argiope_wire::{Hello, Role};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -94,7 +95,8 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
-    let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
+    let create = |path| private::file().write(true).create(true).truncate(true).open(path);
+    let trace = args.trace.as_ref().map(create).transpose();
     let trace = trace.map_err(|error| CommandFailure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
     let shared = metrics.as_ref().map(|(_, metrics)| metrics.clone());

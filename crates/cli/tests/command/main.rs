@@ -5,7 +5,9 @@ mod crawl;
 mod failures;
 mod help;
 mod logging;
+mod login;
 mod looking;
+mod private;
 mod refused;
 mod simulate;
 

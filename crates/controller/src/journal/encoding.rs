@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Fact;
+use crate::decoding::{DecodingError, MemoryBudget, decode};
 
 /// A kind of fact.
 struct FactKind {
@@ -17,7 +18,7 @@ struct FactKind {
     version: u16,
     /// Its name in errors.
     name: &'static str,
-    read: fn(&[u8]) -> postcard::Result<Fact>,
+    read: fn(&[u8]) -> Result<Fact, DecodingError>,
 }
 
 impl FactKind {
@@ -25,7 +26,7 @@ impl FactKind {
         number: u16,
         version: u16,
         name: &'static str,
-        read: fn(&[u8]) -> postcard::Result<Fact>,
+        read: fn(&[u8]) -> Result<Fact, DecodingError>,
     ) -> Self {
         Self { number, version, name, read }
     }
@@ -119,12 +120,10 @@ fn encode(body: &impl Serialize) -> Vec<u8> {
         .expect("facts hold nothing that cannot be encoded")
 }
 
-/// A value that all of the bytes belong to.
-fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> postcard::Result<T> {
-    match postcard::take_from_bytes(bytes)? {
-        (body, []) => Ok(body),
-        _ => Err(postcard::Error::SerdeDeCustom),
-    }
+/// A value that all of the bytes belong to. A fact may come from another process, so that its bytes
+/// decide how much memory it may take.
+fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, DecodingError> {
+    decode(bytes, MemoryBudget::FACT)
 }
 
 impl Fact {
@@ -266,5 +265,30 @@ mod tests {
             );
             assert_eq!(decode(&bytes[..bytes.len() - 1]), Err(FactError::Damaged(kind.name)));
         }
+    }
+
+    #[test]
+    fn a_fact_takes_no_more_memory_than_its_bytes_account_for() {
+        let fact = |notes: usize| Fact::Transition {
+            from: A,
+            action: ACT,
+            to: B,
+            notes: vec![Note::Unsettled; notes],
+        };
+        let decoded = |notes: usize| {
+            let (kind, bytes) = fact(notes).body();
+            EncodedFact { kind: kind.number, version: kind.version, bytes: &bytes }.decode()
+        };
+        assert_eq!(decoded(2), Ok(fact(2)));
+        // A note of one byte takes about 50.
+        assert_eq!(decoded(1_000), Err(FactError::Damaged("transition")));
+        let step = Transition { from: A, action: ACT, to: A };
+        let far = Fact::State {
+            key: A,
+            offers: Vec::new(),
+            route: Some([step; 999].into()),
+            content: None,
+        };
+        assert_eq!(postcard::from_bytes::<Fact>(&postcard::to_allocvec(&far).unwrap()), Ok(far));
     }
 }

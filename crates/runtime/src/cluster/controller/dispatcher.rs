@@ -11,11 +11,12 @@ use serde::Serialize;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
+use super::super::connections::{Arrivals, ConnectionEvent, Link, LinkId, Switch};
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{CrawlId, KnownMember, decode};
 use super::ControllerError;
 use super::ControllerPlan;
+use super::clients::Fetches;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
 use super::membership::Membership;
@@ -30,6 +31,8 @@ pub const HEARTBEAT: Duration = Duration::from_millis(500);
 const REPEAT: Duration = Duration::from_millis(200);
 /// How many frames wait to be handled; then connections are read no further.
 const QUEUE: usize = 4096;
+/// How many bytes of frames wait to be handled: two frames of the largest size.
+const QUEUED_BYTES: u32 = 128 << 20;
 /// How many frames are handled in one event: one look at the clock for all of them.
 const FRAMES_AT_ONCE: usize = 256;
 
@@ -39,6 +42,8 @@ pub enum ProcessEvent {
     Welcomed(Connection, Option<Seat>),
     /// A controller was dialled.
     Dialled(String, Result<Connection, DialError>),
+    /// Everything that a client fetches is sent, or its connection has ended.
+    Fetched(LinkId),
     /// The disk has written something, or failed.
     Written(WriterEvent),
     /// Connections have brought frames, or have ended.
@@ -76,6 +81,8 @@ pub struct Dispatcher {
     pub crawlers: Crawlers,
     /// Clients that follow a crawl.
     pub followers: Vec<(LinkId, CrawlId)>,
+    /// Clients that fetch a crawl.
+    pub fetches: Fetches,
     /// How many jobs were assigned.
     pub jobs: u64,
     /// How many frames were not sent, on connections that have ended.
@@ -84,10 +91,11 @@ pub struct Dispatcher {
     pub leaving: Option<Instant>,
     pub metrics: Option<Arc<Metrics>>,
     pub trace: Option<std::fs::File>,
-    /// For events that are begun here: few, so that they need no bound.
+    /// For events that are begun here: at most one for each dialler, dialled address, commit and
+    /// fetch, so that they need no bound.
     pub events: mpsc::UnboundedSender<ProcessEvent>,
     /// For frames of connections.
-    arrived: mpsc::Sender<ConnectionEvent>,
+    arrived: Arrivals,
     sources: EventSources,
 }
 
@@ -95,7 +103,7 @@ impl Dispatcher {
     /// A controller that knows nothing yet.
     pub fn new(plan: ControllerPlan, store: Store) -> Result<Self, StoreError> {
         let ControllerPlan { me, switch, join, leave, metrics, trace, .. } = plan;
-        let (arrived, arrivals) = mpsc::channel(QUEUE);
+        let (arrived, arrivals) = Arrivals::new(QUEUE, QUEUED_BYTES);
         let (events, received) = mpsc::unbounded_channel();
         let written = events.clone();
         let disk = ControllerDisk::open(store, move |progress| {
@@ -120,6 +128,7 @@ impl Dispatcher {
             timers: Timers::default(),
             crawlers: Crawlers::default(),
             followers: Vec::new(),
+            fetches: Fetches::default(),
             jobs: 0,
             dropped: 0,
             leaving: None,
@@ -178,12 +187,13 @@ impl Dispatcher {
                 }
                 self.membership.on_not_reached(address, &error);
             }
+            ProcessEvent::Fetched(link) => self.on_fetched(link),
             ProcessEvent::Written(WriterEvent::Durable(ticket)) => self.on_durable(ticket),
             ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error.into()),
             ProcessEvent::Arrived(arrived) => {
                 for event in arrived {
                     match event {
-                        ConnectionEvent::Frame(id, frame) => self.on_frame(id, &frame),
+                        ConnectionEvent::Frame(id, frame, _room) => self.on_frame(id, &frame),
                         ConnectionEvent::Closed(id, reason) => self.on_closed(id, &reason),
                     }
                 }
@@ -231,7 +241,10 @@ impl Dispatcher {
         match link.hello.role {
             Role::Controller => self.on_disconnected(Key(link.hello.name), reason),
             Role::Crawler => self.on_crawler_disconnected(id, reason),
-            Role::Client => self.followers.retain(|&(follower, _)| follower != id),
+            Role::Client => {
+                self.followers.retain(|&(follower, _)| follower != id);
+                self.fetches.forget(id);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use argiope_controller::journal::Fact;
+use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{FinalCounts, PeerInput};
@@ -13,12 +13,14 @@ use argiope_ring::Key;
 use argiope_wire::DialError;
 
 use super::super::connections::{Link, LinkId};
+use super::super::contents;
 use super::super::crawl_state::{self, CrawlShare, Duty};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
+use crate::learned::stored_login;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -30,6 +32,9 @@ const FAILOVER: Duration = Duration::from_secs(5);
 const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
+
+/// The most addresses that are dialled at a time. The others follow with the next heartbeats.
+const MOST_DIALLED: usize = 256;
 
 /// How long a controller that starts looks for others before it resumes crawls alone, in
 /// microseconds.
@@ -96,6 +101,9 @@ impl Membership {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
         let was_there = self.is_known(&address);
+        if self.unreached.len() >= MOST_MEMBERS {
+            self.unreached.retain(|_, until| Instant::now() < *until);
+        }
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
             _ if before.is_some() => {}
@@ -139,7 +147,7 @@ impl Dispatcher {
         }
         let mut messages = Vec::new();
         for (&id, share) in &self.shares {
-            messages.push(Between::Crawl(id, share.spec.clone()));
+            messages.push(Between::Crawl(id, share.spec.clone(), share.spec.order.login()));
             if !share.volatile.is_empty() {
                 messages.push(Between::Volatile(id, share.volatile.clone()));
             }
@@ -203,7 +211,8 @@ impl Dispatcher {
         let own = self.switch.me.address.as_deref() == Some(address.as_str());
         let later =
             self.membership.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
-        if own || later || !self.membership.dialling.insert(address.clone()) {
+        let is_full = self.membership.dialling.len() >= MOST_DIALLED;
+        if own || later || is_full || !self.membership.dialling.insert(address.clone()) {
             return;
         }
         let (switch, events) = (self.switch.clone(), self.events.clone());
@@ -290,15 +299,20 @@ impl Dispatcher {
     /// Sends what was kept to the controller that will resume the crawl.
     fn send_kept(&mut self, id: CrawlId, to: Key) {
         let Some(share) = self.shares.get(&id) else { return };
-        let mut messages: Vec<Between> = Vec::new();
-        for some in share.lifecycle.facts().chunks(FACTS_AT_ONCE) {
-            let contents = some.iter().filter_map(Fact::content);
-            let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
-            messages.push(Between::Kept(id, some.to_vec(), blobs, false));
-        }
-        messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
+        let facts = share.lifecycle.facts().to_vec();
+        let contents: Vec<ContentId> = facts.iter().filter_map(Fact::content).collect();
+        let disk = self.disk.reader(&contents);
+        // Contents come before the facts that name them, in frames that are made one by one.
+        let blobs = contents.into_iter().filter_map(move |content| disk.blob(content));
+        let blobs = contents::frames(blobs).map(Between::Blobs);
+        let mut facts = facts.into_iter();
+        let facts = std::iter::from_fn(move || {
+            let some: Vec<Fact> = facts.by_ref().take(FACTS_AT_ONCE).collect();
+            (!some.is_empty()).then_some(Between::Kept(id, some, Vec::new(), false))
+        });
+        let last = Between::Kept(id, Vec::new(), Vec::new(), true);
         if let Some(link) = self.link_to(to) {
-            link.send_all(messages);
+            link.send_each(blobs.chain(facts).chain([last]), || {});
         }
     }
 
@@ -341,7 +355,7 @@ impl Dispatcher {
         self.introduce(id, share);
         self.handle_peer(id, PeerInput::Start);
         self.handle_coordinator(id, CoordinatorInput::Start);
-        self.send_to_others(None, &Between::Crawl(id, spec.clone()));
+        self.send_to_others(None, &Between::Crawl(id, spec.clone(), spec.order.login()));
         self.assign_tabs();
         self.heartbeat();
         Ok(())
@@ -349,6 +363,9 @@ impl Dispatcher {
 
     fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
         self.disk.name(&format!("crawl/{id}"), encode(&share.spec));
+        if let Some(login) = &share.spec.order.settings.login {
+            self.disk.name(&format!("login/{id}"), stored_login(login));
+        }
         let url = shown(&share.spec.order.settings.url);
         tracing::info!(crawl = %id, %url, "there is a crawl");
         self.shares.insert(id, share);
@@ -360,7 +377,10 @@ impl Dispatcher {
         }
         match message {
             Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
-            Between::Crawl(id, spec) => self.on_crawl(id, spec),
+            Between::Crawl(id, spec, login) => {
+                let order = spec.order.with_login(login);
+                self.on_crawl(id, CrawlSpec { order, ..spec });
+            }
             Between::Peer(id, envelope, blobs) => {
                 self.keep_blobs_of(link, blobs);
                 self.handle_peer(id, PeerInput::Message(from, envelope));
@@ -374,8 +394,8 @@ impl Dispatcher {
                 self.on_kept(from, id, facts, last);
             }
             Between::Returned(id, task) => self.handle_peer(id, PeerInput::TaskReturn(task)),
-            Between::Probe(number, order) => {
-                self.probe_for(order, Asker::Controller(from, number));
+            Between::Probe(number, order, login) => {
+                self.probe_for(order.with_login(login), Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.on_probed(number, first),
             Between::Volatile(id, masks) => self.on_volatile(id, masks, Some(from)),

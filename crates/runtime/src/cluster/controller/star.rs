@@ -122,7 +122,8 @@ impl Dispatcher {
             }
             Some(key) => {
                 let wanted: Vec<ContentId> = report.contents().collect();
-                let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
+                let mut frames: Vec<_> =
+                    contents::frames(self.blobs_for(key, &wanted).into_iter()).collect();
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
                 let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
