@@ -135,6 +135,7 @@ impl CrawlKnowledge {
             Fact::Stray { from, action, to } => {
                 // An action that is no candidate here leads nowhere: other states follow that link.
                 if let Some(slot) = self.slot(*from, *action)
+                    && !self.replayed.is_withdrawn(*from, *action)
                     && self.replayed.destination(*from, *action) != Some(*to)
                 {
                     self.add_stray(slot, *to)?;
@@ -192,9 +193,12 @@ impl CrawlKnowledge {
         let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
         self.links.extend(links);
         let actions = offers.iter().map(|offered| offered.action).collect();
-        let loaded = route.is_some_and(|route| route.is_empty());
-        let initial = self.replayed.initial.is_none_or(|initial| initial == key);
-        if self.explorer.is_none() && loaded && initial {
+        // Several facts may describe the initial state, and not all say how it is reached.
+        let is_initial = match self.replayed.initial {
+            Some(initial) => initial == key,
+            None => route.is_some_and(|route| route.is_empty()),
+        };
+        if self.explorer.is_none() && is_initial {
             let ControllerSettings { strategy, exploring, .. } = self.settings;
             let candidates = self.candidates(key, actions);
             self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));

@@ -23,7 +23,9 @@ impl Dispatcher {
                 self.send(link, &ToClient::Status(status));
             }
             FromClient::Follow(id) if self.shares.contains_key(&id) => {
-                self.followers.push((link, id));
+                if !self.followers.contains(&(link, id)) {
+                    self.followers.push((link, id));
+                }
                 self.notify_followers();
             }
             FromClient::Fetch(id) if self.shares.contains_key(&id) => self.send_facts(link, id),

@@ -21,6 +21,8 @@ use super::effects::crawler_of;
 
 /// The most tabs that a crawler may have.
 const MOST_TABS: u32 = 4_096;
+/// The most probes of first pages that are under way.
+const MOST_PROBES: usize = 1_024;
 /// How long a tab works for a crawl before it may change, in microseconds. A change costs a reset,
 /// which takes a real application one to three seconds.
 const TURN: u64 = 5_000_000;
@@ -299,6 +301,10 @@ impl Dispatcher {
 
     /// Lets a crawler look at the first page of an application.
     pub(super) fn probe_for(&mut self, order: Order, asker: Asker) {
+        if self.crawlers.probes.len() >= MOST_PROBES {
+            self.answer(asker, Err("too many crawls are about to begin; try again".to_owned()));
+            return;
+        }
         self.crawlers.next_probe += 1;
         let number = self.crawlers.next_probe;
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();

@@ -30,6 +30,8 @@ const FAILOVER: Duration = Duration::from_secs(5);
 const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
+/// The most controllers that are dialled at a time. Others are dialled with a later heartbeat.
+const MOST_DIALLED: usize = 256;
 
 /// How long a controller that starts looks for others before it resumes crawls alone, in
 /// microseconds.
@@ -96,6 +98,10 @@ impl Membership {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
         let was_there = self.is_known(&address);
+        if self.unreached.len() > MOST_MEMBERS {
+            // Other controllers name these addresses. They are dialled and noted again.
+            self.unreached.clear();
+        }
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
             _ if before.is_some() => {}
@@ -203,7 +209,8 @@ impl Dispatcher {
         let own = self.switch.me.address.as_deref() == Some(address.as_str());
         let later =
             self.membership.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
-        if own || later || !self.membership.dialling.insert(address.clone()) {
+        let many = self.membership.dialling.len() >= MOST_DIALLED;
+        if own || later || many || !self.membership.dialling.insert(address.clone()) {
             return;
         }
         let (switch, events) = (self.switch.clone(), self.events.clone());

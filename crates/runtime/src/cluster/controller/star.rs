@@ -5,7 +5,7 @@ use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
-use argiope_controller::star::division::{Division, DivisionPlan};
+use argiope_controller::star::division::{Division, DivisionPlan, MOST_SHARES};
 use argiope_controller::star::{Coordinator, NodeReport, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
@@ -23,10 +23,10 @@ use super::timers::CrawlTimer;
 impl Dispatcher {
     /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
     pub(super) fn coordinator_for(&mut self, id: CrawlId, division: Division) -> Duty {
-        let others =
-            self.membership.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
-        let tabs = self.tabs() + others.sum::<u32>();
-        let plan = DivisionPlan { division, shares: tabs.max(1) as usize };
+        let others = self.membership.members.values().filter(|known| !known.leaving);
+        // What the others say may be anything.
+        let tabs = others.fold(self.tabs(), |tabs, known| tabs.saturating_add(known.tabs));
+        let plan = DivisionPlan { division, shares: (tabs as usize).clamp(1, MOST_SHARES) };
         self.disk.name(&format!("coordinates/{id}"), encode(&plan));
         Duty::Coordinator(Coordinator::new(plan, STAR_TIMES))
     }
@@ -38,8 +38,7 @@ impl Dispatcher {
         };
         let unknown =
             || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
-        let plan: DivisionPlan =
-            decode(&bytes).filter(|plan: &DivisionPlan| plan.shares > 0).ok_or_else(unknown)?;
+        let plan: DivisionPlan = decode(&bytes).ok_or_else(unknown)?;
         Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, facts)))
     }
 
