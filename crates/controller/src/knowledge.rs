@@ -83,7 +83,7 @@ impl CrawlKnowledge {
         }
     }
 
-    /// Of a crawl that kept these facts. A fact about a state that no fact describes waits for it.
+    /// Of a crawl that kept these facts. A fact about a state that no fact describes does not count.
     pub fn restore(settings: ControllerSettings, facts: &[Fact]) -> Result<Self, Contradiction> {
         let mut known = Self::new(settings);
         known.replayed = ReplayIndex::of(facts);
@@ -95,7 +95,13 @@ impl CrawlKnowledge {
         for (at, fact) in facts.iter().enumerate() {
             known.apply(fact).map_err(|what| Contradiction { at, what })?;
         }
+        if known.explorer.is_none() && !known.announced.is_empty() {
+            return Err(Contradiction { at: facts.len(), what: NO_STATE });
+        }
         known.replayed = ReplayIndex::default();
+        // What waits until the end is about states that no fact describes. When a crawler finds one
+        // of them, what the crawler saw counts.
+        known.waiting.clear();
         Ok(known)
     }
 

@@ -5,15 +5,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::Controller;
-use argiope_controller::job::Transition;
+use argiope_controller::input::{ControllerEffect, ControllerInput};
+use argiope_controller::job::{CrawlerId, Transition};
 use argiope_controller::journal::encoding::{EncodedFact, FactError};
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::knowledge::CrawlKnowledge;
-use argiope_controller::outcome::{JobFailure, Note, Offered};
+use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::PeerInput;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
-use argiope_controller::spent::WriterId;
+use argiope_controller::spent::{Spent, WriterId};
 use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::{CoordinatorInput, CoordinatorTimeouts};
 use argiope_controller::star::division::{Division, DivisionPlan};
@@ -37,6 +38,9 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
     seeds,
 };
+
+/// How many jobs of a restored crawl are executed.
+const RESUMED: usize = 12;
 
 fn run(input: &[u8]) -> Reached {
     let mut reached = Reached::default();
@@ -160,8 +164,40 @@ fn restore_alone(facts: &[Fact], seed: u64, reached: &mut Reached) {
         }
         Err(error) => reached.note(("contradiction", error.what)),
     }
-    if let Ok(controller) = Controller::restore(settings(seed), facts.to_vec()) {
+    if let Ok(mut controller) = Controller::restore(settings(seed), facts.to_vec()) {
         check_export(&controller);
+        resume(&mut controller, facts, &mut chance);
+    }
+}
+
+/// Goes on with a restored crawl for a while. Crawlers report states that facts name.
+fn resume(controller: &mut Controller, facts: &[Fact], chance: &mut Chance) {
+    let mut keys: Vec<StateKey> = facts.iter().filter_map(Fact::state).collect();
+    keys.extend(facts.iter().filter_map(Fact::destination));
+    keys.push(StateKey(5));
+    let sighting = |chance: &mut Chance| {
+        let action = |number| Offered { action: ActionSignature(number), once: number == 6 };
+        let offers = (0..chance.below(4)).map(|_| action(chance.below(9) as u64)).collect();
+        Sighting { key: keys[chance.below(keys.len())], offers: Some(offers) }
+    };
+    let crawler = CrawlerId(1);
+    let spent = Spent { actions: 1, resets: 0 };
+    let mut effects = Vec::new();
+    let ready = ControllerInput::Ready { crawler, at: Some(sighting(chance)), spent };
+    controller.handle(ready, &mut effects);
+    for _ in 0..RESUMED {
+        let job = effects.drain(..).find_map(|effect| match effect {
+            ControllerEffect::Assign { job, .. } => Some(job),
+            _ => None,
+        });
+        let Some(job) = job else { return };
+        let at = sighting(chance);
+        let outcome = match chance.below(3) {
+            0 => Outcome::Elsewhere { went_right: 0, at },
+            _ => Outcome::Done { at, notes: Vec::new(), once: false },
+        };
+        let finished = ControllerInput::Finished { crawler, job: job.id, outcome, spent };
+        controller.handle(finished, &mut effects);
     }
 }
 

@@ -18,7 +18,7 @@ use super::ControllerError;
 use super::ControllerPlan;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
-use super::membership::Membership;
+use super::membership::{Membership, Refusals};
 use super::metrics::Metrics;
 use super::timers::Timers;
 use crate::store::{Store, StoreError, WriterEvent};
@@ -79,6 +79,8 @@ pub struct Dispatcher {
     pub jobs: u64,
     /// How many frames were not sent, on connections that have ended.
     pub dropped: u64,
+    /// The messages that no correct controller sends.
+    pub refusals: Refusals,
     /// Until when other controllers may take over, once this controller leaves.
     pub leaving: Option<Instant>,
     pub metrics: Option<Arc<Metrics>>,
@@ -121,6 +123,7 @@ impl Dispatcher {
             followers: Vec::new(),
             jobs: 0,
             dropped: 0,
+            refusals: Refusals::default(),
             leaving: None,
             metrics,
             trace,
