@@ -83,7 +83,8 @@ impl CrawlKnowledge {
         }
     }
 
-    /// Of a crawl that kept these facts. A fact about a state that no fact describes does not count.
+    /// Of a crawl that kept these facts. A fact about a state that no fact describes does not
+    /// count.
     pub fn restore(settings: ControllerSettings, facts: &[Fact]) -> Result<Self, Contradiction> {
         let mut known = Self::new(settings);
         known.replayed = ReplayIndex::of(facts);

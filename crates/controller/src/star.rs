@@ -63,7 +63,7 @@ struct UncheckedState {
     content: Option<ContentId>,
 }
 
-/// Nodes number the actions and graphs hold each once, so the order is checked where bytes are read.
+/// Nodes number the actions, and graphs hold each once: the order is checked where bytes are read.
 impl TryFrom<UncheckedState> for FoundState {
     type Error = &'static str;
 

@@ -1,5 +1,6 @@
-//! Writes the valid inputs that the corpora begin with: `cargo run -p argiope-fuzz --example seeds`.
-//! Files that are named otherwise, such as inputs that once failed, stay.
+//! Writes the valid inputs that the corpora begin with:
+//! `cargo run -p argiope-fuzz --example seeds`. Files that are named otherwise, such as inputs that
+//! once failed, stay.
 
 use std::error::Error;
 use std::fs;

@@ -141,7 +141,7 @@ enum Delivery {
 }
 
 /// A ring of three that crawls the application.
-pub struct Ring {
+pub struct RecordedRing {
     peers: Vec<Peer>,
     failed: Option<usize>,
     queue: BTreeMap<(u64, u64), Delivery>,
@@ -156,7 +156,7 @@ pub struct Ring {
     pub facts: Vec<Fact>,
 }
 
-impl Ring {
+impl RecordedRing {
     /// Runs until nothing happens, or for a number of inputs of the first controller.
     pub fn run(setup: &MachineSetup, incident: Incident, most: usize) -> Self {
         let settings = peer_settings(setup.scheme, setup.recovery, setup.backups, setup.seed);
@@ -309,12 +309,12 @@ impl Ring {
 /// The facts that a member of a ring keeps.
 pub fn ring_journal() -> Vec<Fact> {
     let setup = MachineSetup { scheme: 6, backups: 1, ..MachineSetup::new(Start::Founders) };
-    Ring::run(&setup, Incident::None, 400).facts
+    RecordedRing::run(&setup, Incident::None, 400).facts
 }
 
 /// A star of two nodes that crawls the application.
 #[derive(Default)]
-pub struct Star {
+pub struct RecordedStar {
     /// What the coordinator received.
     pub reports: Vec<MachineStep>,
     /// What the first node received.
@@ -323,7 +323,7 @@ pub struct Star {
     pub facts: Vec<Fact>,
 }
 
-impl Star {
+impl RecordedStar {
     /// Runs until the crawl is over.
     pub fn run(setup: &MachineSetup) -> Self {
         let mut star = Self::default();
@@ -408,5 +408,5 @@ pub fn star_plan(setup: &MachineSetup) -> DivisionPlan {
 /// The facts that a coordinator keeps.
 pub fn star_journal() -> Vec<Fact> {
     let setup = MachineSetup { backups: 1, ..MachineSetup::new(Start::Coordinator) };
-    Star::run(&setup).facts
+    RecordedStar::run(&setup).facts
 }

@@ -1,5 +1,5 @@
-//! Replays the corpus of each target, and mutates it for five seconds. With `ARGIOPE_LONG=1` for ten
-//! minutes each, with a seed from the clock. `ARGIOPE_SEED=N` chooses the seed.
+//! Replays the corpus of each target, and mutates it for five seconds. With `ARGIOPE_LONG=1` for
+//! ten minutes each, with a seed from the clock. `ARGIOPE_SEED=N` chooses the seed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

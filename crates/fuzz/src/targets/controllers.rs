@@ -1,6 +1,6 @@
 //! A whole controller, with its dispatcher, its store and its timers, as `argiope controller` runs
-//! it. Two controllers, a crawler process and a client are connected to it through pipes and send it
-//! any frames. It must go on: at the end a client asks for the status and gets it.
+//! it. Two controllers, a crawler process and a client are connected to it through pipes. They send
+//! it any frames. It must go on: at the end a client asks for the status and gets it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,9 @@ use argiope_explore::id::StateKey;
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerPlan, Metrics};
-use argiope_runtime::cluster::protocol::{Between, FromClient, FromCrawler, decode, encode};
+use argiope_runtime::cluster::protocol::{
+    Between, CrawlId, CrawlTally, FromClient, FromCrawler, decode, encode,
+};
 use argiope_wire::{ConnectionLimits, Hello, MemoryTransport, Role, Sender, Transport};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::{LocalSet, yield_now};
@@ -184,6 +186,14 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         list.push(client(&FromClient::Follow(CRAWL)));
         list.push(client(&FromClient::Fetch(CRAWL)));
     };
+    // Two members that claim as much as numbers can say.
+    let mut boasts = vec![between(0, &Between::Crawl(CRAWL, messages::spec()))];
+    boasts.extend([0, 1].map(|number| between(number, &boast())));
+    let other = CrawlId(CRAWL.0 + 1);
+    boasts.extend(starts(messages::spec().order.divided("stride")));
+    boasts.push(client(&FromClient::Start(other, messages::spec().order.divided("hash"))));
+    boasts.push(crawler(&FromCrawler::Probed(2, Ok(messages::spec().first))));
+    boasts.push(crawler(&FromCrawler::Probed(1, Ok(messages::spec().first))));
     let mut ring = starts(messages::spec().order);
     follow_up(&mut ring);
     let mut star = starts(messages::spec().order.divided("hash"));
@@ -196,6 +206,25 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     let mut two = member[..3].to_vec();
     two.extend(messages::between().iter().map(|it| between(1, it)));
     two.extend(messages::from_client().iter().map(&client));
-    let lists = [("ring", ring), ("star", star), ("member", member), ("two-members", two)];
+    let lists = [
+        ("ring", ring),
+        ("star", star),
+        ("member", member),
+        ("two-members", two),
+        ("boasts", boasts),
+    ];
     lists.map(|(name, list)| (name.to_owned(), frames::join(&list))).to_vec()
+}
+
+fn boast() -> Between {
+    let tally = CrawlTally {
+        states: u64::MAX,
+        transitions: u64::MAX,
+        left: u64::MAX,
+        leases: u64::MAX,
+        copies: u64::MAX,
+        crawlers: u32::MAX,
+        ..CrawlTally::default()
+    };
+    Between::Pulse { members: Vec::new(), tabs: u32::MAX, shares: [(CRAWL, tally)].into() }
 }

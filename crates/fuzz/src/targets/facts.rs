@@ -1,5 +1,5 @@
-//! Journals: each entry is a fact of any kind and version, and decodes or is refused. The facts that
-//! decode give the same graph in any order, or are refused in any order. Members of a ring and
+//! Journals: each entry is a fact of any kind and version, and decodes or is refused. The facts
+//! that decode give the same graph in any order, or are refused in any order. Members of a ring and
 //! coordinators of a star restart with them.
 
 use std::collections::{BTreeMap, BTreeSet};

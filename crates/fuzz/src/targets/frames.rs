@@ -259,10 +259,10 @@ pub(super) fn between() -> Vec<Between> {
 /// What the first members of a ring and of a star receive.
 fn recorded() -> Vec<MachineStep> {
     use super::machines::{MachineSetup, Start};
-    use crate::world::{Incident, Ring, Star};
+    use crate::world::{Incident, RecordedRing, RecordedStar};
     let setup = MachineSetup { scheme: 6, backups: 1, ..MachineSetup::new(Start::Founders) };
-    let mut steps = Ring::run(&setup, Incident::Leave, 100).steps;
-    let star = Star::run(&setup);
+    let mut steps = RecordedRing::run(&setup, Incident::Leave, 100).steps;
+    let star = RecordedStar::run(&setup);
     steps.extend(star.reports.into_iter().take(4));
     steps.extend(star.news.into_iter().take(6));
     steps

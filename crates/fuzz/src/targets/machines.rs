@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::FuzzTarget;
 use crate::frames;
 use crate::reached::{Reached, bucket};
-use crate::world::{self, CRAWL, Incident, KEYS, Ring, Star};
+use crate::world::{self, CRAWL, Incident, KEYS, RecordedRing, RecordedStar};
 
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "machines",
@@ -134,8 +134,7 @@ impl NodeOutcome {
     }
 }
 
-/// Effects of one input that only repeat what is known: so many at most for each thing that is
-/// known. A message must not be an amplifier.
+/// The most effects of one input of a node: a message must not be an amplifier.
 const MOST_EFFECTS: usize = 64;
 
 fn run(input: &[u8]) -> Reached {
@@ -433,7 +432,7 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     for (name, scheme, recovery, incident) in stories {
         let start = if incident == Incident::Join { Start::Newcomer } else { Start::Founders };
         let setup = MachineSetup { scheme, recovery, backups: 1, ..MachineSetup::new(start) };
-        let ring = Ring::run(&setup, incident, 120);
+        let ring = RecordedRing::run(&setup, incident, 120);
         seeds.push((name.to_owned(), input(&setup, &ring.steps)));
     }
     for start in [Start::Returning, Start::Reviving] {
@@ -446,7 +445,7 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     for scheme in 0..3 {
         let star = |start| MachineSetup { scheme, backups: 1, ..MachineSetup::new(start) };
         let (coordinator, node) = (star(Start::Coordinator), star(Start::Node));
-        let played = Star::run(&coordinator);
+        let played = RecordedStar::run(&coordinator);
         seeds.push((format!("coordinator-{scheme}"), input(&coordinator, &played.reports)));
         seeds.push((format!("node-{scheme}"), input(&node, &played.news)));
     }

@@ -20,13 +20,17 @@ use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
 use super::timers::CrawlTimer;
 
+/// One share for each tab of the cluster. What other controllers say of theirs may be anything.
+fn shares_for(own: u32, others: impl Iterator<Item = u32>) -> usize {
+    (others.fold(own, u32::saturating_add) as usize).clamp(1, MOST_SHARES)
+}
+
 impl Dispatcher {
     /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
     pub(super) fn coordinator_for(&mut self, id: CrawlId, division: Division) -> Duty {
-        let others = self.membership.members.values().filter(|known| !known.leaving);
-        // What the others say may be anything.
-        let tabs = others.fold(self.tabs(), |tabs, known| tabs.saturating_add(known.tabs));
-        let plan = DivisionPlan { division, shares: (tabs as usize).clamp(1, MOST_SHARES) };
+        let others =
+            self.membership.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
+        let plan = DivisionPlan { division, shares: shares_for(self.tabs(), others) };
         self.disk.name(&format!("coordinates/{id}"), encode(&plan));
         Duty::Coordinator(Coordinator::new(plan, STAR_TIMES))
     }
@@ -190,5 +194,17 @@ impl Dispatcher {
         } else if let Some(&link) = self.crawlers.attached.get(&crawler) {
             self.send(link, &ToTabs::News(crawl, crawler, news));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controllers_that_claim_too_many_tabs_do_not_make_too_many_shares() {
+        assert_eq!(shares_for(2, [3, 4].into_iter()), 9);
+        assert_eq!(shares_for(0, std::iter::empty()), 1);
+        assert_eq!(shares_for(2, [u32::MAX, u32::MAX].into_iter()), MOST_SHARES);
     }
 }
