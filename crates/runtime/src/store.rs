@@ -298,7 +298,9 @@ impl Store {
 /// A fact out of its stored form.
 fn decode_fact(encoded: EncodedFact<'_>, what: &dyn fmt::Display) -> Result<Fact, StoreError> {
     encoded.decode().map_err(|error| match error {
-        FactError::Damaged(_) => StoreError::Damaged(format!("{what}: {error}")),
+        FactError::Damaged(_) | FactError::Malformed { .. } => {
+            StoreError::Damaged(format!("{what}: {error}"))
+        }
         FactError::UnknownKind(_) | FactError::UnknownVersion { .. } => {
             StoreError::NewerFact(format!("{what}: {error}"))
         }

@@ -91,6 +91,13 @@ pub enum FactError {
     },
     /// The bytes are not those of such a fact.
     Damaged(&'static str),
+    /// The fact has a form that no program writes.
+    Malformed {
+        /// The kind.
+        name: &'static str,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
 }
 
 impl fmt::Display for FactError {
@@ -106,6 +113,7 @@ impl fmt::Display for FactError {
                  use the argiope that wrote it"
             ),
             Self::Damaged(name) => write!(f, "the bytes of a {name} are damaged"),
+            Self::Malformed { name, fault } => write!(f, "a {name} is malformed: {fault}"),
         }
     }
 }
@@ -153,7 +161,11 @@ impl EncodedFact<'_> {
         if self.version != kind.version {
             return Err(FactError::UnknownVersion { name: kind.name, version: self.version });
         }
-        (kind.read)(self.bytes).map_err(|_| FactError::Damaged(kind.name))
+        let fact = (kind.read)(self.bytes).map_err(|_| FactError::Damaged(kind.name))?;
+        match fact.fault() {
+            Some(fault) => Err(FactError::Malformed { name: kind.name, fault }),
+            None => Ok(fact),
+        }
     }
 }
 
@@ -250,6 +262,21 @@ mod tests {
             "this argiope does not know version 2 of a transition; \
              use the argiope that wrote it"
         );
+    }
+
+    #[test]
+    fn a_state_that_lists_an_action_twice_or_out_of_order_is_refused() {
+        for actions in [[5, 5], [6, 5]] {
+            let offered = |action| Offered { action: ActionSignature(action), once: false };
+            let offers = actions.map(offered).to_vec();
+            let (kind, bytes) =
+                Fact::State { key: A, offers, route: Some([].into()), content: None }.body();
+            let encoded = EncodedFact { kind: kind.number, version: kind.version, bytes: &bytes };
+            assert_eq!(
+                encoded.decode().unwrap_err().to_string(),
+                "a state is malformed: its actions are not in order, each once"
+            );
+        }
     }
 
     #[test]

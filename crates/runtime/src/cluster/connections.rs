@@ -207,7 +207,7 @@ mod tests {
             let (here, there) = connected(Role::Crawler).await;
             let (arrivals, mut arrived) = Arrivals::new(4096, 10 * FRAME as u32);
             let free_bytes = arrivals.free_bytes.clone();
-            let _link = Link::open(1, here, arrivals);
+            let _link = Link::open(1, here, arrivals, None);
             let (sender, _receiver) = there.split();
             let sent = flood(&sender, FRAME).await;
             assert_eq!(free_bytes.available_permits(), 0, "the queue is full of bytes");
@@ -231,7 +231,7 @@ mod tests {
         block_on(async {
             let (here, there) = connected(Role::Crawler).await;
             let (arrivals, mut arrived) = Arrivals::new(4096, 10);
-            let _link = Link::open(1, here, arrivals);
+            let _link = Link::open(1, here, arrivals, None);
             let (sender, _receiver) = there.split();
             for _ in 0..2 {
                 sender.send(vec![7; FRAME]).await.expect("sent");
@@ -248,7 +248,7 @@ mod tests {
         block_on(async {
             let (here, there) = connected(Role::Client).await;
             let (arrivals, mut arrived) = Arrivals::new(4096, 64 << 20);
-            let _link = Link::open(1, here, arrivals);
+            let _link = Link::open(1, here, arrivals, None);
             let (sender, _receiver) = there.split();
             sender.send(vec![7; CLIENT_FRAME + 1]).await.expect("sent");
             let event = timeout(LONG, arrived.recv()).await.expect("in time");
@@ -261,7 +261,7 @@ mod tests {
         block_on(async {
             let (here, there) = connected(Role::Client).await;
             let (arrivals, _arrived) = Arrivals::new(1, 1);
-            let link = Link::open(1, here, arrivals);
+            let link = Link::open(1, here, arrivals, None);
             let made = Arc::new(std::sync::atomic::AtomicUsize::new(0));
             let count = made.clone();
             let messages = (0..1_000).map(move |_| {

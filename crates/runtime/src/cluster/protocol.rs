@@ -420,12 +420,13 @@ impl Status {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
         let mut total = CrawlTally::default();
         for tally in heard.filter_map(|member| member.shares.get(&crawl)) {
-            total.states += tally.states;
-            total.transitions += tally.transitions;
-            total.left += tally.left;
-            total.leases += tally.leases;
-            total.copies += tally.copies;
-            total.crawlers += tally.crawlers;
+            // A controller may say anything of itself.
+            total.states = total.states.saturating_add(tally.states);
+            total.transitions = total.transitions.saturating_add(tally.transitions);
+            total.left = total.left.saturating_add(tally.left);
+            total.leases = total.leases.saturating_add(tally.leases);
+            total.copies = total.copies.saturating_add(tally.copies);
+            total.crawlers = total.crawlers.saturating_add(tally.crawlers);
             total.writers.merge(&tally.writers);
             total.times = total.times.plus(tally.times);
             total.finished |= tally.finished;

@@ -19,7 +19,7 @@ use super::ControllerPlan;
 use super::clients::Fetches;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
-use super::membership::Membership;
+use super::membership::{Membership, Refusals};
 use super::metrics::Metrics;
 use super::places::Seat;
 use super::timers::Timers;
@@ -87,6 +87,8 @@ pub struct Dispatcher {
     pub jobs: u64,
     /// How many frames were not sent, on connections that have ended.
     pub dropped: u64,
+    /// The messages that no correct controller sends.
+    pub refusals: Refusals,
     /// Until when other controllers may take over, once this controller leaves.
     pub leaving: Option<Instant>,
     pub metrics: Option<Arc<Metrics>>,
@@ -131,6 +133,7 @@ impl Dispatcher {
             fetches: Fetches::default(),
             jobs: 0,
             dropped: 0,
+            refusals: Refusals::default(),
             leaving: None,
             metrics,
             trace,

@@ -32,13 +32,14 @@ const FAILOVER: Duration = Duration::from_secs(5);
 const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
-
-/// The most addresses that are dialled at a time. The others follow with the next heartbeats.
+/// The most controllers that are dialled at a time. Others are dialled with a later heartbeat.
 const MOST_DIALLED: usize = 256;
 
 /// How long a controller that starts looks for others before it resumes crawls alone, in
 /// microseconds.
 pub(super) const DISCOVERY: u64 = 3_000_000;
+/// The shortest time between two log lines about refused messages.
+const LOG_PERIOD: Duration = Duration::from_secs(10);
 /// How long an address that was not reached is left alone.
 const REDIAL: Duration = Duration::from_secs(1);
 
@@ -58,6 +59,35 @@ impl OtherController {
     /// Whether it is in the ring of a crawl, or coordinates it.
     pub fn is_inside(&self, crawl: CrawlId) -> bool {
         self.shares.get(&crawl).is_some_and(CrawlTally::is_inside)
+    }
+}
+
+/// Messages of controllers that peers have refused.
+#[derive(Default)]
+pub struct Refusals {
+    /// How many there were.
+    pub count: u64,
+    /// How many the present peers have counted.
+    seen: u64,
+    /// How many were logged, and when.
+    logged: u64,
+    last: Option<Instant>,
+}
+
+impl Refusals {
+    /// Takes in how many the present peers have counted. Returns how many to log: at most one line
+    /// in each period, however many a hostile controller sends.
+    fn update(&mut self, seen: u64) -> Option<u64> {
+        // A peer that is gone takes its count with it.
+        self.count += seen.saturating_sub(self.seen);
+        self.seen = seen;
+        let is_due = self.last.is_none_or(|last| last.elapsed() > LOG_PERIOD);
+        let new = self.count - self.logged;
+        if new == 0 || !is_due {
+            return None;
+        }
+        (self.logged, self.last) = (self.count, Some(Instant::now()));
+        Some(new)
     }
 }
 
@@ -101,8 +131,9 @@ impl Membership {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
         let was_there = self.is_known(&address);
-        if self.unreached.len() >= MOST_MEMBERS {
-            self.unreached.retain(|_, until| Instant::now() < *until);
+        if self.unreached.len() > MOST_MEMBERS {
+            // Other controllers name these addresses. They are dialled and noted again.
+            self.unreached.clear();
         }
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
@@ -256,6 +287,7 @@ impl Dispatcher {
             self.take_part(id);
         }
         self.keep_costs();
+        self.count_refusals();
         self.assign_tabs();
         self.notify_followers();
         self.publish_metrics();
@@ -487,6 +519,13 @@ impl Dispatcher {
         }
     }
 
+    fn count_refusals(&mut self) {
+        let peers = self.shares.values().filter_map(CrawlShare::peer);
+        if let Some(count) = self.refusals.update(peers.map(Peer::refused).sum()) {
+            tracing::warn!(count, "refused messages of controllers that no correct one sends");
+        }
+    }
+
     /// Writes what crawlers have spent, where that has changed.
     fn keep_costs(&mut self) {
         for (id, share) in &mut self.shares {
@@ -534,5 +573,22 @@ impl Dispatcher {
         tracing::info!(crawl = %id, "the crawl was stopped");
         self.send_to_others(from, &Between::Stop(id));
         self.assign_tabs();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_messages_are_counted_and_logged_once_in_a_while() {
+        let mut refusals = Refusals::default();
+        assert_eq!(refusals.update(0), None);
+        assert_eq!(refusals.update(3), Some(3));
+        assert_eq!(refusals.update(1_000), None, "the last line is too recent");
+        // A peer has ended, and another one has counted two.
+        assert_eq!((refusals.update(0), refusals.update(2), refusals.count), (None, None, 1_002));
+        refusals.last = None;
+        assert_eq!(refusals.update(2), Some(999));
     }
 }
