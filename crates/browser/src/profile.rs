@@ -105,3 +105,18 @@ pub(crate) fn is_locked(path: &Path) -> bool {
         Err(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_profile_and_its_lock_are_private() {
+        let profile = Profile::create(&std::env::temp_dir()).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(profile.path()), 0o700);
+        assert_eq!(mode(&profile.path().join(LOCK)), 0o600);
+    }
+}

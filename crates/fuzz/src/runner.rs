@@ -269,16 +269,19 @@ fn shrink(target: &FuzzTarget, mut input: Vec<u8>, message: &str) -> Vec<u8> {
     input
 }
 
+/// The input that is running, and since when.
+type RunningInput = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
+
 /// Ends the process if an input hangs: no other way leads out of an endless loop.
 struct Watchdog {
-    running: Arc<Mutex<Option<(Instant, Vec<u8>)>>>,
+    running: RunningInput,
     /// Dropping it ends the thread.
     _alive: mpsc::Sender<()>,
 }
 
 impl Watchdog {
     fn start(target: &'static FuzzTarget) -> Self {
-        let running: Arc<Mutex<Option<(Instant, Vec<u8>)>>> = Arc::default();
+        let running = RunningInput::default();
         let (alive, ended) = mpsc::channel();
         let watched = Arc::clone(&running);
         std::thread::spawn(move || {

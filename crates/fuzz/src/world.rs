@@ -72,7 +72,7 @@ fn key(number: u128) -> StateKey {
 fn sighting(number: u128) -> Sighting {
     let actions = (0..3).map(|action| ActionSignature((number % 3) as u64 * 10 + action));
     let mut offers: Vec<Offered> = actions.map(|action| Offered { action, once: false }).collect();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         offers.push(Offered { action: LINK, once: true });
     }
     Sighting { key: key(number), offers: Some(offers) }

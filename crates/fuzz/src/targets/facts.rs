@@ -79,7 +79,10 @@ fn settings(seed: u64) -> ControllerSettings {
     ControllerSettings {
         strategy: &strategies::ALL[seed as usize % strategies::ALL.len()],
         exploring: StrategySettings { reset_cost: 2.0, seed },
-        limits: CrawlLimits { max_depth: (seed % 3 == 0).then_some(2), ..CrawlLimits::default() },
+        limits: CrawlLimits {
+            max_depth: seed.is_multiple_of(3).then_some(2),
+            ..CrawlLimits::default()
+        },
         ahead: 0,
     }
 }

@@ -413,7 +413,7 @@ impl NodeUnderTest {
 }
 
 fn input(setup: &MachineSetup, steps: &[MachineStep]) -> Vec<u8> {
-    let steps = steps.iter().map(|step| encode(step));
+    let steps = steps.iter().map(encode);
     frames::join(&std::iter::once(encode(setup)).chain(steps).collect::<Vec<_>>())
 }
 
