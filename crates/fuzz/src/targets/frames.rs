@@ -210,7 +210,7 @@ pub(super) fn blob(size: usize) -> Blob {
 }
 
 pub(super) fn spec() -> CrawlSpec {
-    let order = Order::new("http://localhost/".to_owned());
+    let order = Order::new("http://localhost/");
     CrawlSpec { order, first: FirstLook { origin: "http://localhost".into(), masks: Masks::NONE } }
 }
 
