@@ -4,6 +4,8 @@
 use argiope_explore::page::{Kind, Page};
 use serde::{Deserialize, Serialize};
 
+use crate::login::Login;
+
 pub mod script;
 
 /// The settings of the agent, the same for every document of a tab.
@@ -34,6 +36,9 @@ pub struct AgentSettings {
     pub guarded: bool,
     /// Whether the tab renders animation frames. A page that waits for one needs such a tab.
     pub frames: bool,
+    /// What the browser answers when the application demands a login. The page never has it.
+    #[serde(skip)]
+    pub login: Option<Login>,
 }
 
 /// A region of the page that the raw hash leaves out.
@@ -65,6 +70,7 @@ impl AgentSettings {
             endless: Vec::new(),
             guarded: false,
             frames: true,
+            login: None,
         }
     }
 

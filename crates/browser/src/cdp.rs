@@ -187,6 +187,16 @@ protocol_calls! {
     EnableFetch<'a> = "Fetch.enable" -> () {
         /// Which ones.
         patterns: &'a [RequestPattern<'a>],
+        /// Asks what to answer when a held request needs a login.
+        handle_auth_requests: bool,
+    }
+
+    /// Answers an application that demands a login.
+    ContinueWithAuth<'a> = "Fetch.continueWithAuth" -> () {
+        /// The request that it is demanded for.
+        request_id: &'a str,
+        /// The answer.
+        auth_challenge_response: AuthAnswer<'a>,
     }
 
     /// Lets a held request go on.
@@ -256,6 +266,25 @@ pub struct RequestPattern<'a> {
     pub resource_type: &'a str,
     /// Before the request, or before its answer is read.
     pub request_stage: &'a str,
+}
+
+/// What to answer an application that demands a login.
+#[derive(Clone, Copy, Serialize)]
+pub struct AuthAnswer<'a> {
+    /// `ProvideCredentials` or `CancelAuth`.
+    pub response: &'a str,
+    /// The user name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<&'a str>,
+    /// The password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<&'a str>,
+}
+
+impl std::fmt::Debug for AuthAnswer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.response)
+    }
 }
 
 /// Evaluates an expression in a page.

@@ -77,6 +77,12 @@ impl BrowserProcess {
             .stdout(Stdio::null())
             .stderr(browser_stderr)
             .process_group(group.as_raw_nonzero().get());
+        // Variables of argiope are not for the browser: one may hold a password.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"ARGIOPE_") {
+                command.env_remove(name);
+            }
+        }
         if profile.as_os_str().len() <= LONGEST_TEMPORARY {
             // What a killed browser leaves in its temporary directory is removed with the profile.
             command.env("TMPDIR", profile);

@@ -4,7 +4,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Profile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            let lock = File::create_new(path.join(LOCK))?;
+            let mut options = File::options();
+            let lock = options.write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
             lock.lock()?;
             return Ok(Self { path, _lock: lock });
         }
@@ -102,5 +103,20 @@ pub(crate) fn is_locked(path: &Path) -> bool {
     match File::open(path.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_err(),
         Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_profile_and_its_lock_are_private() {
+        let profile = Profile::create(&std::env::temp_dir()).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(profile.path()), 0o700);
+        assert_eq!(mode(&profile.path().join(LOCK)), 0o600);
     }
 }

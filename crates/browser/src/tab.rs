@@ -2,6 +2,7 @@
 //! steps up to the next trusted one; a trusted step takes several calls. Knows nothing of jobs,
 //! states or crawls.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -109,6 +110,25 @@ struct Outside {
     loading: bool,
     /// A request failed because the machine's network changed.
     disturbed: bool,
+    /// The last requests that needed a login.
+    demanded: VecDeque<String>,
+}
+
+/// How many requests that needed a login a tab remembers.
+const DEMANDED: usize = 64;
+
+impl Outside {
+    /// Whether this request needs a login for the first time.
+    fn is_first_demand(&mut self, request: &str) -> bool {
+        if self.demanded.iter().any(|before| before == request) {
+            return false;
+        }
+        if self.demanded.len() >= DEMANDED {
+            self.demanded.pop_front();
+        }
+        self.demanded.push_back(request.to_owned());
+        true
+    }
 }
 
 impl Tab {
@@ -122,9 +142,11 @@ impl Tab {
     pub async fn within(
         browser: Arc<Browser>,
         opened: OpenedTab,
-        settings: AgentSettings,
+        mut settings: AgentSettings,
     ) -> Result<Self, TabError> {
         let connection = &browser.connection;
+        // The browser asks for a login only where it holds requests.
+        settings.guarded |= settings.login.is_some();
         let session = Some(&opened.session);
         // Windows take some of the height: with a fixed viewport every browser shows the same page.
         let viewport = cdp::SetDeviceMetrics {
@@ -140,8 +162,10 @@ impl Tab {
             connection.call(session, &viewport),
             connection.call(session, &cdp::SetDownloadBehavior { behavior: "deny" }),
         ];
+        let watched =
+            settings.guarded.then(|| guard::watch(connection, &opened.session, &settings));
         let script = guard::install(connection, &opened.session, &settings);
-        for reply in replies {
+        for reply in replies.into_iter().chain(watched) {
             reply.within(ANSWER).await?;
         }
         let script = script.within(ANSWER).await?;

@@ -31,7 +31,8 @@ Exit codes:
 Environment:
   RUST_LOG  select log lines: LEVEL or TARGET=LEVEL, several with commas between them
             (warn,argiope_browser::protocol=trace adds the messages to and from the browser)
-  NO_COLOR  turn colours off";
+  NO_COLOR  turn colours off
+  ARGIOPE_LOGIN  log in to the application that is crawled, as USER:PASSWORD";
 
 /// A crawler for web applications that live behind one URL.
 #[derive(Parser)]

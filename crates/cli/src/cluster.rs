@@ -55,6 +55,13 @@ impl Security {
             Some(directory) => {
                 let credentials = Credentials::load(directory)
                     .map_err(|error| CommandFailure::Input(error.to_string()))?;
+                credentials.check_role(role).map_err(CommandFailure::Input)?;
+                // Controllers and crawlers look again while they run.
+                if role == Role::Client
+                    && let Some(notice) = credentials.notice()
+                {
+                    tracing::warn!("{notice}");
+                }
                 TcpTransport::secured(credentials)
             }
             None => TcpTransport::plain(),

@@ -7,6 +7,7 @@ pub mod failure;
 pub mod format;
 pub mod interrupt;
 pub mod logging;
+pub mod login;
 pub mod names;
 pub mod output;
 pub mod processes;

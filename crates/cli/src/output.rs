@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use argiope_runtime::private;
 
 use crate::failure::CommandFailure;
 
@@ -31,6 +33,21 @@ pub fn directory(path: &Path) -> Result<(), CommandFailure> {
 pub fn file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), CommandFailure> {
     let unfinished = path.with_extension("tmp");
     fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, path)).map_err(|error| {
+        CommandFailure::Failed(format!("cannot write {}: {error}", path.display()))
+    })
+}
+
+/// The same for what an application showed: only the owner may read the file.
+pub fn private_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), CommandFailure> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = PathBuf::from(unfinished);
+    // Left over from an export that was killed.
+    let _ = fs::remove_file(&unfinished);
+    let written = private::file().write(true).create_new(true).open(&unfinished);
+    let written = written.and_then(|mut file| file.write_all(content.as_ref()));
+    written.and_then(|()| fs::rename(&unfinished, path)).map_err(|error| {
+        let _ = fs::remove_file(&unfinished);
         CommandFailure::Failed(format!("cannot write {}: {error}", path.display()))
     })
 }

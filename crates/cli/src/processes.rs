@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::Client;
+use argiope_runtime::private;
 use argiope_wire::Role;
 
 use crate::cluster::{Security, block_on, random_number};
@@ -25,10 +26,10 @@ const STEP: Duration = Duration::from_millis(50);
 pub struct TempDir(pub PathBuf);
 
 impl TempDir {
-    /// Makes a new one.
+    /// Makes a new one, which only its owner may read.
     pub fn new() -> Result<Self, CommandFailure> {
         let path = std::env::temp_dir().join(format!("argiope-{:016x}", random_number()? as u64));
-        std::fs::create_dir(&path).map_err(|error| {
+        private::create_dir(&path).map_err(|error| {
             CommandFailure::Failed(format!("cannot make the directory {}: {error}", path.display()))
         })?;
         Ok(Self(path))

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
+use argiope_runtime::address::without_logins;
 use indicatif::ProgressBar;
 
 use crate::format::harmless;
@@ -33,8 +34,9 @@ pub fn aside<R>(write: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Writes one message, as one line.
+/// Writes one message, as one line, without the logins of addresses in it.
 pub fn message(text: &str) {
     // A closed standard error is no reason to fail.
-    aside(|| _ = writeln!(std::io::stderr().lock(), "argiope: {}", harmless(text)));
+    let text = harmless(&without_logins(text));
+    aside(|| _ = writeln!(std::io::stderr().lock(), "argiope: {text}"));
 }

@@ -123,6 +123,24 @@ impl Fact {
         }
     }
 
+    /// What is wrong with the form of a fact, whatever the others say. Graphs rely on this form, so
+    /// every fact is checked where its bytes are read.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::State { offers, .. } => {
+                let in_order = offers.is_sorted_by(|one, next| one.action < next.action);
+                (!in_order).then_some("its actions are not in order, each once")
+            }
+            Self::Transition { .. }
+            | Self::GivenUp { .. }
+            | Self::Stray { .. }
+            | Self::Appeared { .. }
+            | Self::PlainLink { .. }
+            | Self::LinkFollower { .. }
+            | Self::Spent { .. } => None,
+        }
+    }
+
     /// The bytes that it refers to.
     pub fn content(&self) -> Option<ContentId> {
         match self {

@@ -84,7 +84,8 @@ impl CrawlKnowledge {
         }
     }
 
-    /// Of a crawl that kept these facts. A fact about a state that no fact describes waits for it.
+    /// Of a crawl that kept these facts. A fact about a state that no fact describes does not
+    /// count.
     pub fn restore(settings: ControllerSettings, facts: &[Fact]) -> Result<Self, Contradiction> {
         let mut known = Self::new(settings);
         known.replayed = ReplayIndex::of(facts);
@@ -96,7 +97,13 @@ impl CrawlKnowledge {
         for (at, fact) in facts.iter().enumerate() {
             known.apply(fact).map_err(|what| Contradiction { at, what })?;
         }
+        if known.explorer.is_none() && !known.announced.is_empty() {
+            return Err(Contradiction { at: facts.len(), what: NO_STATE });
+        }
         known.replayed = ReplayIndex::default();
+        // What waits until the end is about states that no fact describes. When a crawler finds one
+        // of them, what the crawler saw counts.
+        known.waiting.clear();
         Ok(known)
     }
 
@@ -137,6 +144,7 @@ impl CrawlKnowledge {
             Fact::Stray { from, action, to } => {
                 // An action that is no candidate here leads nowhere: other states follow that link.
                 if let Some(slot) = self.slot(*from, *action)
+                    && !self.replayed.is_withdrawn(*from, *action)
                     && self.replayed.destination(*from, *action) != Some(*to)
                 {
                     self.add_stray(slot, *to)?;
@@ -194,9 +202,12 @@ impl CrawlKnowledge {
         let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
         self.links.extend(links);
         let actions = offers.iter().map(|offered| offered.action).collect();
-        let loaded = route.is_some_and(|route| route.is_empty());
-        let initial = self.replayed.initial.is_none_or(|initial| initial == key);
-        if self.explorer.is_none() && loaded && initial {
+        // Several facts may describe the initial state, and not all say how it is reached.
+        let is_initial = match self.replayed.initial {
+            Some(initial) => initial == key,
+            None => route.is_some_and(|route| route.is_empty()),
+        };
+        if self.explorer.is_none() && is_initial {
             let ControllerSettings { strategy, exploring, .. } = self.settings;
             let candidates = self.candidates(key, actions);
             self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));

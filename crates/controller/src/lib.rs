@@ -15,6 +15,7 @@
 //!
 //! [`export`] turns facts into models and paths, [`route`] finds paths that strategies do not know,
 //! [`progress`] and [`spent`] count, and [`settings`] holds what a crawl is told at its beginning.
+//! [`decoding`] reads bytes of other processes within a budget of memory.
 //!
 //! # How to add a knowledge-sharing scheme
 //!
@@ -38,6 +39,7 @@
 struct ReadmeExamples;
 
 pub mod controller;
+pub mod decoding;
 pub mod export;
 pub mod input;
 pub mod job;

@@ -95,6 +95,8 @@ pub struct Peer {
     links: LinkRegistry,
     keeping: Keeping,
     ending: Ending,
+    /// Messages that no correct controller sends.
+    refused: u64,
     /// The effects of the input that it is handling.
     out: Vec<PeerEffect>,
 }
@@ -186,6 +188,7 @@ impl Peer {
             links: LinkRegistry::default(),
             keeping: Keeping::default(),
             ending: Ending::default(),
+            refused: 0,
             out: Vec::new(),
         };
         peer.keeping.copies_on = peer.backups();
@@ -205,6 +208,12 @@ impl Peer {
     /// What it knows of the application.
     pub fn known(&self) -> &PeerKnowledge {
         &self.known
+    }
+
+    /// How many messages it has refused: those that no correct controller sends, and those for
+    /// which there was no room.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Handles an input at a time in microseconds, and appends the effects.

@@ -38,6 +38,7 @@ pub const NAME: &str = "static";
 
 /// A state that a node found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedState")]
 pub struct FoundState {
     /// Its name.
     pub key: StateKey,
@@ -50,6 +51,33 @@ pub struct FoundState {
     pub by: Option<Transition>,
     /// The content of its page.
     pub content: Option<ContentId>,
+}
+
+/// A state as another process sent it.
+#[derive(Deserialize)]
+struct UncheckedState {
+    key: StateKey,
+    actions: Vec<ActionSignature>,
+    links: Vec<ActionSignature>,
+    by: Option<Transition>,
+    content: Option<ContentId>,
+}
+
+/// Nodes number the actions, and graphs hold each once: the order is checked where bytes are read.
+impl TryFrom<UncheckedState> for FoundState {
+    type Error = &'static str;
+
+    fn try_from(state: UncheckedState) -> Result<Self, Self::Error> {
+        let UncheckedState { key, actions, links, by, content } = state;
+        let in_order = |actions: &[ActionSignature]| actions.is_sorted_by(|one, next| one < next);
+        if !in_order(&actions) || !in_order(&links) {
+            return Err("the actions of a state are not in order, each once");
+        }
+        if links.iter().any(|link| actions.binary_search(link).is_err()) {
+            return Err("a plain link of a state is none of its actions");
+        }
+        Ok(Self { key, actions, links, by, content })
+    }
 }
 
 /// A transition that a node executed.

@@ -7,6 +7,7 @@
 //! open port. Contents of pages travel beside the messages, once over each connection.
 
 mod archive;
+mod certificates;
 pub mod client;
 mod connections;
 pub mod contents;

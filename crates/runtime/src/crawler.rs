@@ -15,6 +15,7 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::learn_value_masks;
 use argiope_explore::page::{Kind, Page};
 
+use crate::address::without_logins;
 use crate::executor::CrawlContext;
 use crate::page_index::{KnownPage, PageActions};
 use crate::store::{FoundPage, OfferDetail};
@@ -494,11 +495,16 @@ fn can_be_trusted(kind: Kind) -> bool {
 fn noted(noted: Noted) -> Note {
     match noted {
         Noted::Dialog(kind, message) => Note::Dialog(kind, message),
-        Noted::Window(url) => Note::Window(url),
-        Noted::Download(url) => Note::Download(url),
-        Noted::OutOfScope(url) => Note::OutOfScope(url),
-        Noted::Route(url) => Note::Route(url),
+        Noted::Window(url) => Note::Window(plain(&url)),
+        Noted::Download(url) => Note::Download(plain(&url)),
+        Noted::OutOfScope(url) => Note::OutOfScope(plain(&url)),
+        Noted::Route(url) => Note::Route(plain(&url)),
     }
+}
+
+/// Notes are shown and exported: a login that a page writes into an address is left out.
+fn plain(url: &str) -> String {
+    without_logins(url).into_owned()
 }
 
 fn notes_of(arrival: &TabPosition) -> Vec<Note> {

@@ -2,6 +2,8 @@
 
 use argiope_explore::page::{Kind, Offer, Page};
 
+use crate::address::without_logins;
+
 /// The longest description of one element in a label.
 const LONGEST: usize = 80;
 
@@ -9,7 +11,7 @@ const LONGEST: usize = 80;
 pub fn of(page: &Page, offer: &Offer) -> String {
     let kind = offer.kind.name();
     if offer.kind == Kind::Link {
-        return format!("{kind} {}", short(&offer.argument));
+        return format!("{kind} {}", short(&without_logins(&offer.argument)));
     }
     let mut label = format!("{kind} {}", named(page, offer.node));
     if let Some(onto) = offer.onto {

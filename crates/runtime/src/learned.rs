@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use argiope_browser::Login;
 use argiope_explore::id::ActionSignature;
 use argiope_explore::identity::{Masks, StateMasks};
 use serde::Serialize;
@@ -46,6 +47,17 @@ pub fn load(store: &Store) -> Result<LearnedValues, StoreError> {
         reset_cost: named(store, "reset-cost")?.unwrap_or(RESET_COST),
         origin: named(store, "origin")?,
     })
+}
+
+/// A login, as a named value. It is apart from the settings, which commands print.
+pub fn stored_login(login: &Login) -> Vec<u8> {
+    serde_json::to_vec(login).expect("a login is plain data")
+}
+
+/// The login under a name, if there is one.
+pub fn login(store: &Store, name: &str) -> Result<Option<Login>, StoreError> {
+    // The reason may repeat what could not be read.
+    named(store, name).map_err(|_| StoreError::Damaged("the login cannot be read".to_owned()))
 }
 
 fn named<T: DeserializeOwned>(store: &Store, name: &str) -> Result<Option<T>, StoreError> {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod address;
 pub mod browsers;
 pub mod cluster;
 pub mod crawl;
@@ -9,6 +10,7 @@ pub mod label;
 pub mod learned;
 pub mod pace;
 pub mod page_index;
+pub mod private;
 pub mod probe;
 pub mod selectors;
 pub mod settings;

@@ -10,11 +10,14 @@ use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::{Masks, NamedIdentity, Recognised, StateMasks};
 use argiope_explore::page::{Kind, Page};
 
+use crate::address::without_logins;
 use crate::label;
 use crate::store::{FoundPage, OfferDetail};
 
 /// How many actions are kept in memory; those of further states are read from the store.
 const PLACES: usize = 400_000;
+/// The bytes of texts that count as much as one action: pages decide how long they are.
+const TEXT_PER_PLACE: usize = 256;
 
 /// The actions of one page of a state. They hold as long as the page is the same to the byte.
 #[derive(Debug)]
@@ -49,6 +52,12 @@ impl PageActions {
         let mut places: Vec<ActionHandle> = offers.iter().map(handle).collect();
         places.sort_by_key(|handle| handle.action);
         Self { raw, places: places.into() }
+    }
+
+    /// How much of [`PLACES`] it takes.
+    fn weight(&self) -> usize {
+        let text = |handle: &ActionHandle| handle.argument.len() + handle.place.len();
+        self.places.len() + 4 + self.places.iter().map(text).sum::<usize>() / TEXT_PER_PLACE
     }
 
     /// The actions that the page offers.
@@ -191,7 +200,7 @@ impl PageIndex {
         }
         self.remember(known.clone());
         let found = FoundPage {
-            url: page.url.clone(),
+            url: without_logins(&page.url).into_owned(),
             title: page.title.clone(),
             found_at: 0,
             raw: raw.0,
@@ -212,14 +221,14 @@ impl PageIndex {
     }
 
     fn remember(&mut self, known: KnownPage) {
-        self.places += known.actions.places.len() + 4;
+        self.places += known.actions.weight();
         self.oldest.push_back((known.actions.raw, known.key));
         self.first.entry(known.key).or_insert_with(|| known.actions.clone());
         self.raws.insert(known.actions.raw, known);
         while self.places > PLACES && self.oldest.len() > 1 {
             let Some((raw, key)) = self.oldest.pop_front() else { break };
             if let Some(gone) = self.raws.remove(&raw) {
-                self.places = self.places.saturating_sub(gone.actions.places.len() + 4);
+                self.places = self.places.saturating_sub(gone.actions.weight());
             }
             if self.first.get(&key).is_some_and(|actions| actions.raw == raw) {
                 self.first.remove(&key);

@@ -63,6 +63,11 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     let no_page = |error: TabError| NoPage::of(url, &error);
     tab.load(url).await.map_err(no_page)?;
     let look = tab.look().await.map_err(no_page)?;
+    if look.status == 401 {
+        let wrong = "demands a login, or another one: write USER:PASSWORD@ before the host, \
+                     or set ARGIOPE_LOGIN=USER:PASSWORD";
+        return Err(NoPage::new(url, wrong.to_owned()));
+    }
     if look.status >= 400 {
         return Err(NoPage::new(url, format!("answered with status {}", look.status)));
     }

@@ -1,17 +1,23 @@
 //! The settings of a crawl, checked. The store keeps them, so that a resumed crawl continues as it
 //! began.
 
+use argiope_browser::Login;
 use argiope_controller::settings::CrawlLimits;
 use argiope_explore::identity;
 use argiope_explore::strategies;
 use serde::{Deserialize, Serialize};
+
+use crate::address::PlainUrl;
 
 /// The settings that decide what a crawl does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CrawlSettings {
     /// The address of the application.
-    pub url: String,
+    pub url: PlainUrl,
+    /// The login that the application demands. It is stored and sent apart from the settings.
+    #[serde(skip)]
+    pub login: Option<Login>,
     /// The strategy's name.
     pub strategy: String,
     /// The identity's name.
@@ -39,10 +45,12 @@ pub struct CrawlSettings {
 }
 
 impl CrawlSettings {
-    /// The default crawl of an address.
-    pub fn new(url: String) -> Self {
+    /// The default crawl of an address, which may have a login.
+    pub fn new(url: impl AsRef<str>) -> Self {
+        let (url, login) = PlainUrl::divide(url.as_ref());
         Self {
             url,
+            login,
             strategy: strategies::DEFAULT.to_owned(),
             identity: identity::DEFAULT.to_owned(),
             tabs: 1,
@@ -93,6 +101,12 @@ impl Scope {
         let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let host = match host_and_port.rsplit_once(':') {
             Some((host, port)) if port.chars().all(|digit| digit.is_ascii_digit()) => host,
+            // The beginning of a password, which the error must not repeat.
+            Some(_) if !host_and_port.ends_with(']') && rest.contains('@') => {
+                return Err("the address has no valid port; in a user name or a password, \
+                            write %2F for /, %3F for ? and %23 for #"
+                    .to_owned());
+            }
             _ => host_and_port,
         };
         if host.is_empty() || url.chars().any(|one| one.is_control() || one.is_whitespace()) {
@@ -112,6 +126,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::Scope;
+    use crate::settings::CrawlSettings;
 
     #[test]
     fn an_address_has_an_origin_and_a_site() {
@@ -139,5 +154,19 @@ mod tests {
         ] {
             assert!(Scope::of(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_password_is_in_no_error_and_in_no_stored_settings() {
+        let wrong = Scope::of("http://ada:se/cret@host/").unwrap_err();
+        assert!(!wrong.contains("cret"), "{wrong}");
+        assert!(Scope::of("http://[::1]:8080/a@b").is_ok());
+        let settings = CrawlSettings::new("http://lovelace:secret@host/");
+        assert!(settings.login.is_some());
+        let stored = serde_json::to_string(&settings).unwrap();
+        let shown = format!("{stored} {settings:?}");
+        assert!(!shown.contains("secret") && !shown.contains("lovelace"), "{shown}");
+        let again: CrawlSettings = serde_json::from_str(&stored).unwrap();
+        assert_eq!((again.url.as_str(), again.login), ("http://host/", None));
     }
 }

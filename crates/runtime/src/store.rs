@@ -4,6 +4,7 @@
 //! was appended. Knows neither what the facts mean nor what the settings say.
 
 mod batch;
+pub(crate) mod byte_buf;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
@@ -111,6 +112,12 @@ impl Store {
         Ok(Self { path, database: Arc::new(database), meta, writable: false })
     }
 
+    /// The same store, for reading only, also on another thread.
+    pub fn reader(&self) -> Self {
+        let Self { path, database, meta, .. } = self;
+        Self { path: path.clone(), database: database.clone(), meta: meta.clone(), writable: false }
+    }
+
     /// What was written when the run began.
     pub fn meta(&self) -> &Meta {
         &self.meta
@@ -157,7 +164,7 @@ impl Store {
     /// The bytes of that name.
     pub fn blob(&self, hash: ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(packed) = self.get(BLOBS, hash.0)? else { return Ok(None) };
-        let bytes = packed::unpack(&packed, &format!("blob {hash:?}"))?;
+        let bytes = packed::unpack(&packed, packed::MOST_BYTES, &format!("blob {hash:?}"))?;
         if ContentHash::of(&bytes) != hash {
             return Err(StoreError::Damaged(format!(
                 "blob {hash:?} has other bytes than its name says"
@@ -291,7 +298,9 @@ impl Store {
 /// A fact out of its stored form.
 fn decode_fact(encoded: EncodedFact<'_>, what: &dyn fmt::Display) -> Result<Fact, StoreError> {
     encoded.decode().map_err(|error| match error {
-        FactError::Damaged(_) => StoreError::Damaged(format!("{what}: {error}")),
+        FactError::Damaged(_) | FactError::Malformed { .. } => {
+            StoreError::Damaged(format!("{what}: {error}"))
+        }
         FactError::UnknownKind(_) | FactError::UnknownVersion { .. } => {
             StoreError::NewerFact(format!("{what}: {error}"))
         }
@@ -301,7 +310,7 @@ fn decode_fact(encoded: EncodedFact<'_>, what: &dyn fmt::Display) -> Result<Fact
 /// A state's detail out of its stored bytes.
 fn decode_detail(key: StateKey, packed: &[u8]) -> Result<StateDetail, StoreError> {
     let what = format!("state {key:?}");
-    packed::decode(&packed::unpack(packed, &what)?, &what)
+    packed::decode(&packed::unpack(packed, packed::MOST_BYTES, &what)?, &what)
 }
 
 fn builder() -> Builder {

@@ -40,6 +40,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("hidden", "index.html"),
     site!("hover", "index.html"),
     site!("links", "index.html", "a.html", "b.html", "c.html", "more.js"),
+    site!("members", "index.html", "second.html", "greeting.txt"),
     site!("moving", "index.html"),
     site!("nondeterministic", "index.html"),
     site!("one-way", "index.html"),

@@ -39,6 +39,7 @@ type Requests = Mutex<BTreeMap<String, u64>>;
 /// A running server of one fixture. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Server {
+    site: Site,
     address: SocketAddr,
     requests: Arc<Requests>,
     stop: Option<oneshot::Sender<()>>,
@@ -69,12 +70,13 @@ impl Server {
         let thread = thread::Builder::new()
             .name(format!("site {}", site.name()))
             .spawn(move || serve(&runtime, listener, site, counts, stopped))?;
-        Ok(Self { address, requests, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { site, address, requests, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The address of the fixture's first page.
+    /// The address of the fixture's first page, with the login that the fixture demands.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        let login = self.site.login().map_or_else(String::new, |(login, _)| format!("{login}@"));
+        format!("http://{login}{}/", self.address)
     }
 
     /// The number of requests for a path so far.
@@ -131,7 +133,15 @@ async fn answer(
         .unwrap_or_else(PoisonError::into_inner)
         .entry(parsed.path.clone())
         .or_default() += 1;
-    let reply = site.answer(&parsed, &memory);
+    let authorization = request.headers().get("authorization").map(|value| value.as_bytes());
+    let is_allowed =
+        site.login().is_none_or(|(_, header)| authorization == Some(header.as_bytes()));
+    let reply = if is_allowed {
+        site.answer(&parsed, &memory)
+    } else {
+        let refused = "<!doctype html><title>401</title><h1>Members only</h1>";
+        SiteReply::html(refused).status(401).header("www-authenticate", "Basic realm=\"members\"")
+    };
     if reply.delay > Duration::ZERO {
         tokio::time::sleep(reply.delay).await;
     }

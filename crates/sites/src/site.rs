@@ -42,6 +42,13 @@ impl Site {
         Some(toml::from_str(text).expect("the tests read every expected.toml"))
     }
 
+    /// The user name and the password that the server demands, as an address has them, and the
+    /// header that a browser sends for them.
+    pub(crate) fn login(self) -> Option<(&'static str, &'static str)> {
+        let header = "Basic YWRhOms5L3p3aGlzcGVyeg==";
+        (self.name() == "members").then_some(("ada:k9%2Fzwhisperz", header))
+    }
+
     /// Checks that the front-end library of the fixture is installed.
     pub fn check_libraries(self) -> Result<(), MissingLibrary> {
         libraries::check(self.name())

@@ -44,6 +44,19 @@ fn each_address_of_the_broken_site_has_its_fault() {
 }
 
 #[test]
+fn every_address_of_the_members_demands_the_login() {
+    let server = Server::start("members").unwrap();
+    assert!(server.url().ends_with(&format!("@{}/", server.address())));
+    for target in ["/", "/second.html", "/greeting.txt", "/missing"] {
+        let answer = get(server.address(), target);
+        assert!(answer.starts_with("HTTP/1.1 401"), "{target}: {answer}");
+        assert!(answer.contains("www-authenticate: Basic"), "{target}: {answer}");
+    }
+    let login = "/ HTTP/1.1\r\nAuthorization: Basic YWRhOms5L3p3aGlzcGVyeg==\r\nX-Rest:";
+    assert!(get(server.address(), login).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn a_dropped_server_stops_although_a_response_is_pending() {
     let server = Server::start("broken").unwrap();
     let address = server.address();

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_rustls::rustls;
 
 use crate::frame::{Frames, MAX_FRAME};
 use crate::hello::Hello;
 use crate::limits::ConnectionLimits;
 use crate::stream::{ByteReader, ByteWriter};
+use crate::trust::explain_without_identity;
 use crate::writer;
 
 /// Why a frame was not queued.
@@ -53,8 +55,14 @@ pub enum RecvError {
     #[error("the other side stopped reading")]
     Stalled,
     /// The network failed.
-    #[error("the connection failed: {0}")]
+    #[error("the connection failed: {}", explain(.0))]
     Io(io::Error),
+}
+
+/// The error of a stream, without the names that rustls has for errors.
+pub(crate) fn explain(error: &io::Error) -> String {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    tls.map_or_else(|| error.to_string(), explain_without_identity)
 }
 
 /// The phase of a connection, shared by its sender, receiver and writer.

@@ -11,9 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig, version::TLS13};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ClientConfig, ServerConfig, version::TLS13};
+
+use crate::certificate::{CertificateSummary, UtcTime};
+use crate::hello::{Hello, Role};
+use crate::trust::{OwnIdentity, PeerCertificate, Trust, host_of};
 
 /// The certificate of the cluster's authority.
 pub const AUTHORITY_FILE: &str = "ca.pem";
@@ -22,11 +25,8 @@ pub const CERTIFICATE_FILE: &str = "node.pem";
 /// The key of this process.
 pub const KEY_FILE: &str = "node.key";
 const FILES: [&str; 3] = [AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE];
-
-/// The host name in every certificate of a cluster, which dialers ask for. A certificate of the
-/// authority makes a process a member of the cluster, not its address: machines move and have
-/// several names.
-pub const COMMON_HOST: &str = "argiope";
+/// A certificate that ends within this many days is announced.
+const ANNOUNCED_DAYS: i64 = 30;
 
 /// Why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +62,7 @@ pub enum CredentialsError {
 pub(crate) struct Configs {
     pub(crate) server: Arc<ServerConfig>,
     pub(crate) client: Arc<ClientConfig>,
+    pub(crate) own: Arc<OwnIdentity>,
 }
 
 /// Inode, size and modification time of each file. They show whether a file was replaced.
@@ -105,6 +106,64 @@ impl Credentials {
         self.state().last_error.clone()
     }
 
+    /// What the certificate in use says.
+    pub fn summary(&self) -> CertificateSummary {
+        self.current().own.certificate.summary.clone()
+    }
+
+    /// Checks that the certificate has a role. The error says what to do.
+    pub fn check_role(&self, role: Role) -> Result<(), String> {
+        let (own, directory) = (self.current().own, self.directory.display());
+        if own.certificate.has_role(role) {
+            return Ok(());
+        }
+        let CertificateSummary { name, .. } = &own.certificate.summary;
+        let (has, role) = (own.certificate.summary.roles_clause(), role.name());
+        Err(format!(
+            "the certificate in {directory} ({name:?}) {has}; this process is a {role}: \
+             issue one with 'argiope certs issue NAME --role {role}'"
+        ))
+    }
+
+    /// Checks that the certificate agrees with what this process says of itself. The others would
+    /// refuse it. The error says what to do.
+    pub fn check_hello(&self, hello: &Hello) -> Result<(), String> {
+        self.check_role(hello.role)?;
+        let (own, directory) = (self.current().own, self.directory.display());
+        let Some(address) = hello.address.as_ref().filter(|_| hello.role == Role::Controller)
+        else {
+            return Ok(());
+        };
+        let host = host_of(address);
+        if own.certificate.names_host(host) {
+            return Ok(());
+        }
+        let CertificateSummary { name, .. } = &own.certificate.summary;
+        let names = own.certificate.summary.hosts_clause();
+        Err(format!(
+            "the certificate in {directory} ({name:?}) {names}, and others are to dial {host:?}: \
+             give --advertise with a host that it names, or issue one with --host {host}"
+        ))
+    }
+
+    /// What the operator must do soon: the present files cannot be used, or the certificate ends.
+    pub fn notice(&self) -> Option<String> {
+        let own = self.current().own;
+        let directory = self.directory.display();
+        if let Some(error) = self.last_error() {
+            return Some(format!("new certificates are not used: {error}"));
+        }
+        let CertificateSummary { name, valid_until, .. } = &own.certificate.summary;
+        let days = valid_until.days_after(UtcTime::now());
+        let ends = if days < 0 { "ended" } else { "ends" };
+        (days < ANNOUNCED_DAYS).then(|| {
+            format!(
+                "the certificate in {directory} ({name:?}) {ends} on {valid_until}: \
+                 renew it with 'argiope certs renew'"
+            )
+        })
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,11 +185,6 @@ impl Credentials {
         }
         state.configs.clone()
     }
-}
-
-/// The name that dialers ask for.
-pub(crate) fn server_name() -> ServerName<'static> {
-    ServerName::try_from(COMMON_HOST).expect("it is a name")
 }
 
 /// `None` if one of the files is missing.
@@ -170,40 +224,47 @@ fn read(directory: &Path) -> Result<Configs, CredentialsError> {
     let authority = certificates(&directory.join(AUTHORITY_FILE))?;
     let chain = certificates(&directory.join(CERTIFICATE_FILE))?;
     let key = key(&directory.join(KEY_FILE))?;
-    configs(authority, chain, key)
+    configs(&authority, chain, key)
         .map_err(|reason| CredentialsError::Unfit { directory: directory.to_owned(), reason })
 }
 
+/// The settings of a certificate that all processes of the cluster trust.
 fn configs(
-    authority: Vec<CertificateDer<'static>>,
+    authorities: &[CertificateDer<'static>],
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 ) -> Result<Configs, String> {
-    let message = |error: rustls::Error| error.to_string();
-    let mut roots = RootCertStore::empty();
-    for certificate in authority {
-        roots.add(certificate).map_err(message)?;
-    }
-    let roots = Arc::new(roots);
+    let unfit = |_: rustls::Error| {
+        format!("the key in {KEY_FILE} is not that of the certificate in {CERTIFICATE_FILE}")
+    };
+    let broken = |error: rustls::Error| format!("TLS cannot be set up: {error}");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier =
-        WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
-            .build()
-            .map_err(|error: VerifierBuilderError| error.to_string())?;
+    let trust = Arc::new(Trust::new(authorities, Arc::clone(&provider))?);
+    let certificate = chain.first().and_then(PeerCertificate::read);
+    let certificate =
+        certificate.ok_or_else(|| format!("{CERTIFICATE_FILE} is not a certificate"))?;
     let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(message)?
-        .with_client_cert_verifier(verifier)
+        .map_err(broken)?
+        .with_client_cert_verifier(Arc::<Trust>::clone(&trust))
         .with_single_cert(chain.clone(), key.clone_key())
-        .map_err(message)?;
+        .map_err(unfit)?;
+    trust.check("the certificate", &chain[0], UtcTime::now())?;
+    if certificate.summary.roles.is_empty() {
+        return Err("the certificate has no role: an earlier version of argiope made it; \
+             issue a new one with 'argiope certs issue NAME --role ROLE'"
+            .to_owned());
+    }
     let mut client = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
-        .map_err(message)?
-        .with_root_certificates(roots)
+        .map_err(broken)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::<Trust>::clone(&trust))
         .with_client_auth_cert(chain, key)
-        .map_err(message)?;
+        .map_err(unfit)?;
     // A resumed session would not present its certificate again. Connections are few and long.
     server.send_tls13_tickets = 0;
     client.resumption = Resumption::disabled();
-    Ok(Configs { server: Arc::new(server), client: Arc::new(client) })
+    let own = Arc::new(OwnIdentity { certificate, trust });
+    Ok(Configs { server: Arc::new(server), client: Arc::new(client), own })
 }

@@ -1,8 +1,8 @@
 //! The handshake of a connection: both sides send a hello, each checks the other's, and both send a
 //! verdict.
 //!
-//! Both sides always send and read both messages, so both know the reason of a refusal. Knows
-//! nothing of addresses, and of certificates only how to recognise that one side has none.
+//! Both sides always send and read both messages, so both know the reason of a refusal. A hello
+//! must agree with the certificate that TLS has verified. Knows nothing of sockets.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,8 @@ use crate::connection::{Connection, RecvError};
 use crate::frame::Frames;
 use crate::hello::{self, Hello, ReceivedHello};
 use crate::limits::ConnectionLimits;
-use crate::stream::{ByteReader, ByteWriter, Stream};
+use crate::stream::{ByteReader, ByteWriter, Stream, TlsSession};
+use crate::trust::{OwnIdentity, explain_without_identity};
 
 /// An additional check by the accepting side. An error is the reason that both sides receive.
 pub type HelloCheck<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Send + Sync);
@@ -67,13 +68,16 @@ pub enum HandshakeError {
     Io(io::Error),
 }
 
-impl From<io::Error> for HandshakeError {
-    fn from(error: io::Error) -> Self {
+impl HandshakeError {
+    /// An error of the stream, as this side explains it.
+    pub(crate) fn from_io(error: io::Error, own: Option<&OwnIdentity>) -> Self {
         // During the handshake, every TLS error concerns authentication.
         if let Some(inner) = error.get_ref()
             && let Some(tls) = inner.downcast_ref::<rustls::Error>()
         {
-            return Self::NotAuthenticated(tls.to_string());
+            return Self::NotAuthenticated(
+                own.map_or_else(|| explain_without_identity(tls), |own| own.explain(tls)),
+            );
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof
@@ -82,12 +86,10 @@ impl From<io::Error> for HandshakeError {
             _ => Self::Io(error),
         }
     }
-}
 
-impl From<RecvError> for HandshakeError {
-    fn from(error: RecvError) -> Self {
+    fn from_recv(error: RecvError, session: Option<&TlsSession>) -> Self {
         match error {
-            RecvError::Io(error) => error.into(),
+            RecvError::Io(error) => Self::from_io(error, session.map(|session| &*session.own)),
             _ => Self::Closed,
         }
     }
@@ -103,16 +105,22 @@ pub(crate) async fn exchange_hellos(
 ) -> Result<Connection, HandshakeError> {
     let refusal = |by, reason| HandshakeError::Refused(Refusal { by, reason });
     let hello = me.encode().map_err(|reason| refusal(Side::This, reason))?;
-    let mut frames = Frames::new(stream.reader, hello::MAX_HELLO);
-    let mut writer = stream.writer;
+    let Stream { reader, mut writer, session } = stream;
+    let session = session.as_deref();
+    let mut frames = Frames::new(reader, hello::MAX_HELLO);
 
     let received = async {
         // After a failure, the other side's messages may still tell the reason.
         let _ = send_frame(&mut writer, &hello).await;
-        receive_hello(&mut frames).await
+        receive_hello(&mut frames, session).await
     };
     let received = timeout_at(deadline, received).await.map_err(|_| HandshakeError::Deadline)??;
-    let checked = me.check_peer(received).and_then(|other| check(&other).map(|()| other));
+    let checked = me.check_peer(received).and_then(|other| {
+        if let Some(session) = session {
+            session.peer.check(&other, session.dialled.as_deref())?;
+        }
+        check(&other).map(|()| other)
+    });
 
     let verdict = checked.as_ref().map(|_| ()).map_err(Clone::clone);
     let answered = async {
@@ -122,7 +130,9 @@ pub(crate) async fn exchange_hellos(
     };
     let answered = timeout_at(deadline, answered).await;
     let peer = checked.map_err(|reason| refusal(Side::This, reason))?;
-    let answer = answered.map_err(|_| HandshakeError::Deadline)??.ok_or(HandshakeError::Closed)?;
+    let answer = answered.map_err(|_| HandshakeError::Deadline)?;
+    let answer = answer.map_err(|error| HandshakeError::from_recv(error, session))?;
+    let answer = answer.ok_or(HandshakeError::Closed)?;
     match hello::decode_verdict(&answer) {
         Some(Ok(())) => Ok(Connection::begin(peer, frames, writer, limits)),
         Some(Err(reason)) => Err(refusal(Side::Other, reason)),
@@ -136,20 +146,25 @@ pub(crate) async fn send_frame(writer: &mut ByteWriter, frame: &[u8]) -> io::Res
     writer.flush().await
 }
 
-async fn receive_hello(frames: &mut Frames<ByteReader>) -> Result<ReceivedHello, HandshakeError> {
+async fn receive_hello(
+    frames: &mut Frames<ByteReader>,
+    session: Option<&TlsSession>,
+) -> Result<ReceivedHello, HandshakeError> {
+    let without = |does: &str| {
+        HandshakeError::NotAuthenticated(format!(
+            "the other side {does} certificates; this side has none: \
+             name the directory of its certificate with --certs"
+        ))
+    };
     match frames.next().await {
         Ok(Some(frame)) => Ok(Hello::decode(&frame)),
         Ok(None) => Err(HandshakeError::Closed),
         Err(RecvError::TooLarge { .. }) => match &frames.buffer[..] {
             // A TLS alert, and the first TLS message: only the other side has certificates.
-            [0x15, 3, ..] => Err(HandshakeError::NotAuthenticated(
-                "the other side requires certificates; this side has none".to_owned(),
-            )),
-            [0x16, 3, ..] => Err(HandshakeError::NotAuthenticated(
-                "the other side uses certificates; this side has none".to_owned(),
-            )),
+            [0x15, 3, ..] if session.is_none() => Err(without("requires")),
+            [0x16, 3, ..] if session.is_none() => Err(without("uses")),
             _ => Ok(ReceivedHello { protocol: None, hello: None }),
         },
-        Err(error) => Err(error.into()),
+        Err(error) => Err(HandshakeError::from_recv(error, session)),
     }
 }

@@ -29,6 +29,20 @@ pub enum Role {
     Client,
 }
 
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Controller, Self::Crawler, Self::Client];
+
+    /// The name of the role: one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Controller => "controller",
+            Self::Crawler => "crawler",
+            Self::Client => "client",
+        }
+    }
+}
+
 /// The introduction of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {

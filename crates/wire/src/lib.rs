@@ -6,6 +6,7 @@
 //! certificates. This crate does not know the content of frames: no controllers, crawls or states.
 
 pub mod authority;
+pub mod certificate;
 pub mod connection;
 pub mod credentials;
 mod frame;
@@ -18,9 +19,11 @@ mod stream;
 #[cfg(test)]
 mod tests;
 pub mod transport;
+mod trust;
 mod writer;
 
 pub use authority::AuthorityError;
+pub use certificate::{CertificateSummary, UtcTime};
 pub use connection::{Connection, Receiver, RecvError, SendError, Sender};
 pub use credentials::{Credentials, CredentialsError};
 pub use handshake::{HandshakeError, HelloCheck, Refusal, Side};
@@ -28,7 +31,9 @@ pub use hello::{Hello, Role};
 pub use limits::ConnectionLimits;
 pub use memory::MemoryTransport;
 pub use net::TcpTransport;
-pub use transport::{DialError, IncomingConnection, ListenError, Listener, Transport};
+pub use transport::{
+    DialError, IncomingConnection, ListenError, Listener, SecuredConnection, Transport,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

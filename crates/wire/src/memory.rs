@@ -32,8 +32,10 @@ impl MemoryTransport {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a pipe to the listener at an address, or returns `None` if there is none.
-    pub(crate) async fn open(&self, address: &str) -> Option<DuplexStream> {
+    /// Opens a pipe to the listener at an address, or returns `None` if there is none. The pipe is
+    /// raw: its user may send any bytes, as on a socket. [`Transport::dial`](crate::Transport) does
+    /// the handshake.
+    pub async fn open(&self, address: &str) -> Option<DuplexStream> {
         let listener = self.listeners().get(address).cloned()?;
         let (near, far) = tokio::io::duplex(PIPE);
         listener.send(far).await.ok()?;

@@ -5,3 +5,4 @@ mod bed;
 mod contract;
 mod misbehaviour;
 mod tls;
+mod trust;

@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connection::Connection;
+use crate::credentials::Credentials;
 use crate::handshake::{HandshakeError, HelloCheck, Refusal, exchange_hellos};
 use crate::hello::Hello;
 use crate::limits::ConnectionLimits;
@@ -97,6 +98,14 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// The certificates of this process, if it has any.
+    pub fn credentials(&self) -> Option<&Credentials> {
+        match self {
+            Self::Net(net) => net.credentials(),
+            Self::Memory(_) => None,
+        }
+    }
+
     /// Connects to the process that listens at an address, if both sides accept.
     pub async fn dial(
         &self,
@@ -120,7 +129,7 @@ impl Transport {
                 let socket = net.connect(address).await;
                 let socket = socket.map_err(|error| DialError::unreachable(address, &error))?;
                 let unprotected = || DialError::Unprotected { address: address.to_owned() };
-                let stream = net.secure_dialed(socket.ok_or_else(unprotected)?).await;
+                let stream = net.secure_dialed(socket.ok_or_else(unprotected)?, address).await;
                 stream.map_err(|error| DialError::from_handshake(address, error))
             }
             Self::Memory(memory) => match memory.open(address).await {
@@ -206,14 +215,46 @@ impl IncomingConnection {
         limits: &ConnectionLimits,
         check: HelloCheck<'_>,
     ) -> Result<Connection, HandshakeError> {
+        self.secure(limits).await?.handshake(me, limits, check).await
+    }
+
+    /// Performs only the first part of the handshake: TLS, if there are certificates.
+    pub async fn secure(
+        self,
+        limits: &ConnectionLimits,
+    ) -> Result<SecuredConnection, HandshakeError> {
         let deadline = Instant::now() + limits.hello;
         let stream = match self.raw {
             Raw::Net(socket, net) => {
-                socket.set_nodelay(true)?;
+                socket.set_nodelay(true).map_err(HandshakeError::Io)?;
                 net.secure_accepted(socket, deadline).await?
             }
             Raw::Memory(stream) => Stream::new(stream),
         };
-        exchange_hellos(stream, me, limits, deadline, check).await
+        Ok(SecuredConnection { stream, deadline })
+    }
+}
+
+/// A dialer after TLS and before the hellos. Dropping it closes the connection.
+pub struct SecuredConnection {
+    stream: Stream,
+    deadline: Instant,
+}
+
+impl SecuredConnection {
+    /// Whether the dialer has presented a certificate that this side trusts.
+    pub fn is_certified(&self) -> bool {
+        self.stream.session.is_some()
+    }
+
+    /// Performs the rest of the handshake. Succeeds if both sides accept and `check` finds no
+    /// reason against it.
+    pub async fn handshake(
+        self,
+        me: &Hello,
+        limits: &ConnectionLimits,
+        check: HelloCheck<'_>,
+    ) -> Result<Connection, HandshakeError> {
+        exchange_hellos(self.stream, me, limits, self.deadline, check).await
     }
 }

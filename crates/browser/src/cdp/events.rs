@@ -60,6 +60,8 @@ pub(crate) struct DetachedSession<'a> {
 pub(crate) enum TabEvent {
     /// A request is held.
     RequestPaused(PausedRequest),
+    /// A server demands a login.
+    AuthRequired(AuthDemand),
     /// A dialog is open.
     DialogOpening(OpenDialog),
     /// A download begins.
@@ -76,6 +78,7 @@ pub(crate) fn tab_event(event: &Event) -> Result<Option<TabEvent>, Error> {
     }
     Ok(Some(match &*event.method {
         "Fetch.requestPaused" => TabEvent::RequestPaused(event.read()?),
+        "Fetch.authRequired" => TabEvent::AuthRequired(event.read()?),
         "Page.javascriptDialogOpening" => TabEvent::DialogOpening(event.read()?),
         "Page.downloadWillBegin" => TabEvent::DownloadBegins(event.read()?),
         "Log.entryAdded" => TabEvent::Logged(event.read::<Added>()?.entry),
@@ -95,6 +98,23 @@ pub(crate) struct PausedRequest {
 #[derive(Debug, Deserialize)]
 pub(crate) struct RequestAddress {
     pub(crate) url: String,
+}
+
+/// A request that waits for a login.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuthDemand {
+    pub(crate) request_id: String,
+    pub(crate) auth_challenge: AuthChallenge,
+}
+
+/// The server that demands a login.
+#[derive(Debug, Deserialize)]
+pub(crate) struct AuthChallenge {
+    /// `Server` or `Proxy`.
+    #[serde(default)]
+    pub(crate) source: String,
+    pub(crate) origin: String,
 }
 
 /// A dialog of the browser that is open.

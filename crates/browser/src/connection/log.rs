@@ -8,12 +8,16 @@ use std::time::Instant;
 use tracing::{Level, debug, enabled, trace};
 
 use super::state::CallAnswer;
+use crate::cdp::{self, ProtocolCall};
 use crate::message::ProtocolMessage;
 
 /// The target to switch on: `RUST_LOG=argiope_browser::protocol=trace`.
 pub const TARGET: &str = "argiope_browser::protocol";
 /// The most bytes of a message that the log shows.
 const SHOWN: usize = 300;
+
+/// Calls whose content the log does not show: they carry a password.
+const SECRET: [&str; 1] = [cdp::ContinueWithAuth::METHOD];
 
 /// What the log remembers of a call until it ends.
 #[derive(Debug)]
@@ -35,7 +39,8 @@ pub(super) fn on_sent(
     // Every message ends with a zero byte.
     let text = message.strip_suffix(&[0]).unwrap_or(message);
     let size = text.len();
-    trace!(target: TARGET, id, session, method, size, content = %Excerpt(text), "sent");
+    let shown = if SECRET.contains(&method) { &b"(not shown)"[..] } else { text };
+    trace!(target: TARGET, id, session, method, size, content = %Excerpt(shown), "sent");
     Some(LoggedCall { method, sent: Instant::now() })
 }
 
@@ -152,6 +157,17 @@ mod tests {
             on_answer(7, Some("S"), &call, &Ok(answer));
         });
         lines.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn a_password_is_not_logged() {
+        let lines = Arc::default();
+        let recorder = Recorder { level: Level::TRACE, lines: Arc::clone(&lines) };
+        tracing::subscriber::with_default(recorder, || {
+            on_sent(7, None, "Fetch.continueWithAuth", b"{\"password\":\"whisper\"}\0");
+        });
+        let lines = lines.lock().unwrap().concat();
+        assert!(lines.contains("Fetch.continueWithAuth") && !lines.contains("whisper"), "{lines}");
     }
 
     #[test]

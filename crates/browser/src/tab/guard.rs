@@ -17,16 +17,27 @@ pub(super) fn install(
     connection.call(Some(session), &cdp::AddScript { source: &settings.script() })
 }
 
+/// Lets the browser hold requests for documents, and ask for a login if there is one.
+pub(super) fn watch(
+    connection: &ProtocolConnection,
+    session: &SessionId,
+    settings: &AgentSettings,
+) -> PendingReply<()> {
+    let documents = cdp::RequestPattern {
+        url_pattern: "*",
+        resource_type: "Document",
+        request_stage: "Request",
+    };
+    let handle_auth_requests = settings.login.is_some();
+    connection
+        .call(Some(session), &cdp::EnableFetch { patterns: &[documents], handle_auth_requests })
+}
+
 impl Tab {
     /// Watches navigations from now on, and releases the one that the agent holds.
     pub(super) async fn guard(&mut self) -> Result<(), TabError> {
         self.settings.guarded = true;
-        let documents = cdp::RequestPattern {
-            url_pattern: "*",
-            resource_type: "Document",
-            request_stage: "Request",
-        };
-        let watched = self.call(&cdp::EnableFetch { patterns: &[documents] });
+        let watched = watch(&self.browser.connection, &self.opened.session, &self.settings);
         let removed = self.call(&cdp::RemoveScript { identifier: &self.script });
         let script = install(&self.browser.connection, &self.opened.session, &self.settings);
         watched.within(ANSWER).await?;

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Outside;
 use crate::agent::AgentSettings;
 use crate::browser::OpenedTab;
-use crate::cdp::events::{LogEntry, OpenDialog, PausedRequest, TabEvent, tab_event};
+use crate::cdp::events::{AuthDemand, LogEntry, OpenDialog, PausedRequest, TabEvent, tab_event};
 use crate::cdp::{self, ProtocolCall};
 use crate::connection::ProtocolConnection;
 use crate::events::Events;
+use crate::login::Login;
 use crate::note::Noted;
 
 /// What the event task needs to answer.
@@ -34,6 +35,7 @@ impl TabWatch {
     fn on_event(&self, event: TabEvent) {
         match event {
             TabEvent::RequestPaused(request) => self.on_request_paused(&request),
+            TabEvent::AuthRequired(demand) => self.on_auth_required(demand),
             TabEvent::DialogOpening(dialog) => self.on_dialog_opening(dialog),
             TabEvent::DownloadBegins(download) => {
                 self.note(Noted::Download(download.url));
@@ -73,6 +75,29 @@ impl TabWatch {
         } else {
             self.send(&cdp::ContinueRequest { request_id });
         }
+    }
+
+    /// A server demands a login. Only the application's own server gets it, and only once for each
+    /// request: a wrong password must not be repeated without end.
+    fn on_auth_required(&self, AuthDemand { request_id, auth_challenge }: AuthDemand) {
+        let is_ours = |login: &&Login| {
+            auth_challenge.source != "Proxy" && login.is_for(&auth_challenge.origin)
+        };
+        let login = self.settings.login.as_ref().filter(is_ours);
+        let login = login.filter(|_| {
+            let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+            outside.is_first_demand(&request_id)
+        });
+        let answer = match login.map(Login::reveal) {
+            Some((user, secret)) => cdp::AuthAnswer {
+                response: "ProvideCredentials",
+                username: Some(user),
+                password: Some(secret),
+            },
+            None => cdp::AuthAnswer { response: "CancelAuth", username: None, password: None },
+        };
+        let request_id = &request_id;
+        self.send(&cdp::ContinueWithAuth { request_id, auth_challenge_response: answer });
     }
 
     /// The browser drops all connections when an interface of the machine comes or goes (a

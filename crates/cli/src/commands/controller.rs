@@ -8,7 +8,9 @@ use std::time::Duration;
 use argiope_ring::Key;
 use argiope_runtime::cluster::client::Client;
 use argiope_runtime::cluster::controller::{self, ControllerError, ControllerPlan, Metrics};
-use argiope_wire::Role;
+use argiope_runtime::private;
+use argiope_wire::{Hello, Role};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use argiope::cluster::{Security, block_on, leave_with_parent, random_number};
 use argiope::failure::CommandFailure;
@@ -62,7 +64,8 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Chooses a key in the widest gap of the ring, if another controller lists the members in time.
 fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
-    let switch = args.security.switch(Role::Client, random_number()?, None)?;
+    let mut switch = args.security.switch(Role::Controller, random_number()?, None)?;
+    switch.me = Arc::new(Hello { role: Role::Client, ..(*switch.me).clone() });
     let mut addresses = args.join.clone();
     addresses.extend(controller::known_addresses(&args.data));
     let status = async { Client::dial_any(&switch, &addresses).await?.status().await };
@@ -71,6 +74,16 @@ fn choose_key(args: &ControllerArgs) -> Result<Key, CommandFailure> {
     let keys =
         members.iter().filter(|member| member.silent_ms == 0).map(|member| member.member.key);
     Ok(Key::in_widest_gap(&keys.collect::<Vec<_>>(), random_number()?))
+}
+
+/// Raises the number of files that the process may open to what the system allows, and returns it.
+/// Each connection is a file, and the usual number is for programs with few of them.
+fn raise_open_files() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    // `None` stands for no limit.
+    let limit = if raised.is_ok() { maximum } else { current };
+    limit.and_then(|limit| limit.try_into().ok()).unwrap_or(usize::MAX)
 }
 
 /// Serves until it is told to leave.
@@ -82,7 +95,8 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
     if args.with_parent {
         leave_with_parent(leave.clone());
     }
-    let trace = args.trace.as_ref().map(std::fs::File::create).transpose();
+    let create = |path| private::file().write(true).create(true).truncate(true).open(path);
+    let trace = args.trace.as_ref().map(create).transpose();
     let trace = trace.map_err(|error| CommandFailure::Input(format!("--trace: {error}")))?;
     let metrics = args.metrics.map(|address| (address, Arc::new(Metrics::default())));
     let shared = metrics.as_ref().map(|(_, metrics)| metrics.clone());
@@ -91,6 +105,7 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         me,
         switch,
         join: args.join.clone(),
+        open_files: raise_open_files(),
         leave,
         metrics: shared,
         trace,
@@ -108,6 +123,7 @@ pub fn run(args: &ControllerArgs) -> Result<(), CommandFailure> {
         }
         controller::run(plan, &args.listen, ready).await.map_err(|error| match error {
             ControllerError::Listen(_)
+            | ControllerError::Certificate(_)
             | ControllerError::Open(_)
             | ControllerError::Kept(_)
             | ControllerError::Refused(_) => CommandFailure::Input(error.to_string()),

@@ -32,7 +32,7 @@ use run_dir::RunDir;
 use crate::recorded;
 use argiope::cluster::{block_on, random_number};
 use argiope::failure::{CommandFailure, GIVEN_UP, INTERRUPTED, LIMIT};
-use argiope::{browser, format, interrupt, output, terminal};
+use argiope::{browser, format, interrupt, login, output, terminal};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -111,7 +111,7 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     // Checks everything before anything is written.
     let executable = Some(browser::find(args.browser.as_deref())?);
     let (server, url) = target(args)?;
-    let settings = args.settings(url);
+    let settings = args.settings(&url);
     let run_dir = RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?;
     let as_json = serde_json::to_value(&settings).expect("settings are JSON");
     let store = match Store::create(&run_dir.path, &as_json) {
@@ -126,6 +126,7 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     if server.is_some() {
         recorded::set_site(&store, DEMO)?;
     }
+    recorded::set_login(&store, settings.login.as_ref())?;
     Ok(PreparedCrawl {
         store,
         settings,
@@ -160,6 +161,12 @@ fn prepare_resumed(args: &CrawlArgs, directory: &Path) -> Result<PreparedCrawl, 
     args.apply_changes(&mut settings);
     if settings != before {
         recorded::set_settings(&store, &settings)?;
+    }
+    settings.login = login::of_environment(&settings.url);
+    if settings.login.is_some() {
+        recorded::set_login(&store, settings.login.as_ref())?;
+    } else {
+        settings.login = recorded::login(&store)?;
     }
     let server = match recorded::site(&store)? {
         Some(site) => Some(serve_again(&site, &settings.url)?),

@@ -54,7 +54,7 @@ pub fn run(args: &CrawlerArgs) -> Result<(), CommandFailure> {
         controllers: args.controller.clone(),
         tabs: args.tabs.unwrap_or(threads::cores().clamp(1, 64) as u32),
         browser: LaunchSettings::new(executable, std::env::temp_dir()),
-        browser_mb: CrawlSettings::new(String::new()).browser_mb,
+        browser_mb: CrawlSettings::new("").browser_mb,
         secret: format!("a{:032x}", random_number()?),
         leave,
     };

@@ -32,7 +32,7 @@ pub struct ExportArgs {
     /// Export this state: `initial`, its number, or the beginning of its key
     #[arg(long, value_name = "STATE", required_if_eq_any([("format", "source"), ("format", "screenshot")]))]
     state: Option<String>,
-    /// Write to this file instead of standard output
+    /// Write to this file, which only its owner may read, instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -64,7 +64,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CommandFailure> {
         }
     };
     match &args.out {
-        Some(path) => output::file(path, &bytes),
+        Some(path) => output::private_file(path, &bytes),
         None => output::print_bytes(&bytes),
     }
 }
@@ -74,7 +74,7 @@ fn model(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     recorded.graph()?;
     let labels = recorded.labels()?;
     let mut names = Names { labels, given: BTreeSet::new() };
-    let mut model = recorded.controller.model(&recorded.settings.url, |action| names.name(action));
+    let mut model = recorded.controller.model(&*recorded.settings.url, |action| names.name(action));
     // It is a measurement; more digits are noise.
     model.reset_cost = (recorded.learned.reset_cost * 100.0).round() / 100.0;
     let unreachable = model.unreachable().len();

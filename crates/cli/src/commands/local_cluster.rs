@@ -5,6 +5,7 @@ use std::process::Command;
 
 use argiope::failure::CommandFailure;
 use argiope::logging::LogArgs;
+use argiope::login;
 use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, own_executable};
 
 const AFTER_HELP: &str = "\
@@ -64,9 +65,13 @@ pub fn run(args: &LocalClusterArgs, log: LogArgs) -> Result<(), CommandFailure> 
         cluster.add_crawler()?;
     }
     cluster.wait_for_crawlers(args.crawlers)?;
+    // Other users see the arguments of a process, but not its environment.
+    let mut arguments = args.command.clone();
+    let login = login::take_from(&mut arguments);
     let status = Command::new(&program)
-        .args(&args.command)
+        .args(&arguments)
         .args(["--cluster", &cluster.addresses.join(",")])
+        .envs(login.map(|login| (login::VARIABLE, login)))
         .status()
         .map_err(|error| CommandFailure::Failed(format!("cannot start the command: {error}")))?;
     drop(cluster);

@@ -205,7 +205,7 @@ fn as_json(status: &Status) -> String {
         .iter()
         .map(|crawl| {
             let about = json!({
-                "id": crawl.id.to_string(), "url": crawl.order.settings.url, "scheme": crawl.order.scheme,
+                "id": crawl.id.to_string(), "url": *crawl.order.settings.url, "scheme": crawl.order.scheme,
                 "recovery": crawl.order.recovery, "backups": crawl.order.backups, "stopped": crawl.stopped,
             });
             with_tally(about, &status.total(crawl.id))

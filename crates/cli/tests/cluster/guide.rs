@@ -38,11 +38,15 @@ mount --bind "$MACHINE/var/lib" /var/lib
 exec sh -c "exec $1"
 "#;
 
-/// Stands for scp: `scp -r FROM HOST:PATH`.
+/// Stands for scp: `scp [-r] FROM… HOST:PATH`.
 const SCP: &str = r#"#!/bin/sh
 set -e
-[ "$#" -eq 3 ] && [ "$1" = -r ]
-cp -r "$2" "$MACHINES/${3%%:*}${3#*:}"
+[ "$1" != -r ] || shift
+for last; do :; done
+while [ "$#" -gt 1 ]; do
+  cp -r "$1" "$MACHINES/${last%%:*}${last#*:}"
+  shift
+done
 "#;
 
 /// The section with a title, or what is before the first one.
@@ -355,6 +359,12 @@ fn follow_the_guide(network: &Network) {
     assert!(stopped.is_subset(&expected) && stopped.len() < expected.len());
 
     reader.check_fields();
+    for command in commands("Certificates") {
+        reader.execute(&command);
+    }
+    let copied = operator.parent().expect("a folder").join("10.0.0.1/etc/argiope/certs/node.pem");
+    assert_eq!(fs::read(copied).ok(), fs::read(operator.join("certs-one/node.pem")).ok());
+    // The controllers that run use it: the next one to start dials all of them.
     reader.upgrade_with_metrics(3);
     // Crawlers first: one that loses its last controller does not end in order.
     while let Some(last) = reader.running.iter().rposition(|one| one.command.contains(" crawler "))

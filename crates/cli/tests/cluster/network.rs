@@ -24,16 +24,22 @@ impl Files {
         self.0.join(name).to_str().expect("a plain path").to_owned()
     }
 
-    /// Makes an authority with certificates of these names.
-    fn issue(&self, authority: &str, names: &[&str]) {
+    /// Makes an authority with certificates of these names, each with its roles and its host.
+    fn issue(&self, authority: &str, names: &[(&str, &str, &str)]) {
         let certs = |arguments: &[&str]| {
             let run = argiope(&["certs"]).args(arguments).stdout(Stdio::null()).status();
             assert!(run.is_ok_and(|code| code.success()));
         };
         let authority = self.at(authority);
         certs(&["init", &authority]);
-        for name in names {
-            certs(&["issue", name, "--authority", &authority, "--out", &self.at(name)]);
+        for (name, roles, host) in names {
+            certs(
+                &["issue", name, "--authority", &authority, "--out", &self.at(name)]
+                    .iter()
+                    .copied()
+                    .chain(["--role", roles, "--host", host])
+                    .collect::<Vec<_>>(),
+            );
         }
     }
 
@@ -78,7 +84,15 @@ fn start_controllers(network: &Network, files: &Files, started: &mut Vec<Started
 fn a_cut_network_heals_and_the_model_is_the_same() {
     let Some(network) = Network::new("network", "10.213.7") else { return };
     let files = Files(folder("network"));
-    files.issue("authority", &["one", "two", "three", "me"]);
+    files.issue(
+        "authority",
+        &[
+            ("one", "controller", "10.213.7.1"),
+            ("two", "controller", "10.213.7.2"),
+            ("three", "controller", "10.213.7.3"),
+            ("me", "crawler,client", "localhost"),
+        ],
+    );
     let mut started = Vec::new();
     start_controllers(&network, &files, &mut started);
     // The application, the crawlers and the client are on the operator's machine.
@@ -103,10 +117,13 @@ fn cut_and_heal(network: &Network, files: &Files, started: &mut Vec<Started>) {
             .is_some_and(|all| all.len() == 3 && all.iter().filter_map(tabs).sum::<u64>() == 2)
     });
     // A client without a certificate of this authority is refused.
-    files.issue("other-authority", &["stranger"]);
+    files.issue("other-authority", &[("stranger", "client", "localhost")]);
     let stranger =
         argiope(&["status", "--cluster", FIRST, "--certs", &files.at("stranger")]).output();
-    assert_eq!(stranger.expect("argiope can be run").status.code(), Some(1));
+    let stranger = stranger.expect("argiope can be run");
+    assert_eq!(stranger.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&stranger.stderr).into_owned();
+    assert!(said.contains("; this side expects one from \"argiope authority "), "{said}");
 
     let out = files.at("run");
     let crawl =

@@ -1,11 +1,14 @@
 //! What no operator plans: restarts at the wrong moment, returns after the end, more crawls than
 //! tabs. `ARGIOPE_LONG=1` repeats each more often.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use argiope_explore::chance::Chance;
 
-use crate::ring::{Crawl, Model, Process, Ring, argiope};
+use crate::ring::{Crawl, Model, Process, Ring, Started, argiope, folder};
 use crate::stories::assert_equal;
 
 /// The most bytes that a controller keeps of these crawls, on its disk and in its memory. Usual are
@@ -189,7 +192,7 @@ fn silent_sockets_do_not_lock_a_controller() {
     let ring = Ring::new("silent", 1, 0, "");
     let address = ring.controllers[0].address.clone();
     let silent: Vec<_> = (0..often(600, 1000))
-        .map(|_| std::net::TcpStream::connect(&address).expect("the controller accepts"))
+        .map(|_| TcpStream::connect(&address).expect("the controller accepts"))
         .collect();
     for attempt in 0..4 {
         let out = argiope(&["status", "--cluster", &address]).output().expect("argiope can be run");
@@ -197,6 +200,68 @@ fn silent_sockets_do_not_lock_a_controller() {
     }
     drop(silent);
     let log = std::fs::read_to_string(ring.folder.join("controller-1.log")).expect("a log");
+    assert!(log.lines().count() < 30, "the log grows with each socket: {log}");
+}
+
+/// Runs `argiope certs`, which must succeed.
+fn certs(folder: &std::path::Path, line: &str) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let out = argiope(&["certs"]).args(words).current_dir(folder).output().expect("it runs");
+    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
+fn silent_sockets_do_not_keep_certified_clients_out() {
+    let folder = folder("silent-certified");
+    certs(&folder, "init authority");
+    let issue = "--host 127.0.0.1 --authority authority";
+    certs(&folder, &format!("issue one --role controller {issue} --out one"));
+    certs(&folder, &format!("issue me --role client {issue} --out me"));
+    let log = std::fs::File::create(folder.join("log")).expect("a log");
+    let controller = argiope(&["controller", "--listen", "127.0.0.1:0", "--data", "data"])
+        .args(["--certs", "one"])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn();
+    let mut controller = Started(controller.expect("a controller starts"));
+    let mut address = String::new();
+    let out = controller.0.stdout.take().expect("there is an output");
+    BufReader::new(out).read_line(&mut address).expect("it says where it listens");
+    let address = address.trim();
+
+    // Some say nothing, some begin as TLS does, and some talk about something else.
+    let said: [&[u8]; 3] = [b"", &[0x16, 3, 1, 2, 0, 1], b"GET / HTTP/1.1\r\n\r\n"];
+    let sockets: Vec<_> = said
+        .iter()
+        .cycle()
+        .take(often(600, 1000))
+        .map(|said| {
+            let mut socket = TcpStream::connect(address).expect("the controller accepts");
+            socket.write_all(said).expect("it can be sent");
+            socket
+        })
+        .collect();
+    for attempt in 0..4 {
+        let status = argiope(&["status", "--cluster", address, "--certs", "me"])
+            .current_dir(&folder)
+            .output()
+            .expect("argiope can be run");
+        let said = String::from_utf8_lossy(&status.stderr);
+        assert!(status.status.success(), "{attempt}: {said}");
+    }
+    // The certificate of a client is not enough to join.
+    let joins = argiope(&["controller", "--listen", "127.0.0.1:0", "--data", "another"])
+        .args(["--join", address, "--certs", "me"])
+        .current_dir(&folder)
+        .output()
+        .expect("argiope can be run");
+    let said = String::from_utf8_lossy(&joins.stderr).into_owned();
+    assert_eq!(joins.status.code(), Some(2), "{said}");
+    assert!(said.contains("has the role client; this process is a controller"), "{said}");
+    drop(sockets);
+    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
+    assert!(log.contains("the other side does not use TLS"), "{log}");
     assert!(log.lines().count() < 30, "the log grows with each socket: {log}");
 }
 

@@ -1,10 +1,13 @@
 //! The real command, run as a person or a script would run it.
 
+mod certs;
 mod crawl;
 mod failures;
 mod help;
 mod logging;
+mod login;
 mod looking;
+mod private;
 mod refused;
 mod simulate;
 

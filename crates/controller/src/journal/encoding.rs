@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Fact;
+use crate::decoding::{DecodingError, MemoryBudget, decode};
 
 /// A kind of fact.
 struct FactKind {
@@ -17,7 +18,7 @@ struct FactKind {
     version: u16,
     /// Its name in errors.
     name: &'static str,
-    read: fn(&[u8]) -> postcard::Result<Fact>,
+    read: fn(&[u8]) -> Result<Fact, DecodingError>,
 }
 
 impl FactKind {
@@ -25,7 +26,7 @@ impl FactKind {
         number: u16,
         version: u16,
         name: &'static str,
-        read: fn(&[u8]) -> postcard::Result<Fact>,
+        read: fn(&[u8]) -> Result<Fact, DecodingError>,
     ) -> Self {
         Self { number, version, name, read }
     }
@@ -90,6 +91,13 @@ pub enum FactError {
     },
     /// The bytes are not those of such a fact.
     Damaged(&'static str),
+    /// The fact has a form that no program writes.
+    Malformed {
+        /// The kind.
+        name: &'static str,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
 }
 
 impl fmt::Display for FactError {
@@ -105,6 +113,7 @@ impl fmt::Display for FactError {
                  use the argiope that wrote it"
             ),
             Self::Damaged(name) => write!(f, "the bytes of a {name} are damaged"),
+            Self::Malformed { name, fault } => write!(f, "a {name} is malformed: {fault}"),
         }
     }
 }
@@ -119,12 +128,10 @@ fn encode(body: &impl Serialize) -> Vec<u8> {
         .expect("facts hold nothing that cannot be encoded")
 }
 
-/// A value that all of the bytes belong to.
-fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> postcard::Result<T> {
-    match postcard::take_from_bytes(bytes)? {
-        (body, []) => Ok(body),
-        _ => Err(postcard::Error::SerdeDeCustom),
-    }
+/// A value that all of the bytes belong to. A fact may come from another process, so that its bytes
+/// decide how much memory it may take.
+fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, DecodingError> {
+    decode(bytes, MemoryBudget::FACT)
 }
 
 impl Fact {
@@ -154,7 +161,11 @@ impl EncodedFact<'_> {
         if self.version != kind.version {
             return Err(FactError::UnknownVersion { name: kind.name, version: self.version });
         }
-        (kind.read)(self.bytes).map_err(|_| FactError::Damaged(kind.name))
+        let fact = (kind.read)(self.bytes).map_err(|_| FactError::Damaged(kind.name))?;
+        match fact.fault() {
+            Some(fault) => Err(FactError::Malformed { name: kind.name, fault }),
+            None => Ok(fact),
+        }
     }
 }
 
@@ -254,6 +265,21 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_lists_an_action_twice_or_out_of_order_is_refused() {
+        for actions in [[5, 5], [6, 5]] {
+            let offered = |action| Offered { action: ActionSignature(action), once: false };
+            let offers = actions.map(offered).to_vec();
+            let (kind, bytes) =
+                Fact::State { key: A, offers, route: Some([].into()), content: None }.body();
+            let encoded = EncodedFact { kind: kind.number, version: kind.version, bytes: &bytes };
+            assert_eq!(
+                encoded.decode().unwrap_err().to_string(),
+                "a state is malformed: its actions are not in order, each once"
+            );
+        }
+    }
+
+    #[test]
     fn bytes_too_few_or_too_many_are_damage() {
         for (fact, _) in examples() {
             let (kind, bytes) = fact.body();
@@ -266,5 +292,30 @@ mod tests {
             );
             assert_eq!(decode(&bytes[..bytes.len() - 1]), Err(FactError::Damaged(kind.name)));
         }
+    }
+
+    #[test]
+    fn a_fact_takes_no_more_memory_than_its_bytes_account_for() {
+        let fact = |notes: usize| Fact::Transition {
+            from: A,
+            action: ACT,
+            to: B,
+            notes: vec![Note::Unsettled; notes],
+        };
+        let decoded = |notes: usize| {
+            let (kind, bytes) = fact(notes).body();
+            EncodedFact { kind: kind.number, version: kind.version, bytes: &bytes }.decode()
+        };
+        assert_eq!(decoded(2), Ok(fact(2)));
+        // A note of one byte takes about 50.
+        assert_eq!(decoded(1_000), Err(FactError::Damaged("transition")));
+        let step = Transition { from: A, action: ACT, to: A };
+        let far = Fact::State {
+            key: A,
+            offers: Vec::new(),
+            route: Some([step; 999].into()),
+            content: None,
+        };
+        assert_eq!(postcard::from_bytes::<Fact>(&postcard::to_allocvec(&far).unwrap()), Ok(far));
     }
 }

@@ -1,7 +1,7 @@
 //! What the facts of a journal say together. A replay consults it, so that the graph depends on the
 //! set of facts and not on their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::id::{ActionSignature, StateKey};
 
@@ -16,6 +16,8 @@ pub(super) struct ReplayIndex {
     /// The actions that were executed or given up; where they led, if they were executed. If facts
     /// name several destinations, the smallest one is the transition and the others are strays.
     settled: BTreeMap<(StateKey, ActionSignature), Option<StateKey>>,
+    /// Actions that turned out to be plain links.
+    plain: BTreeSet<ActionSignature>,
     /// Everything that a state offers, if several facts describe it.
     offers: BTreeMap<StateKey, Vec<Offered>>,
 }
@@ -43,9 +45,9 @@ impl ReplayIndex {
                 Fact::GivenUp { from, action, .. } => {
                     index.settled.entry((*from, *action)).or_default();
                 }
+                Fact::PlainLink { action } => _ = index.plain.insert(*action),
                 Fact::Stray { .. }
                 | Fact::Appeared { .. }
-                | Fact::PlainLink { .. }
                 | Fact::LinkFollower { .. }
                 | Fact::Spent { .. } => {}
             }
@@ -56,6 +58,12 @@ impl ReplayIndex {
     /// Whether an action was executed or given up.
     pub(super) fn is_settled(&self, from: StateKey, action: ActionSignature) -> bool {
         self.settled.contains_key(&(from, action))
+    }
+
+    /// Whether an action is no candidate, because it is a plain link that was followed elsewhere.
+    /// It may be one until the fact comes that says so.
+    pub(super) fn is_withdrawn(&self, from: StateKey, action: ActionSignature) -> bool {
+        self.plain.contains(&action) && !self.is_settled(from, action)
     }
 
     /// Where an action led, if it was executed.

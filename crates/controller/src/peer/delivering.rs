@@ -17,6 +17,8 @@ use crate::journal::Fact;
 const MOST_FACTS: usize = 64;
 /// A message that was forwarded more often travels in a circle.
 const MOST_HOPS: u32 = 300;
+/// The most messages that wait for a range. Their senders retry, or explore again.
+const MOST_HELD: usize = 1 << 16;
 
 impl Peer {
     /// Whether this controller owns a state.
@@ -139,12 +141,40 @@ impl Peer {
             }
             // It travels in a circle: its sender retries.
             Some(_) => {}
-            None => self.ranges.held.push((from, envelope)),
+            None => self.hold(from, envelope),
+        }
+    }
+
+    /// Keeps a message until the range of this controller is settled.
+    pub(super) fn hold(&mut self, from: Key, envelope: Envelope) {
+        if self.ranges.held.len() < MOST_HELD {
+            self.ranges.held.push((from, envelope));
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// Whether a message is about a state of another controller, though it is for the owner, or
+    /// does not agree with itself. A correct controller sends no such message, and what it says
+    /// would make the counts of own states wrong.
+    fn is_misdirected(&self, message: &PeerMessage) -> bool {
+        match message {
+            PeerMessage::Reached(report) => report.at.as_ref().is_none_or(|at| !self.owns(at.key)),
+            PeerMessage::Seek(seek) => !self.owns(seek.goal),
+            PeerMessage::Remember(root, search) => !self.owns(*root) || search.root() != *root,
+            PeerMessage::Strayed { step, .. } => {
+                !self.owns(step.from) || self.known.graph.initial().is_none()
+            }
+            _ => false,
         }
     }
 
     /// Dispatches a message that is for this controller.
     fn on_message(&mut self, from: Key, message: PeerMessage) {
+        if self.is_misdirected(&message) {
+            self.refused += 1;
+            return;
+        }
         match message {
             PeerMessage::Ring(message) => {
                 if let Some(request) = message.answered_request() {

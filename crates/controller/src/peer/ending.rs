@@ -159,8 +159,9 @@ impl Peer {
         } else if marker.seen.get(marker.again) == Some(&here) {
             let FinalCounts { states, transitions } = self.own_counts();
             marker.again += 1;
-            marker.counts.states += states;
-            marker.counts.transitions += transitions;
+            let counts = &mut marker.counts;
+            counts.states = counts.states.saturating_add(states);
+            counts.transitions = counts.transitions.saturating_add(transitions);
         } else {
             return self.give_back(marker, InVain::Busy);
         }

@@ -13,7 +13,7 @@ use argiope_explore::job::PlannedJob;
 use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
-use super::known_graph::KnownGraph;
+use super::known_graph::{ASK, KnownGraph};
 use super::message::RouteHint;
 use super::ownership::{CandidateCounts, Ownership};
 use crate::job::{Route, Transition};
@@ -167,6 +167,10 @@ impl PeerKnowledge {
     /// Records the destination of an action. `new`: the action found that state. Returns whether
     /// the transition was unknown.
     pub fn learn_step(&mut self, step: Transition, new: bool) -> bool {
+        // No crawler executes it. As a transition it would take the place of the candidate to ask.
+        if step.action == ASK {
+            return false;
+        }
         let from = self.graph.find_or_add(step.from);
         let slot = self.graph.slot(step.from, step.action);
         if slot.is_some_and(|slot| !self.graph.is_open(slot)) {

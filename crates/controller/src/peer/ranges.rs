@@ -12,6 +12,9 @@ use super::{Peer, place};
 use crate::job::{Route, Transition, initial_of, longer};
 use crate::journal::Fact;
 
+/// The most collections that are remembered: far more than there are changes of the ring.
+const MOST_HEARD: usize = 4096;
+
 /// Where a controller stands between joining and leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
@@ -384,6 +387,12 @@ impl Peer {
         let known = (collect.after, collect.by);
         if !self.ranges.heard.contains(&known) {
             self.ranges.heard.push(known);
+            let own = |&(_, by): &(Key, Key)| by == self.me;
+            if self.ranges.heard.len() > MOST_HEARD
+                && let Some(oldest) = self.ranges.heard.iter().position(|known| !own(known))
+            {
+                self.ranges.heard.remove(oldest);
+            }
         }
         self.add_to(collect);
     }

@@ -149,7 +149,7 @@ impl Peer {
                 self.known.release(slot);
             }
             let done = Envelope::new(Some(done.step.from), PeerMessage::Done(done));
-            self.ranges.held.push((self.me, done));
+            self.hold(self.me, done);
             return;
         }
         self.known.graph.learn_owner(done.step.to, done.kept_by);

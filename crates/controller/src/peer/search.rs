@@ -112,7 +112,7 @@ impl Search {
             self.doubtful.get_or_insert(parent);
         }
         let tree = Arc::make_mut(&mut self.tree);
-        let depth = tree.nodes[parent].depth + 1;
+        let depth = tree.nodes[parent].depth.saturating_add(1);
         for (action, state) in leads {
             if tree.known.insert(state) {
                 tree.nodes.push(Node { state, action, parent: Some(parent as u32), depth });

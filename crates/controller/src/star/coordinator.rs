@@ -306,9 +306,9 @@ impl Coordinator {
         };
         self.offered += found.actions.iter().filter(counts).count();
         self.links.extend(&found.links);
-        self.places.insert(found.key, self.states.len());
         let fact = found.fact(self.route_by(found.by), &[]);
         self.out.push(CoordinatorEffect::Keep(fact));
+        self.places.insert(found.key, self.states.len());
         self.states.push(found);
     }
 
@@ -494,10 +494,13 @@ impl Coordinator {
     /// The route to the destination of a transition, over the transitions that found states.
     fn route_by(&self, by: Option<Transition>) -> Route {
         let mut route = Vec::new();
-        let mut by = by;
-        while let Some(step) = by.filter(|_| route.len() <= self.states.len()) {
+        let (mut by, mut before) = (by, self.states.len());
+        while let Some(step) = by {
             route.push(step);
-            by = self.found(step.from).and_then(|found| found.by);
+            // A state is found after its source. Otherwise a node reported a circle.
+            let source = self.places.get(&step.from).copied().filter(|&place| place < before);
+            by = source.and_then(|place| self.states[place].by);
+            before = source.unwrap_or(before);
         }
         route.reverse();
         route.into()

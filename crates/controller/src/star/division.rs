@@ -24,13 +24,35 @@ pub fn find(name: &str) -> Option<Division> {
     ALL.into_iter().find(|(known, _)| *known == name).map(|(_, division)| division)
 }
 
+/// The most shares of a division: far more than there are tabs.
+pub const MOST_SHARES: usize = 1 << 16;
+
 /// A division into a number of shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(Division, usize)", into = "(Division, usize)")]
 pub struct DivisionPlan {
     /// The rule.
     pub division: Division,
     /// The number of shares.
     pub shares: usize,
+}
+
+/// Another process says how many shares there are: no share divides nothing, and each takes memory.
+impl TryFrom<(Division, usize)> for DivisionPlan {
+    type Error = &'static str;
+
+    fn try_from((division, shares): (Division, usize)) -> Result<Self, Self::Error> {
+        if !(1..=MOST_SHARES).contains(&shares) {
+            return Err("a division has too many shares, or none");
+        }
+        Ok(Self { division, shares })
+    }
+}
+
+impl From<DivisionPlan> for (Division, usize) {
+    fn from(plan: DivisionPlan) -> Self {
+        (plan.division, plan.shares)
+    }
 }
 
 impl DivisionPlan {
@@ -74,6 +96,18 @@ mod tests {
         assert_eq!(shares(Division::Stride, 3, 7), [0, 1, 2, 0, 1, 2, 0]);
         assert_eq!(shares(Division::Range, 3, 7), [0, 0, 0, 1, 1, 2, 2]);
         assert_eq!(shares(Division::Range, 5, 2), [0, 2]);
+    }
+
+    #[test]
+    fn a_plan_of_another_process_has_a_sensible_number_of_shares() {
+        let read = |shares: usize| {
+            let bytes = postcard::to_stdvec(&(Division::Hash, shares)).unwrap();
+            postcard::from_bytes::<DivisionPlan>(&bytes)
+        };
+        assert!(read(0).is_err() && read(MOST_SHARES + 1).is_err());
+        let plan = DivisionPlan { division: Division::Hash, shares: 7 };
+        assert_eq!(read(7), Ok(plan));
+        assert_eq!(postcard::to_stdvec(&plan), postcard::to_stdvec(&(Division::Hash, 7_usize)));
     }
 
     #[test]

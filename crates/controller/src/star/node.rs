@@ -67,7 +67,7 @@ pub enum NodeEffect {
 /// A node.
 pub struct StarNode {
     crawler: CrawlerId,
-    strategy: &'static NamedStrategy,
+    pub(super) strategy: &'static NamedStrategy,
     exploring: StrategySettings,
     /// How work is divided, once the coordinator has said so.
     pub(super) plan: Option<DivisionPlan>,
@@ -180,8 +180,8 @@ impl StarNode {
         self.done = false;
         self.plan = Some(news.plan);
         self.heard = HeardUpTo {
-            states: news.after.states + news.states.len(),
-            plain: news.after.plain + news.plain.len(),
+            states: news.after.states.saturating_add(news.states.len()),
+            plain: news.after.plain.saturating_add(news.plain.len()),
         };
         if self.explorer.is_some() {
             self.learn(news);

@@ -4,6 +4,7 @@
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
+use argiope_explore::strategies;
 
 use super::{ActionShare, Executed, FoundState, StarNode};
 use crate::job::{Job, Transition};
@@ -62,7 +63,7 @@ impl StarNode {
         self.corrected.insert(found.key, found.actions.clone());
         let Some(state) = self.find(found.key) else { return };
         for &action in &found.actions {
-            if self.slot(found.key, action).is_none() {
+            if self.slot(found.key, action).is_none() && self.strategy_extends() {
                 self.explorer().extend(state, action);
             }
         }
@@ -74,6 +75,34 @@ impl StarNode {
         self.set_aside(found.key, &found.actions);
         for share in self.shares.clone() {
             self.release_of(share);
+            self.report_unseen(share);
+        }
+    }
+
+    /// Whether the strategy takes in candidates of states that it knows already.
+    fn strategy_extends(&self) -> bool {
+        strategies::FOR_PARTIAL_GRAPHS.contains(&self.strategy.name)
+    }
+
+    /// Reports the actions of a share that this node did not see and its strategy cannot take in:
+    /// a node that saw them is to try.
+    fn report_unseen(&mut self, share: usize) {
+        if self.strategy_extends() {
+            return;
+        }
+        let mut unseen = Vec::new();
+        for (&state, actions) in &self.corrected {
+            for (place, &action) in actions.iter().enumerate() {
+                let its = self.share_of(state, actions, place) == Some(share);
+                if its && self.slot(state, action).is_none() {
+                    unseen.push((state, action, JobFailure::Unreachable));
+                }
+            }
+        }
+        for given_up in unseen {
+            if !self.unsaid.closed.contains(&given_up) {
+                self.unsaid.closed.push(given_up);
+            }
         }
     }
 
@@ -114,6 +143,7 @@ impl StarNode {
             }
         }
         self.release_of(share.number);
+        self.report_unseen(share.number);
         for link in self.links.all() {
             self.pursue(link);
         }

@@ -50,12 +50,13 @@ impl Page {
         if text > MAX_TEXT {
             return Err(PageError::Text(text));
         }
-        repair_depths(&mut self.nodes);
+        // First the tags: they say which nodes are texts, and texts have no children.
         for node in &mut self.nodes {
             if node.tag.bytes().any(|byte| byte.is_ascii_uppercase()) {
                 node.tag.make_ascii_lowercase();
             }
         }
+        repair_depths(&mut self.nodes);
         let count = self.nodes.len();
         let mut known = BTreeSet::new();
         self.offers.retain(|offer| {
@@ -143,6 +144,9 @@ mod tests {
         let page = Page { nodes, ..Page::default() }.checked().unwrap();
         assert_eq!(page.nodes[0].tag, "p");
         assert_eq!(page.nodes[2].depth, 1);
+        let nodes = vec![node(0, "P"), node(1, "#TEXT"), node(2, "b")];
+        let page = Page { nodes, ..Page::default() }.checked().unwrap();
+        assert_eq!(page.nodes[2].depth, 1, "whatever the case of its tag");
     }
 
     #[test]

@@ -189,7 +189,7 @@ async fn crawl_with(
     }
     let mut client = Client::dial(switch, &cluster.addresses[0]).await.map_err(failed)?;
     let id = CrawlId(random_number()? as u64);
-    let order = Order::new("http://simulated.invalid/".to_owned());
+    let order = Order::new("http://simulated.invalid/");
     let started = Instant::now();
     client.start(id, order).await.map_err(failed)?;
     client.follow(id).await.map_err(failed)?;

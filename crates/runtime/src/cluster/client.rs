@@ -90,7 +90,8 @@ impl Client {
 
     /// Starts a crawl. The same id twice starts one crawl.
     pub async fn start(&mut self, id: CrawlId, order: Order) -> Result<(), ClientError> {
-        self.request(&FromClient::Start(id, order)).await?;
+        let login = order.login();
+        self.request(&FromClient::Start(id, order, login)).await?;
         match self.answer().await? {
             ToClient::Started(_) => Ok(()),
             _ => Err(self.confused()),

@@ -5,7 +5,7 @@ use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::{Envelope, PeerMessage};
 
 use super::protocol::Blob;
-use crate::store::packed::{decode, encode, pack, unpack};
+use crate::store::packed::{MOST_BYTES, decode, encode, pack, unpack};
 use crate::store::{ContentHash, FoundPage};
 
 /// The content of a page that was found.
@@ -14,10 +14,10 @@ pub fn wrap(found: &FoundPage) -> Blob {
     Blob { content: name(&bytes), bytes }
 }
 
-/// The page of a content; `None` if it is broken. It comes from a page through another process, so
-/// that all of it may be hostile.
+/// The page of a content; `None` if it is broken or too large. It comes from a page through another
+/// process, so that all of it may be hostile: a small content may claim to be a large page.
 pub fn unwrap(bytes: &[u8]) -> Option<FoundPage> {
-    let bytes = unpack(bytes, &"a content").ok()?;
+    let bytes = unpack(bytes, MOST_BYTES, &"a content").ok()?;
     let mut found: FoundPage = decode(&bytes, &"a content").ok()?;
     found.page = found.page.checked().ok()?;
     Some(found)
@@ -34,21 +34,21 @@ pub fn is_true(blob: &Blob) -> bool {
 }
 
 /// How many bytes of contents go into one frame; a single larger content has a frame of its own.
-const BYTES_AT_ONCE: usize = 1 << 20;
+pub const BYTES_AT_ONCE: usize = 1 << 20;
 
-/// Divides contents into frames; there is at least one frame.
-pub fn in_frames(blobs: impl IntoIterator<Item = Blob>) -> Vec<Vec<Blob>> {
-    let mut frames = vec![Vec::new()];
-    let mut bytes = 0;
-    for blob in blobs {
-        if bytes > BYTES_AT_ONCE {
-            frames.push(Vec::new());
-            bytes = 0;
+/// Divides contents into frames. Each frame is made when it is asked for.
+pub fn frames(mut blobs: impl Iterator<Item = Blob>) -> impl Iterator<Item = Vec<Blob>> {
+    std::iter::from_fn(move || {
+        let mut frame = Vec::new();
+        let mut bytes = 0;
+        while bytes <= BYTES_AT_ONCE
+            && let Some(blob) = blobs.next()
+        {
+            bytes += blob.bytes.len();
+            frame.push(blob);
         }
-        bytes += blob.bytes.len();
-        frames.last_mut().expect("there is one").push(blob);
-    }
-    frames
+        (!frame.is_empty()).then_some(frame)
+    })
 }
 
 /// The contents that a message names: its receiver must have them.
@@ -108,9 +108,9 @@ mod tests {
             let bytes = vec![number; bytes];
             Blob { content: name(&bytes), bytes }
         };
-        assert_eq!(in_frames([]), [Vec::new()]);
+        assert_eq!(frames([].into_iter()).count(), 0);
         let blobs = [blob(1, 10), blob(2, BYTES_AT_ONCE), blob(3, 3 * BYTES_AT_ONCE), blob(4, 10)];
-        let frames = in_frames(blobs.clone());
+        let frames: Vec<_> = frames(blobs.clone().into_iter()).collect();
         assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
         assert_eq!(frames.concat(), blobs);
     }

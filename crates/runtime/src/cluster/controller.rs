@@ -15,9 +15,11 @@ use argiope_ring::Key;
 use argiope_wire::{DialError, ListenError};
 use tokio::sync::Notify;
 
+use super::certificates;
 use super::connections::Switch;
 use super::crawl_state::{CrawlShare, Duty};
 use super::protocol::{CrawlId, CrawlSpec, decode};
+use crate::learned;
 use crate::store::{Store, StoreError};
 
 mod accepting;
@@ -29,12 +31,14 @@ mod effects;
 mod leaving;
 mod membership;
 mod metrics;
+mod places;
 mod star;
 mod timers;
 
 use dispatcher::Dispatcher;
 use membership::DISCOVERY;
 pub use metrics::Metrics;
+pub(super) use places::Seat;
 
 /// What a controller needs.
 pub struct ControllerPlan {
@@ -46,6 +50,8 @@ pub struct ControllerPlan {
     pub switch: Switch,
     /// Addresses of other controllers.
     pub join: Vec<String>,
+    /// How many files the process may open, connections included.
+    pub open_files: usize,
     /// Makes it leave in order.
     pub leave: Arc<Notify>,
     /// Where its metrics are published.
@@ -60,6 +66,9 @@ pub enum ControllerError {
     /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The others would refuse its certificate.
+    #[error("{0}")]
+    Certificate(String),
     /// Its directory cannot be used.
     #[error(transparent)]
     Open(StoreError),
@@ -83,15 +92,20 @@ pub async fn run(
 ) -> Result<(), ControllerError> {
     // Before the store is touched: a controller that cannot listen keeps nothing.
     let listener = plan.switch.transport.listen(listen).await?;
-    let store = open(&plan.data).map_err(ControllerError::Open)?;
     let me = &mut plan.switch.me;
     if me.address.is_none() {
         *me = Arc::new((**me).clone().with_address(&listener.address));
     }
+    if let Some(credentials) = plan.switch.transport.credentials() {
+        credentials.check_hello(&plan.switch.me).map_err(ControllerError::Certificate)?;
+    }
+    let store = open(&plan.data).map_err(ControllerError::Open)?;
+    let open_files = plan.open_files;
+    tokio::task::spawn_local(certificates::watch(plan.switch.clone()));
     let mut dispatcher = Dispatcher::new(plan, store)?;
     dispatcher.recall()?;
     dispatcher.resume_coordinating();
-    let accepting = dispatcher.accept_from(listener);
+    let accepting = dispatcher.accept_from(listener, open_files);
     ready(dispatcher.switch.me.address.as_deref().unwrap_or_default());
     let ended = dispatcher.run().await;
     accepting.abort();
@@ -109,7 +123,8 @@ impl Dispatcher {
         self.disk.store.kept(|crawl, fact| kept.entry(CrawlId(crawl)).or_default().push(fact))?;
         for (name, bytes) in self.disk.store.named_from("crawl/")? {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
-            let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
+            let mut spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
+            spec.order.settings.login = learned::login(&self.disk.store, &format!("login/{id}"))?;
             let mut share = CrawlShare::new(spec, self.me).map_err(ControllerError::Kept)?;
             let ended = self.disk.store.named(&format!("finished/{id}"))?;
             let stopped = self.disk.store.named(&format!("stopped/{id}"))?;

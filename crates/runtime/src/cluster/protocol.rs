@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use argiope_browser::Login;
+use argiope_controller::decoding::{self, MemoryBudget};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::Standing;
@@ -51,6 +53,17 @@ pub struct Order {
 }
 
 impl Order {
+    /// The same order with the login that came with it. An order that is sent or stored has none.
+    pub fn with_login(mut self, login: Option<Login>) -> Self {
+        self.settings.login = login;
+        self
+    }
+
+    /// The login that the application demands.
+    pub fn login(&self) -> Option<Login> {
+        self.settings.login.clone()
+    }
+
     /// Makes it a star: one coordinator divides the work among crawlers in advance.
     pub fn divided(self, division: &str) -> Self {
         Self {
@@ -73,7 +86,7 @@ impl Order {
     }
 
     /// The default crawl of an address by a cluster.
-    pub fn new(url: String) -> Self {
+    pub fn new(url: impl AsRef<str>) -> Self {
         let strategy = strategies::FOR_PARTIAL_GRAPHS[0].to_owned();
         Self {
             settings: CrawlSettings { strategy, ..CrawlSettings::new(url) },
@@ -108,6 +121,7 @@ pub struct Blob {
     /// Their name.
     pub content: ContentId,
     /// The bytes.
+    #[serde(with = "crate::store::byte_buf")]
     pub bytes: Vec<u8>,
 }
 
@@ -211,8 +225,8 @@ pub enum Between {
         /// Its progress in each crawl.
         shares: BTreeMap<CrawlId, CrawlTally>,
     },
-    /// Introduces a crawl.
-    Crawl(CrawlId, CrawlSpec),
+    /// Introduces a crawl, and the login that its application demands.
+    Crawl(CrawlId, CrawlSpec, Option<Login>),
     /// A message from one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
     /// What the sender kept of a crawl that the receiver will resume, and whether it is the last.
@@ -222,7 +236,7 @@ pub enum Between {
     /// A crawler returns a task of the receiver.
     Returned(CrawlId, LeaseRef),
     /// Asks for a probe of the first page; the sender has no crawlers.
-    Probe(u64, Order),
+    Probe(u64, Order, Option<Login>),
     /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
     /// Masks of single states.
@@ -285,11 +299,11 @@ pub enum ToTabs {
     /// Attaches a tab to a crawl, under this name; without a crawl the tab rests.
     Attach(u32, Option<(CrawlId, CrawlerId)>),
     /// Introduces a crawl, before a tab is attached to it.
-    Crawl(CrawlId, Box<CrawlSpec>),
+    Crawl(CrawlId, Box<CrawlSpec>, Option<Login>),
     /// A message for a tab, from a controller of a ring.
     ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Asks for a probe of the first page.
-    Probe(u64, Order),
+    Probe(u64, Box<Order>, Option<Login>),
     /// Masks of single states.
     Volatile(CrawlId, StateMasks),
     /// This controller leaves: the crawler dials another.
@@ -305,8 +319,8 @@ pub enum ToTabs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum FromClient {
-    /// Starts a crawl.
-    Start(CrawlId, Order),
+    /// Starts a crawl. Only here, to crawlers and between controllers does a login travel.
+    Start(CrawlId, Order, Option<Login>),
     /// Asks for the status. Answered once.
     Status,
     /// Follows a crawl. Answered from time to time until it is over.
@@ -406,12 +420,13 @@ impl Status {
         let heard = self.members.iter().filter(|member| member.silent_ms == 0);
         let mut total = CrawlTally::default();
         for tally in heard.filter_map(|member| member.shares.get(&crawl)) {
-            total.states += tally.states;
-            total.transitions += tally.transitions;
-            total.left += tally.left;
-            total.leases += tally.leases;
-            total.copies += tally.copies;
-            total.crawlers += tally.crawlers;
+            // A controller may say anything of itself.
+            total.states = total.states.saturating_add(tally.states);
+            total.transitions = total.transitions.saturating_add(tally.transitions);
+            total.left = total.left.saturating_add(tally.left);
+            total.leases = total.leases.saturating_add(tally.leases);
+            total.copies = total.copies.saturating_add(tally.copies);
+            total.crawlers = total.crawlers.saturating_add(tally.crawlers);
             total.writers.merge(&tally.writers);
             total.times = total.times.plus(tally.times);
             total.finished |= tally.finished;
@@ -438,18 +453,17 @@ pub fn encode(message: &impl Serialize) -> Vec<u8> {
         .expect("messages have nothing that cannot be encoded")
 }
 
-/// The message of a frame; `None` if it is broken or has extra bytes.
+/// The message of a frame; `None` if it is broken, has extra bytes, or would take far more memory
+/// than its bytes account for.
 pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
-    match postcard::take_from_bytes(frame) {
-        Ok((message, [])) => Some(message),
-        _ => None,
-    }
+    decoding::decode(frame, MemoryBudget::MESSAGE).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use argiope_controller::job::Transition;
     use argiope_controller::outcome::{JobFailure, Note, Offered};
-    use argiope_controller::peer::message::PeerMessage;
+    use argiope_controller::peer::message::{PeerMessage, RouteHint};
     use argiope_explore::chance::Chance;
     use argiope_explore::id::ActionSignature;
 
@@ -520,15 +534,72 @@ mod tests {
         }
     }
 
+    /// A list of the shortest elements that a message can have, and the size of one in memory.
+    fn shortest<T: Serialize + Clone>(element: &T) -> (Vec<T>, usize) {
+        (vec![element.clone(); 1_000_000], size_of::<T>())
+    }
+
+    fn peer(message: PeerMessage) -> Between {
+        Between::Peer(CrawlId(0), Envelope::new(None, message), Vec::new())
+    }
+
+    #[test]
+    fn a_frame_takes_at_most_32_times_its_size() {
+        let zero = StateKey(0);
+        let step = Transition { from: zero, action: ActionSignature(0), to: zero };
+        let (facts, fact) = shortest(&Fact::PlainLink { action: ActionSignature(0) });
+        let (notes, note) = shortest(&Note::Unsettled);
+        let (hints, hint) = shortest(&RouteHint::Open(zero));
+        let (walked, walked_step) = shortest(&step);
+        let (blobs, blob) = shortest(&Blob { content: ContentId(0), bytes: Vec::new() });
+        let address = String::new();
+        let (members, member) = shortest(&KnownMember { key: Key(0), address });
+        let report = TaskReport::new(CrawlerId(0), 0);
+        let noted = TaskReport { notes, ..report.clone() };
+        let walked = TaskReport { walked, ..report };
+        let hinted = Envelope { hints, ..Envelope::new(None, PeerMessage::Learned) };
+        let messages = [
+            (peer(PeerMessage::Replicate(0, facts)), fact),
+            (peer(PeerMessage::Reached(noted)), note),
+            (peer(PeerMessage::Reached(walked)), walked_step),
+            (Between::Peer(CrawlId(0), hinted, Vec::new()), hint),
+            (Between::Blobs(blobs), blob),
+            (Between::Pulse { members, tabs: 0, shares: BTreeMap::new() }, member),
+        ];
+        let mut refused = 0;
+        for (message, size) in messages {
+            let frame = encode(&message);
+            let factor = size as f64 * 1e6 / frame.len() as f64;
+            let is_refused = decode::<Between>(&frame).is_none();
+            assert_eq!(is_refused, factor > 32.0, "{size} bytes each, {factor:.1} times the frame");
+            refused += usize::from(is_refused);
+        }
+        assert!(refused > 0, "no list takes more than its frame allows");
+    }
+
     #[test]
     fn a_message_survives_its_frame() {
-        let message = Between::Crawl(
-            CrawlId(3),
-            CrawlSpec {
-                order: Order::new("http://localhost/".to_owned()),
-                first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
-            },
-        );
+        let order = Order::new("http://localhost/");
+        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let message = Between::Crawl(CrawlId(3), CrawlSpec { order, first }, None);
         assert_eq!(decode(&encode(&message)), Some(message));
+    }
+
+    #[test]
+    fn only_a_message_that_names_the_login_carries_it() {
+        let order = Order::new("http://ada:whisper@localhost/");
+        let carries = |frame: Vec<u8>| frame.windows(7).any(|bytes| bytes == b"whisper");
+        let login = order.login();
+        assert!(carries(encode(&FromClient::Start(CrawlId(3), order.clone(), login.clone()))));
+        let crawls = vec![CrawlStatus { id: CrawlId(3), order: order.clone(), stopped: false }];
+        let status = Status { crawls, ..Status::default() };
+        assert!(!carries(encode(&ToClient::Status(status))));
+        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let spec = CrawlSpec { order: order.clone(), first };
+        let debug = format!("{spec:?} {login:?}");
+        assert!(!carries(debug.into_bytes()));
+        assert!(!carries(encode(&ToClient::Spec(Box::new(spec), StateMasks::default()))));
+        let sent: Order = decode(&encode(&order)).expect("it can be read");
+        assert_eq!((sent.login(), sent.with_login(login)), (None, order));
     }
 }

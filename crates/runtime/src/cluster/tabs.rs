@@ -13,7 +13,7 @@ use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::ToNode;
 use argiope_explore::id::StateKey;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
 use self::ring::{RingJobs, RingSession};
@@ -76,6 +76,8 @@ pub struct TabMessage {
     pub crawler: CrawlerId,
     /// What it says.
     pub instruction: TabInstruction,
+    /// Its bytes count as waiting until it is dropped.
+    pub _room: OwnedSemaphorePermit,
 }
 
 /// What a tab is told.

@@ -13,11 +13,12 @@ use argiope_controller::spent::WriterId;
 use argiope_explore::identity;
 use argiope_explore::quoted::Escaped;
 use argiope_wire::{Connection, DialError, Sender};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
 use super::archive::Archive;
+use super::certificates;
 use super::connections::Switch;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, OutgoingMessages};
 use super::protocol::{CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, ToTabs, decode, encode};
 use super::tabs::{AttachedCrawl, Attachment, ClusterTab, TabInstruction, TabMessage};
 use crate::browsers::{BrowserFactory, Browsers};
@@ -30,6 +31,9 @@ use crate::{probe, selectors};
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long it looks for another controller before it gives up.
 const LONGEST_SEARCH: Duration = Duration::from_secs(60);
+/// The most messages that wait for a tab, and the most bytes of frames that wait for all tabs.
+const TAB_MESSAGES: usize = 64;
+const TAB_BYTES: usize = 64 << 20;
 /// How long the last messages may take when it leaves.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -82,6 +86,8 @@ struct Worker {
     secret: String,
     crawls: BTreeMap<CrawlId, Arc<AttachedCrawl>>,
     tabs: Vec<TabHandle>,
+    /// One permit for each byte of frames that may still wait for tabs.
+    free_bytes: Arc<Semaphore>,
     outbox: Outbox,
 }
 
@@ -91,12 +97,12 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
     let mut known: BTreeSet<String> = controllers.iter().cloned().collect();
     // Before a browser starts: without a controller there is no work.
     let mut connection = find_home(&switch, &controllers, &known, None).await?;
+    tokio::task::spawn_local(certificates::watch(switch.clone()));
     let factory = Arc::new(BrowserFactory::new(browser, u64::from(browser_mb) << 20));
     let browsers = Rc::new(Browsers::launch(factory).await?);
     let pool = WorkerPool::start(browsers.clone(), tabs).map_err(WorkerError::NoThread)?;
     tokio::task::spawn_local(browsers.clone().open_ahead(pool.tabs_here()));
-    let (outgoing, mut outgo) = mpsc::channel(1024);
-    let outbox = Outbox::new(outgoing, WriterId(switch.me.name));
+    let (outbox, mut outgo) = Outbox::new(WriterId(switch.me.name));
     let (mut worker, tasks) = Worker::new(browsers, secret, tabs, outbox);
     let (reported, mut pool_events) = mpsc::unbounded_channel();
     let events: PoolEvents = Arc::new(move |event| _ = reported.send(event));
@@ -106,19 +112,19 @@ pub async fn run(plan: CrawlerPlan) -> Result<(), WorkerError> {
         tracing::info!(controller = %Escaped(&home, 100), "attached to the controller");
         let (sender, mut receiver) = connection.split();
         worker.outbox.forget_sent();
-        while outgo.try_recv().is_ok() {}
+        while outgo.try_recv().is_some() {}
         let _ = sender.send(encode(&FromCrawler::Tabs(tabs))).await;
         // Until the process is told to leave, or the controller leaves or is lost.
         let leaves = loop {
             tokio::select! {
                 frame = receiver.recv() => {
-                    let message = frame.ok().flatten().and_then(|frame| decode(&frame));
-                    match message {
+                    let Ok(Some(frame)) = frame else { break false };
+                    match decode(&frame) {
                         Some(ToTabs::Leaving) | None => break false,
                         Some(ToTabs::Members(members)) => {
                             known.extend(members.into_iter().map(|member| member.address));
                         }
-                        Some(message) => worker.on_message(message),
+                        Some(message) => worker.on_message(message, frame.len()),
                     }
                 }
                 Some(message) = outgo.recv() => {
@@ -158,8 +164,8 @@ fn on_pool_event(event: PoolEvent) -> Result<(), WorkerError> {
     }
 }
 
-/// Dials controllers in turn until one answers: first the given ones, then those that a controller
-/// has named; the one that is gone comes last.
+/// Dials controllers in turn until one accepts: first the given ones, then those that a controller
+/// has named; the one that is gone comes last. Fails when all refuse.
 async fn find_home(
     switch: &Switch,
     given: &[String],
@@ -171,17 +177,19 @@ async fn find_home(
     let mut addresses: Vec<&String> = given.iter().chain(heard).collect();
     addresses.sort_by_key(|address| gone == Some(address.as_str()));
     loop {
-        let mut last = None;
+        let (mut unreachable, mut refused) = (None, None);
         for address in &addresses {
             match switch.transport.dial(address, &switch.me, &switch.limits).await {
                 Ok(connection) => return Ok(connection),
-                Err(error @ DialError::Unreachable { .. }) => last = Some(error),
-                Err(error) => return Err(WorkerError::Refused(error)),
+                Err(error @ DialError::Unreachable { .. }) => unreachable = Some(error),
+                // One controller may have a wrong certificate, or be of another version.
+                Err(error) => refused = Some(error),
             }
         }
-        match last {
-            Some(error) if tokio::time::Instant::now() > until || gone.is_none() => {
-                return Err(WorkerError::Alone(error));
+        match (unreachable, refused) {
+            (None, Some(error)) => return Err(WorkerError::Refused(error)),
+            (Some(error), refused) if tokio::time::Instant::now() > until || gone.is_none() => {
+                return Err(refused.map_or(WorkerError::Alone(error), WorkerError::Refused));
             }
             _ => tokio::time::sleep(PAUSE).await,
         }
@@ -200,13 +208,14 @@ impl Worker {
         let mut tasks: Vec<TabTask> = Vec::new();
         for number in 0..tabs {
             let (attached, attachments) = watch::channel(None);
-            let (sender, messages) = mpsc::channel(64);
+            let (sender, messages) = mpsc::channel(TAB_MESSAGES);
             handles.push(TabHandle { attached, messages: sender });
             let tab = ClusterTab { number, outbox: outbox.clone(), attachments, messages };
             tasks.push(Box::new(|browsers| Box::pin(tab.run(browsers))));
         }
         let crawls = BTreeMap::new();
-        (Self { browsers, secret, crawls, tabs: handles, outbox }, tasks)
+        let free_bytes = Arc::new(Semaphore::new(TAB_BYTES));
+        (Self { browsers, secret, crawls, tabs: handles, free_bytes, outbox }, tasks)
     }
 
     /// No controller is there to work for.
@@ -217,8 +226,8 @@ impl Worker {
     }
 
     /// Returns the tasks under way, after all tabs have ended, and says goodbye.
-    async fn leave(&self, sender: &Sender, outgo: &mut mpsc::Receiver<FromCrawler>) {
-        while let Ok(message) = outgo.try_recv() {
+    async fn leave(&self, sender: &Sender, outgo: &mut OutgoingMessages) {
+        while let Some(message) = outgo.try_recv() {
             let _ = sender.send(encode(&message)).await;
         }
         for (crawl, task) in self.outbox.under_way() {
@@ -227,9 +236,13 @@ impl Worker {
         let _ = sender.send(encode(&FromCrawler::Leaving)).await;
     }
 
-    fn on_message(&mut self, message: ToTabs) {
+    /// A message of the controller, in a frame of this size.
+    fn on_message(&mut self, message: ToTabs, size: usize) {
         match message {
-            ToTabs::Crawl(id, spec) => self.on_crawl(id, *spec),
+            ToTabs::Crawl(id, spec, login) => {
+                let order = spec.order.with_login(login);
+                self.on_crawl(id, CrawlSpec { order, ..*spec });
+            }
             ToTabs::Attach(tab, works_for) => {
                 let attached = works_for.and_then(|(id, crawler)| {
                     let crawl = self.crawls.get(&id)?.clone();
@@ -246,7 +259,7 @@ impl Worker {
                     self.outbox.note_sent(blob.content);
                     crawl.archive.keep(blob);
                 }
-                self.send_to_tab(crawler, TabInstruction::Ring(instruction));
+                self.send_to_tab(crawler, TabInstruction::Ring(instruction), size);
             }
             ToTabs::Page(id, raw, page) => {
                 let Some(crawl) = self.crawls.get(&id) else { return };
@@ -254,9 +267,10 @@ impl Worker {
                 crawl.archive.on_page(raw, page);
             }
             ToTabs::News(_, crawler, news) => {
-                self.send_to_tab(crawler, TabInstruction::Star(news));
+                self.send_to_tab(crawler, TabInstruction::Star(news), size);
             }
-            ToTabs::Probe(number, order) => {
+            ToTabs::Probe(number, order, login) => {
+                let order = order.with_login(login);
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
                 tokio::task::spawn_local(async move {
@@ -274,12 +288,15 @@ impl Worker {
     }
 
     /// Passes a message to a tab. A tab whose queue is full loses it and asks again.
-    fn send_to_tab(&self, crawler: CrawlerId, instruction: TabInstruction) {
+    fn send_to_tab(&self, crawler: CrawlerId, instruction: TabInstruction, size: usize) {
         let is_named = |tab: &&TabHandle| {
             tab.attached.borrow().as_ref().is_some_and(|attached| attached.crawler == crawler)
         };
-        if let Some(tab) = self.tabs.iter().find(is_named) {
-            let _ = tab.messages.try_send(TabMessage { crawler, instruction });
+        let size = u32::try_from(size.min(TAB_BYTES)).unwrap_or(u32::MAX);
+        if let Some(tab) = self.tabs.iter().find(is_named)
+            && let Ok(room) = self.free_bytes.clone().try_acquire_many_owned(size)
+        {
+            let _ = tab.messages.try_send(TabMessage { crawler, instruction, _room: room });
         }
     }
 
@@ -352,4 +369,48 @@ async fn first_look(
         .await
         .map_err(|error| error.to_string())?;
     Ok(FirstLook { origin: agent.origin, masks: probe::volatile(identity, &looks.0, &looks.1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use argiope_wire::{ConnectionLimits, Hello, Listener, MemoryTransport, Role, Transport};
+
+    use super::*;
+
+    /// Accepts every dialer as a controller of a cluster, for as long as the test runs.
+    async fn serve(mut listener: Listener, cluster: &'static str) {
+        loop {
+            let incoming = listener.accept().await;
+            let me = Hello::new(cluster, Role::Controller, 2).with_address(&listener.address);
+            let _ = incoming.handshake(&me, &ConnectionLimits::default(), &|_| Ok(())).await;
+        }
+    }
+
+    #[test]
+    fn a_controller_that_refuses_does_not_keep_a_crawler_from_the_others() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let transport = Transport::Memory(MemoryTransport::new());
+            for (address, cluster) in [("bad", "another"), ("good", "this")] {
+                let listener = transport.listen(address).await.expect("an address");
+                tokio::spawn(serve(listener, cluster));
+            }
+            let me = Arc::new(Hello::new("this", Role::Crawler, 1));
+            let switch = Switch { transport, me, limits: ConnectionLimits::default() };
+            let find = async |addresses: &[&str], gone: Option<&str>| {
+                let given: Vec<String> = addresses.iter().map(|&one| one.to_owned()).collect();
+                let found = find_home(&switch, &given, &BTreeSet::new(), gone).await;
+                found.map(|connection| connection.peer.address.unwrap_or_default())
+            };
+            for gone in [None, Some("good")] {
+                assert_eq!(find(&["bad", "good"], gone).await.ok().as_deref(), Some("good"));
+                let refused = find(&["bad"], gone).await.expect_err("it refuses");
+                assert!(matches!(refused, WorkerError::Refused(_)), "{refused}");
+            }
+            let refused = find(&["nowhere", "bad"], None).await.expect_err("none accepts");
+            assert!(matches!(refused, WorkerError::Refused(_)), "{refused}");
+            let alone = find(&["nowhere"], None).await.expect_err("none is there");
+            assert!(matches!(alone, WorkerError::Alone(_)), "{alone}");
+        });
+    }
 }

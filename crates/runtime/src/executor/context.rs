@@ -47,6 +47,7 @@ pub fn agent_settings(
         freeze: settings.freeze_time,
         ignore: settings.ignore.join(","),
         masks,
+        login: settings.login.clone(),
         ..AgentSettings::new(secret, scope.origin, scope.site)
     }
 }

@@ -84,6 +84,7 @@ pub struct FoundPage {
     /// See [`StateDetail::raw`].
     pub raw: u128,
     /// The page's source.
+    #[serde(with = "super::byte_buf")]
     pub source: Vec<u8>,
     /// The page as it was looked at.
     pub page: Page,

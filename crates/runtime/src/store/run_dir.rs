@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::FILE;
 use super::error::StoreError;
+use crate::private;
 
-/// Creates and locks the database file of a new run, and its directory if that is missing.
+/// Creates and locks the database file of a new run, and its directory if that is missing. Only
+/// their owner may read them. A directory of the user keeps its mode; the file in it is private.
 pub(super) fn claim(directory: &Path, path: &Path) -> Result<File, StoreError> {
     match fs::metadata(directory) {
         Ok(found) if !found.is_dir() => {
@@ -17,7 +19,7 @@ pub(super) fn claim(directory: &Path, path: &Path) -> Result<File, StoreError> {
         }
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).map_err(|error| StoreError::io(directory, error))?;
+            private::create_dir_all(directory).map_err(|error| StoreError::io(directory, error))?;
         }
         Err(error) => return Err(StoreError::io(directory, error)),
     }
@@ -29,7 +31,7 @@ pub(super) fn claim(directory: &Path, path: &Path) -> Result<File, StoreError> {
     if !alone && !there {
         return Err(StoreError::Occupied(directory.to_owned()));
     }
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let file = private::file().read(true).write(true).create(true).truncate(false).open(path);
     let file = file.map_err(|error| StoreError::io(path, error))?;
     match file.try_lock() {
         Ok(()) => {}

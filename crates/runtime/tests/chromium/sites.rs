@@ -37,6 +37,7 @@ crawl_fixtures! {
     hidden: "hidden",
     hover: "hover",
     links: "links",
+    members: "members",
     moving: "moving",
     nondeterministic: "nondeterministic",
     one_way: "one-way",

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use crate::authority::{self, Authority, CertificateOrder};
 use crate::{
     Connection, ConnectionLimits, Credentials, DialError, HandshakeError, Hello, Listener,
-    MemoryTransport, Role, TcpTransport, Transport, authority,
+    MemoryTransport, Role, TcpTransport, Transport, UtcTime,
 };
 
 /// A test that takes longer hangs.
@@ -55,12 +56,42 @@ impl Directory {
         directory
     }
 
-    /// Creates a directory with a certificate of the authority in this directory.
+    /// Creates a directory with a certificate of the authority in this directory, for every role.
     pub(super) fn node(&self, name: &str) -> Self {
+        self.node_of(name, &Role::ALL, &["127.0.0.1"])
+    }
+
+    /// Creates a directory with a certificate of the authority in this directory.
+    pub(super) fn node_of(&self, name: &str, roles: &[Role], hosts: &[&str]) -> Self {
         let node = Self::new();
-        authority::issue(self.path(), name, &["127.0.0.1".to_owned()], node.path())
+        authority::issue(self.path(), &order(name, roles, hosts), node.path())
             .expect("a certificate");
         node
+    }
+
+    /// Creates a directory with a certificate that is valid from a moment, for as long as this. The
+    /// order is not checked.
+    pub(super) fn node_at(
+        &self,
+        order: &CertificateOrder,
+        from: UtcTime,
+        validity: Duration,
+    ) -> Self {
+        let node = Self::new();
+        let authority = Authority::open(self.path()).expect("an authority");
+        let made = authority.sign(order, from, validity).expect("a certificate");
+        made.write(node.path(), authority::write_new).expect("written");
+        node
+    }
+
+    /// The name of the authority, as errors show it.
+    pub(super) fn authority_name(&self) -> String {
+        format!("{:?}", authority::show(self.path()).expect("a certificate").authority)
+    }
+
+    /// When the certificate ends, as errors show it.
+    pub(super) fn end(&self) -> String {
+        authority::show(self.path()).expect("a certificate").valid_until.to_string()
     }
 }
 
@@ -68,6 +99,12 @@ impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// What a certificate is to say.
+pub(super) fn order(name: &str, roles: &[Role], hosts: &[&str]) -> CertificateOrder {
+    let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
+    CertificateOrder { name: name.to_owned(), roles: roles.to_vec(), hosts }
 }
 
 /// TLS with the certificates of a directory.

@@ -1,114 +1,21 @@
-//! Authentication by certificates, and certificates that are replaced while processes run.
+//! Certificates that are replaced while processes run, that end soon, and that are missing.
 
 use std::fs;
-use std::sync::Arc;
+use std::path::Path;
+use std::time::Duration;
 
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
-
-use super::bed::{Directory, accept_next, acceptor, dialer, refused_pair, run, secured};
-use crate::handshake::exchange_hellos;
-use crate::stream::Stream;
+use super::bed::{Directory, accept_next, acceptor, dialer, order, refused_pair, run, secured};
 use crate::{
-    ConnectionLimits, Credentials, CredentialsError, DialError, HandshakeError, ListenError,
-    TcpTransport, Transport, authority, credentials,
+    ConnectionLimits, Credentials, CredentialsError, DialError, HandshakeError, ListenError, Role,
+    TcpTransport, Transport, UtcTime, authority,
 };
 
 const LOOPBACK: &str = "127.0.0.1:0";
 
-fn neither_is_authenticated((dialed, accepted): (DialError, HandshakeError)) {
-    assert!(matches!(dialed, DialError::NotAuthenticated(_)), "{dialed:?}");
-    assert!(matches!(accepted, HandshakeError::NotAuthenticated(_)), "{accepted:?}");
-}
-
-#[test]
-fn both_sides_refuse_a_certificate_of_another_authority() {
-    run(async {
-        let (ours, theirs) = (Directory::authority().node("a"), Directory::authority().node("a"));
-        let mut listener = secured(&ours).listen(LOOPBACK).await.expect("an address");
-        neither_is_authenticated(
-            refused_pair(&secured(&theirs), &dialer(), &mut listener, &acceptor()).await,
-        );
-    });
-}
-
-#[test]
-fn a_listener_with_certificates_refuses_a_plain_dialer() {
-    run(async {
-        let node = Directory::authority().node("a");
-        let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
-        let plain = Transport::Net(TcpTransport::plain());
-        neither_is_authenticated(refused_pair(&plain, &dialer(), &mut listener, &acceptor()).await);
-    });
-}
-
-#[test]
-fn a_plain_listener_refuses_a_dialer_with_certificates() {
-    run(async {
-        let node = Directory::authority().node("a");
-        let mut listener =
-            Transport::Net(TcpTransport::plain()).listen(LOOPBACK).await.expect("an address");
-        neither_is_authenticated(
-            refused_pair(&secured(&node), &dialer(), &mut listener, &acceptor()).await,
-        );
-    });
-}
-
-/// A TLS client that trusts the authority, with the given certificate or none.
-fn client(authority: &Directory, own: Option<&Directory>) -> ClientConfig {
-    let mut roots = RootCertStore::empty();
-    for root in credentials::certificates(&authority.path().join("ca.pem")).expect("readable") {
-        roots.add(root).expect("a root");
+fn copy_files(from: &Path, to: &Path) {
+    for file in ["ca.pem", "node.key", "node.pem"] {
+        fs::copy(from.join(file), to.join(file)).expect("copied");
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .expect("a version")
-        .with_root_certificates(roots);
-    match own {
-        None => builder.with_no_client_auth(),
-        Some(own) => {
-            let chain = credentials::certificates(&own.path().join("node.pem")).expect("readable");
-            let key = credentials::key(&own.path().join("node.key")).expect("readable");
-            builder.with_client_auth_cert(chain, key).expect("they belong together")
-        }
-    }
-}
-
-/// Asserts that the listener refuses a dialer that trusts the listener.
-async fn refused_by_the_listener(authority: &Directory, client: ClientConfig) {
-    let node = authority.node("a");
-    let mut listener = secured(&node).listen(LOOPBACK).await.expect("an address");
-    let address = listener.address.clone();
-    let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
-    let dialed = async {
-        let socket = TcpStream::connect(&address).await.expect("connected");
-        let connector = TlsConnector::from(Arc::new(client));
-        let stream = connector.connect(credentials::server_name(), socket).await?;
-        let deadline = tokio::time::Instant::now() + limits.hello;
-        exchange_hellos(Stream::new(stream), &me, &limits, deadline, &|_| Ok(())).await
-    };
-    let (dialed, accepted) = tokio::join!(dialed, accept_next(&mut listener, &other, &limits));
-    for error in [dialed.expect_err("refused"), accepted.expect_err("refused")] {
-        assert!(matches!(error, HandshakeError::NotAuthenticated(_)), "{error:?}");
-    }
-}
-
-#[test]
-fn a_dialer_without_a_certificate_is_refused() {
-    run(async {
-        let authority = Directory::authority();
-        refused_by_the_listener(&authority, client(&authority, None)).await;
-    });
-}
-
-#[test]
-fn a_dialer_with_a_foreign_certificate_is_refused() {
-    run(async {
-        let (authority, foreign) = (Directory::authority(), Directory::authority().node("a"));
-        refused_by_the_listener(&authority, client(&authority, Some(&foreign))).await;
-    });
 }
 
 #[test]
@@ -129,14 +36,16 @@ fn replaced_certificates_are_used_by_the_next_connection() {
         let (_sender, mut receiver) = two.expect("accepted").split();
 
         for (name, node) in [("a", &a), ("b", &b)] {
-            authority::issue(new.path(), name, &[], node.path()).expect("a certificate");
+            copy_files(new.node(name).path(), node.path());
         }
         let (one, two) = tokio::join!(
             dials.dial(&address, &me, &limits),
             accept_next(&mut listener, &other, &limits)
         );
         assert!(one.is_ok() && two.is_ok());
-        neither_is_authenticated(refused_pair(&left_behind, &me, &mut listener, &other).await);
+        let (dialed, accepted) = refused_pair(&left_behind, &me, &mut listener, &other).await;
+        assert!(matches!(dialed, DialError::NotAuthenticated(_)), "{dialed:?}");
+        assert!(matches!(accepted, HandshakeError::NotAuthenticated(_)), "{accepted:?}");
 
         // An open connection continues.
         sender.send("still here").await.expect("sent");
@@ -155,7 +64,12 @@ fn invalid_certificates_leave_the_old_ones_in_use() {
         let address = listener.address.clone();
         let (me, other, limits) = (dialer(), acceptor(), ConnectionLimits::default());
         let foreign = authority.node("b");
-        let breakages: [&dyn Fn(); 3] = [
+        let breakages: [&dyn Fn(); 4] = [
+            // The first step of a change to another authority.
+            &|| {
+                let other = Directory::authority();
+                fs::copy(other.path().join("ca.pem"), node.path().join("ca.pem")).expect("copied");
+            },
             &|| fs::write(node.path().join("node.pem"), "nothing").expect("written"),
             &|| fs::remove_file(node.path().join("ca.pem")).expect("removed"),
             // A key of another certificate.
@@ -172,11 +86,60 @@ fn invalid_certificates_leave_the_old_ones_in_use() {
             );
             assert!(one.is_ok() && two.is_ok());
             assert!(credentials.last_error().is_some());
-            authority::issue(authority.path(), "a", &[], node.path()).expect("a certificate");
+            copy_files(authority.node("a").path(), node.path());
             credentials.current();
             assert_eq!(credentials.last_error(), None);
         }
     });
+}
+
+#[test]
+fn a_renewed_certificate_is_used_at_once_and_each_step_leaves_the_old_one_in_use() {
+    let authority = Directory::authority();
+    let (node, steps) = (authority.node("a"), authority.node("a"));
+    let credentials = Credentials::load(node.path()).expect("usable");
+    authority::renew(authority.path(), steps.path()).expect("renewed");
+    let in_use = || credentials.current().own.certificate.clone();
+    let old = in_use();
+    // The order in which `renew` replaces the files.
+    for (file, is_new) in [("ca.pem", false), ("node.key", false), ("node.pem", true)] {
+        fs::copy(steps.path().join(file), node.path().join(file)).expect("copied");
+        assert_eq!(in_use() != old, is_new, "{file}");
+    }
+    assert_eq!(credentials.last_error(), None);
+    authority::renew(authority.path(), node.path()).expect("renewed");
+    assert_ne!(in_use(), old);
+    assert_eq!(credentials.last_error(), None);
+}
+
+#[test]
+fn a_certificate_that_ends_within_thirty_days_is_announced() {
+    let authority = Directory::authority();
+    let day = Duration::from_secs(24 * 60 * 60);
+    let notice = |days: u32| {
+        let order = order("a", &[Role::Client], &[]);
+        let node = authority.node_at(&order, UtcTime::now(), days * day);
+        let notice = Credentials::load(node.path()).expect("usable").notice();
+        (node, notice)
+    };
+    assert_eq!(notice(31).1, None);
+    let (node, notice) = notice(29);
+    let expected = format!(
+        "the certificate in {} (\"a\") ends on {}: renew it with 'argiope certs renew'",
+        node.path().display(),
+        node.end()
+    );
+    assert_eq!(notice, Some(expected));
+}
+
+#[test]
+fn new_files_that_cannot_be_used_are_announced() {
+    let node = Directory::authority().node("a");
+    let credentials = Credentials::load(node.path()).expect("usable");
+    assert_eq!(credentials.notice(), None);
+    fs::remove_file(node.path().join("node.key")).expect("removed");
+    let notice = credentials.notice().expect("a notice");
+    assert!(notice.starts_with("new certificates are not used: cannot read "), "{notice}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use argiope_runtime::settings::CrawlSettings;
 use super::cluster::ClusterCrawlArgs;
 use crate::args::{identity_names, strategy_names};
 use crate::duration::{duration, moment};
-use argiope::threads;
+use argiope::{login, threads};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -23,6 +23,10 @@ cookies and storage and loads the address again. The run directory holds everyth
 so that a crawl can be interrupted or killed, and resumed. With --resume, --max-states, \
 --max-actions and --max-depth replace the earlier limit; `none` removes it. --max-time holds for \
 one call. On a cluster the client stops the crawl soon after a limit, while it follows the crawl.
+
+If the application demands a login, write USER:PASSWORD@ before its host, or set \
+ARGIOPE_LOGIN=USER:PASSWORD. The run directory keeps the login for --resume; only its owner can \
+read it. The login is never shown, logged or exported.
 
 With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
 max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
@@ -131,7 +135,7 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
 
 impl CrawlArgs {
     /// The settings of a new crawl.
-    pub fn settings(&self, url: String) -> CrawlSettings {
+    pub fn settings(&self, url: &str) -> CrawlSettings {
         let chosen = |name: &Option<String>, default: &str| {
             name.clone().unwrap_or_else(|| default.to_owned())
         };
@@ -150,6 +154,7 @@ impl CrawlArgs {
             ..CrawlSettings::new(url)
         };
         settings.seed = self.seed.unwrap_or(settings.seed);
+        settings.login = settings.login.or_else(|| login::of_environment(&settings.url));
         if let Some(cap) = self.settle_cap {
             settings.settle_ms = u32::try_from(cap.as_millis()).unwrap_or(u32::MAX);
         }

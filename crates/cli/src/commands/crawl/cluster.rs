@@ -87,7 +87,7 @@ impl ClusterCrawlArgs {
     }
 
     fn order(&self, settings: &CrawlSettings) -> Result<Order, CommandFailure> {
-        let default = Order { settings: settings.clone(), ..Order::new(settings.url.clone()) };
+        let default = Order { settings: settings.clone(), ..Order::new(&*settings.url) };
         if self.is_static() {
             let given =
                 [("--recovery", self.recovery.is_some()), ("--backups", self.backups.is_some())];
@@ -185,8 +185,8 @@ struct Limits {
 pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
     let (_server, url) = target(args)?;
-    Scope::of(&url).map_err(CommandFailure::Input)?;
-    let settings = args.settings(url);
+    let settings = args.settings(&url);
+    Scope::of(&settings.url).map_err(CommandFailure::Input)?;
     if settings.max_depth.is_some() {
         return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
     }
@@ -281,6 +281,7 @@ fn follow(
 ) -> Result<(), CommandFailure> {
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
     let store = Store::create(&run_dir.path, &as_json)?;
+    recorded::set_login(&store, settings.login.as_ref())?;
     // If this client is killed, the directory says where the crawl is.
     recorded::set_attach_command(&store, Some(&follower.attach_command()))?;
     let interrupted = interrupt::listen();

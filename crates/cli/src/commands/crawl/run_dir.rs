@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use argiope_runtime::settings::Scope;
-use argiope_runtime::store;
+use argiope_runtime::{private, store};
 
 use super::DEMO;
 use argiope::failure::CommandFailure;
@@ -48,12 +48,12 @@ impl RunDir {
         };
         let mut made = Vec::new();
         if !out.exists() {
-            fs::create_dir(out).map_err(|error| cannot(out, &error))?;
+            private::create_dir(out).map_err(|error| cannot(out, &error))?;
             made.push(out.to_owned());
         }
         for number in 1_u64.. {
             let path = out.join(format!("{name}-{number}"));
-            match fs::create_dir(&path) {
+            match private::create_dir(&path) {
                 Ok(()) => {
                     made.insert(0, path.clone());
                     return Ok(Self { path, made });

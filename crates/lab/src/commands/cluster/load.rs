@@ -112,9 +112,9 @@ pub async fn crawl(
                 }
             }
             Some(ToTabs::ForTab(_, _, ToCrawler::Task(task), _)) => tab.perform(world, task).await,
-            Some(ToTabs::Probe(number, order)) => {
+            Some(ToTabs::Probe(number, order, _)) => {
                 let first = FirstLook {
-                    origin: order.settings.url,
+                    origin: order.settings.url.into(),
                     masks: argiope_explore::identity::Masks::default(),
                 };
                 tab.send(&FromCrawler::Probed(number, Ok(first))).await;

@@ -91,7 +91,7 @@ fn crawl(
     cluster.wait_for_crawlers(crawlers)?;
     let switch = client()?;
     let id = CrawlId(random_number()? as u64);
-    let order = Order::new(url.to_owned());
+    let order = Order::new(url);
     let crawled = block_on(async {
         let mut client = Client::dial(&switch, &cluster.addresses[0]).await?;
         client.start(id, order).await?;

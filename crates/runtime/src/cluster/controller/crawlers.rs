@@ -21,6 +21,8 @@ use super::effects::crawler_of;
 
 /// The most tabs that a crawler may have.
 const MOST_TABS: u32 = 4_096;
+/// The most probes of first pages at a time; further crawls are refused until some have ended.
+const MOST_PROBES: usize = 256;
 /// How long a tab works for a crawl before it may change, in microseconds. A change costs a reset,
 /// which takes a real application one to three seconds.
 const TURN: u64 = 5_000_000;
@@ -153,7 +155,8 @@ impl Dispatcher {
         self.crawlers.attached.insert(crawler, link);
         let Some(link) = self.links.get_mut(&link) else { return };
         if is_new && let Some(share) = self.shares.get(&crawl) {
-            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone())));
+            let login = share.spec.order.login();
+            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone()), login));
             if !share.volatile.is_empty() {
                 link.send(&ToTabs::Volatile(crawl, share.volatile.clone()));
             }
@@ -299,12 +302,18 @@ impl Dispatcher {
 
     /// Lets a crawler look at the first page of an application.
     pub(super) fn probe_for(&mut self, order: Order, asker: Asker) {
+        if self.crawlers.probes.len() >= MOST_PROBES {
+            let why = "too many crawls begin at the same time: try again in a minute";
+            self.answer(asker, Err(why.to_owned()));
+            return;
+        }
         self.crawlers.next_probe += 1;
         let number = self.crawlers.next_probe;
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
         let here = self.crawlers.processes.iter().find(|(_, process)| at_work(process));
         if let Some((&link, _)) = here {
-            self.send(link, &ToTabs::Probe(number, order));
+            let login = order.login();
+            self.send(link, &ToTabs::Probe(number, Box::new(order), login));
         } else if matches!(asker, Asker::Controller(..)) {
             self.answer(asker, Err("its crawlers are gone".to_owned()));
             return;
@@ -317,7 +326,8 @@ impl Dispatcher {
                 self.answer(asker, Err(why.to_owned()));
                 return;
             };
-            self.send_to(other, &Between::Probe(number, order));
+            let login = order.login();
+            self.send_to(other, &Between::Probe(number, order, login));
         }
         self.crawlers.probes.insert(number, asker);
     }

@@ -11,6 +11,11 @@ use super::super::protocol::{Blob, CrawlId};
 use super::effects::Outgoing;
 use crate::store::{Batch, ContentHash, KeptFact, Store, StoreError, StoreWriter, WriterEvent};
 
+/// The most effects that wait for the disk, and the most bytes of their messages. A disk that is
+/// stuck loses acknowledgements beyond that; their receivers ask again.
+const OUTGOING: usize = 16_384;
+const OUTGOING_BYTES: usize = 64 << 20;
+
 /// The store and its writer.
 pub struct ControllerDisk {
     pub store: Store,
@@ -18,8 +23,9 @@ pub struct ControllerDisk {
     /// The last ticket that was given, and the last that is on disk.
     pub appended: u64,
     pub durable: u64,
-    /// Effects that wait until a ticket is on disk.
-    pub outgoing: VecDeque<(u64, Outgoing)>,
+    /// Effects that wait until a ticket is on disk, and the bytes of their messages.
+    outgoing: VecDeque<(u64, Outgoing)>,
+    outgoing_bytes: usize,
     /// Hashes of the facts that were written. Controllers send each other facts again whenever a
     /// range moves; a fact is written once.
     kept: BTreeMap<CrawlId, WrittenFacts>,
@@ -40,6 +46,7 @@ impl ControllerDisk {
             appended: 0,
             durable: 0,
             outgoing: VecDeque::new(),
+            outgoing_bytes: 0,
             kept: BTreeMap::new(),
             recent: BTreeMap::new(),
         })
@@ -59,7 +66,28 @@ impl ControllerDisk {
     /// The next effect that waits for nothing any more.
     pub fn next_released(&mut self) -> Option<Outgoing> {
         let is_due = self.outgoing.front().is_some_and(|&(ticket, _)| ticket <= self.durable);
-        if is_due { self.outgoing.pop_front().map(|(_, outgoing)| outgoing) } else { None }
+        let (_, outgoing) = if is_due { self.outgoing.pop_front()? } else { return None };
+        self.outgoing_bytes -= outgoing.weight();
+        Some(outgoing)
+    }
+
+    /// Whether no effect waits for the disk.
+    pub fn holds_nothing(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    /// Lets an effect wait until everything that was appended is on disk. Returns whether there is
+    /// room; what is not a message always has some.
+    pub fn hold(&mut self, outgoing: Outgoing) -> bool {
+        let weight = outgoing.weight();
+        let is_full =
+            self.outgoing.len() >= OUTGOING || self.outgoing_bytes + weight > OUTGOING_BYTES;
+        if is_full && outgoing.is_retried() {
+            return false;
+        }
+        self.outgoing_bytes += weight;
+        self.outgoing.push_back((self.appended, outgoing));
+        true
     }
 
     /// Writes a batch. If the writer has stopped, it has reported why, and the controller ends.
@@ -115,6 +143,14 @@ impl ControllerDisk {
         Some(Blob { content, bytes })
     }
 
+    /// Reads some contents later, without the dispatcher.
+    pub fn reader(&self, contents: &[ContentId]) -> ContentReader {
+        let recent = contents.iter().filter_map(|content| {
+            self.recent.get(content).map(|(_, bytes)| (*content, bytes.clone()))
+        });
+        ContentReader { store: self.store.reader(), recent: recent.collect() }
+    }
+
     /// Keeps contents, if they are what their names say.
     pub fn keep_blobs(&mut self, blobs: Vec<Blob>) {
         let new = blobs.into_iter().filter(|blob| {
@@ -154,7 +190,59 @@ impl Hasher for FirstBytes {
     }
 }
 
+/// Reads contents for an answer that is sent piece by piece.
+pub struct ContentReader {
+    store: Store,
+    /// Those that were not on disk when the answer began.
+    recent: BTreeMap<ContentId, Arc<[u8]>>,
+}
+
+impl ContentReader {
+    /// The bytes of a content, if they are here.
+    pub fn blob(&self, content: ContentId) -> Option<Blob> {
+        let bytes = match self.recent.get(&content) {
+            Some(bytes) => bytes.to_vec(),
+            None => self.store.blob(ContentHash(content.0)).ok()??,
+        };
+        Some(Blob { content, bytes })
+    }
+}
+
 fn hash(fact: &KeptFact) -> u128 {
     let hash = blake3::hash(fact.bytes());
     u128::from_le_bytes(hash.as_bytes()[..16].try_into().expect("a hash has 32 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use argiope_controller::peer::message::{Envelope, PeerMessage};
+    use argiope_ring::Key;
+
+    use super::*;
+
+    #[test]
+    fn a_stuck_disk_holds_a_bounded_number_of_messages_back() {
+        let directory = std::env::temp_dir().join(format!("argiope-held-{}", std::process::id()));
+        let store = Store::create(&directory, &serde_json::json!({})).unwrap();
+        let mut disk = ControllerDisk::open(store, |_| {}).unwrap();
+        // A ticket that the disk never reaches.
+        disk.appended = 1;
+        let send = |facts: usize| {
+            let facts =
+                vec![Fact::PlainLink { action: argiope_explore::id::ActionSignature(1) }; facts];
+            let envelope = Envelope::new(None, PeerMessage::Replicate(1, facts));
+            Outgoing::Send(CrawlId(1), Key(1), Box::new(envelope))
+        };
+        let held = (0..1_000).take_while(|_| disk.hold(send(1_000))).count();
+        assert!((200..400).contains(&held), "{held} messages of a quarter of a megabyte");
+        assert!(disk.hold(Outgoing::Left(CrawlId(1))), "it has no sender that retries");
+        while disk.hold(send(0)) {}
+        assert!(disk.outgoing.len() <= OUTGOING && disk.outgoing_bytes <= OUTGOING_BYTES + 256);
+        assert!(disk.next_released().is_none());
+        disk.on_durable(1);
+        assert!(std::iter::from_fn(|| disk.next_released()).count() > held);
+        assert_eq!((disk.outgoing_bytes, disk.holds_nothing()), (0, true));
+        drop(disk);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
 }

@@ -11,15 +11,17 @@ use serde::Serialize;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::super::connections::{ConnectionEvent, Link, LinkId, Switch};
+use super::super::connections::{Arrivals, ConnectionEvent, Link, LinkId, Switch};
 use super::super::crawl_state::CrawlShare;
 use super::super::protocol::{CrawlId, KnownMember, decode};
 use super::ControllerError;
 use super::ControllerPlan;
+use super::clients::Fetches;
 use super::crawlers::Crawlers;
 use super::disk::ControllerDisk;
-use super::membership::Membership;
+use super::membership::{Membership, Refusals};
 use super::metrics::Metrics;
+use super::places::Seat;
 use super::timers::Timers;
 use crate::store::{Store, StoreError, WriterEvent};
 
@@ -29,15 +31,19 @@ pub const HEARTBEAT: Duration = Duration::from_millis(500);
 const REPEAT: Duration = Duration::from_millis(200);
 /// How many frames wait to be handled; then connections are read no further.
 const QUEUE: usize = 4096;
+/// How many bytes of frames wait to be handled: two frames of the largest size.
+const QUEUED_BYTES: u32 = 128 << 20;
 /// How many frames are handled in one event: one look at the clock for all of them.
 const FRAMES_AT_ONCE: usize = 256;
 
 /// What happens to a controller.
 pub enum ProcessEvent {
     /// A process has dialled and said who it is.
-    Welcomed(Connection),
+    Welcomed(Connection, Option<Seat>),
     /// A controller was dialled.
     Dialled(String, Result<Connection, DialError>),
+    /// Everything that a client fetches is sent, or its connection has ended.
+    Fetched(LinkId),
     /// The disk has written something, or failed.
     Written(WriterEvent),
     /// Connections have brought frames, or have ended.
@@ -75,18 +81,23 @@ pub struct Dispatcher {
     pub crawlers: Crawlers,
     /// Clients that follow a crawl.
     pub followers: Vec<(LinkId, CrawlId)>,
+    /// Clients that fetch a crawl.
+    pub fetches: Fetches,
     /// How many jobs were assigned.
     pub jobs: u64,
     /// How many frames were not sent, on connections that have ended.
     pub dropped: u64,
+    /// The messages that no correct controller sends.
+    pub refusals: Refusals,
     /// Until when other controllers may take over, once this controller leaves.
     pub leaving: Option<Instant>,
     pub metrics: Option<Arc<Metrics>>,
     pub trace: Option<std::fs::File>,
-    /// For events that are begun here: few, so that they need no bound.
+    /// For events that are begun here: at most one for each dialler, dialled address, commit and
+    /// fetch, so that they need no bound.
     pub events: mpsc::UnboundedSender<ProcessEvent>,
     /// For frames of connections.
-    arrived: mpsc::Sender<ConnectionEvent>,
+    arrived: Arrivals,
     sources: EventSources,
 }
 
@@ -94,7 +105,7 @@ impl Dispatcher {
     /// A controller that knows nothing yet.
     pub fn new(plan: ControllerPlan, store: Store) -> Result<Self, StoreError> {
         let ControllerPlan { me, switch, join, leave, metrics, trace, .. } = plan;
-        let (arrived, arrivals) = mpsc::channel(QUEUE);
+        let (arrived, arrivals) = Arrivals::new(QUEUE, QUEUED_BYTES);
         let (events, received) = mpsc::unbounded_channel();
         let written = events.clone();
         let disk = ControllerDisk::open(store, move |progress| {
@@ -119,8 +130,10 @@ impl Dispatcher {
             timers: Timers::default(),
             crawlers: Crawlers::default(),
             followers: Vec::new(),
+            fetches: Fetches::default(),
             jobs: 0,
             dropped: 0,
+            refusals: Refusals::default(),
             leaving: None,
             metrics,
             trace,
@@ -164,10 +177,10 @@ impl Dispatcher {
 
     fn handle_event(&mut self, event: ProcessEvent) -> Result<(), ControllerError> {
         match event {
-            ProcessEvent::Welcomed(connection) => self.on_connected(connection),
+            ProcessEvent::Welcomed(connection, seat) => self.on_connected(connection, seat),
             ProcessEvent::Dialled(address, Ok(connection)) => {
                 self.membership.on_reached(&address);
-                self.on_connected(connection);
+                self.on_connected(connection, None);
             }
             ProcessEvent::Dialled(address, Err(error)) => {
                 // A controller that may not join must not go on as a cluster of its own.
@@ -177,12 +190,13 @@ impl Dispatcher {
                 }
                 self.membership.on_not_reached(address, &error);
             }
+            ProcessEvent::Fetched(link) => self.on_fetched(link),
             ProcessEvent::Written(WriterEvent::Durable(ticket)) => self.on_durable(ticket),
             ProcessEvent::Written(WriterEvent::Failed(error)) => return Err(error.into()),
             ProcessEvent::Arrived(arrived) => {
                 for event in arrived {
                     match event {
-                        ConnectionEvent::Frame(id, frame) => self.on_frame(id, &frame),
+                        ConnectionEvent::Frame(id, frame, _room) => self.on_frame(id, &frame),
                         ConnectionEvent::Closed(id, reason) => self.on_closed(id, &reason),
                     }
                 }
@@ -196,11 +210,11 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn on_connected(&mut self, connection: Connection) {
+    fn on_connected(&mut self, connection: Connection, seat: Option<Seat>) {
         let id = self.next_link;
         self.next_link += 1;
         let hello = connection.peer.clone();
-        self.links.insert(id, Link::open(id, connection, self.arrived.clone()));
+        self.links.insert(id, Link::open(id, connection, self.arrived.clone(), seat));
         match hello.role {
             Role::Controller => self.on_controller_connected(id, Key(hello.name), hello.address),
             Role::Crawler => self.on_crawler_connected(id),
@@ -230,7 +244,10 @@ impl Dispatcher {
         match link.hello.role {
             Role::Controller => self.on_disconnected(Key(link.hello.name), reason),
             Role::Crawler => self.on_crawler_disconnected(id, reason),
-            Role::Client => self.followers.retain(|&(follower, _)| follower != id),
+            Role::Client => {
+                self.followers.retain(|&(follower, _)| follower != id);
+                self.fetches.forget(id);
+            }
         }
     }
 
@@ -251,7 +268,8 @@ impl Dispatcher {
     }
 }
 
-fn interval(period: Duration) -> Interval {
+/// Ticks with this period, and later rather than more often.
+pub fn interval(period: Duration) -> Interval {
     let mut interval = tokio::time::interval(period);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval

@@ -32,6 +32,30 @@ pub enum Outgoing {
     News(CrawlId, CrawlerId, Box<ToNode>),
 }
 
+impl Outgoing {
+    /// Roughly how many bytes it holds.
+    pub fn weight(&self) -> usize {
+        let envelope = match self {
+            Self::Send(_, _, envelope) => envelope,
+            Self::Finished(..) | Self::Left(_) | Self::News(..) => return 256,
+        };
+        let facts = match &envelope.message {
+            PeerMessage::Collect(collect) => collect.facts.len() + collect.seen.len(),
+            PeerMessage::HandOff { facts, .. }
+            | PeerMessage::Bequest { facts, .. }
+            | PeerMessage::Exists { facts, .. }
+            | PeerMessage::Replicate(_, facts) => facts.len(),
+            _ => 0,
+        };
+        256 + 256 * (facts + envelope.hints.len() + envelope.done.len())
+    }
+
+    /// Whether its receiver asks again if it is lost.
+    pub fn is_retried(&self) -> bool {
+        matches!(self, Self::Send(..) | Self::News(..))
+    }
+}
+
 impl Dispatcher {
     /// Gives an input to the peer of a crawl and carries out its effects.
     pub(super) fn handle_peer(&mut self, crawl: CrawlId, input: PeerInput) {
@@ -124,7 +148,7 @@ impl Dispatcher {
         if self.disk.is_durable() {
             self.release(outgoing);
         } else {
-            self.disk.outgoing.push_back((self.disk.appended, outgoing));
+            self.dropped += u64::from(!self.disk.hold(outgoing));
         }
     }
 
@@ -168,18 +192,42 @@ impl Dispatcher {
         self.send_with(to, &wanted, |blobs| Between::Peer(crawl, envelope, blobs));
     }
 
-    /// Sends a message with those of the wanted contents that the receiver lacks.
+    /// Sends a message with those of the wanted contents that the receiver lacks. What does not fit
+    /// into its frame goes before it. A message that is lost half-way is retried with the rest.
     fn send_with(
         &mut self,
         to: Key,
         wanted: &[ContentId],
         message: impl FnOnce(Vec<Blob>) -> Between,
     ) {
-        let blobs = self.blobs_for(to, wanted);
-        let sent = blobs.iter().map(|blob| blob.content).collect();
-        if self.send_to(to, &message(blobs)) {
-            self.note_has(to, sent);
+        let (mut blobs, mut bytes) = (Vec::new(), 0);
+        for content in self.lacked_by(to, wanted) {
+            if bytes > contents::BYTES_AT_ONCE {
+                bytes = 0;
+                if !self.send_blobs(to, std::mem::take(&mut blobs), Between::Blobs) {
+                    return;
+                }
+            }
+            let blob = self.disk.blob(content);
+            bytes += blob.as_ref().map_or(0, |blob| blob.bytes.len());
+            blobs.extend(blob);
         }
+        self.send_blobs(to, blobs, message);
+    }
+
+    /// Sends one frame with contents. Returns whether it is on its way.
+    fn send_blobs(
+        &mut self,
+        to: Key,
+        blobs: Vec<Blob>,
+        message: impl FnOnce(Vec<Blob>) -> Between,
+    ) -> bool {
+        let contents = blobs.iter().map(|blob| blob.content).collect();
+        let sent = self.send_to(to, &message(blobs));
+        if sent {
+            self.note_has(to, contents);
+        }
+        sent
     }
 
     /// The controller that a crawler is attached to, if it is known.
@@ -220,9 +268,14 @@ impl Dispatcher {
 
     /// Of some contents, those that another controller lacks.
     pub(super) fn blobs_for(&self, to: Key, wanted: &[ContentId]) -> Vec<Blob> {
+        let lacked = self.lacked_by(to, wanted).into_iter();
+        lacked.filter_map(|content| self.disk.blob(content)).collect()
+    }
+
+    /// Of some contents, the names of those that another controller lacks.
+    fn lacked_by(&self, to: Key, wanted: &[ContentId]) -> Vec<ContentId> {
         let Some(link) = self.link_to(to) else { return Vec::new() };
-        let new = wanted.iter().filter(|content| !link.has.contains(content));
-        new.filter_map(|&content| self.disk.blob(content)).collect()
+        wanted.iter().copied().filter(|content| !link.has.contains(content)).collect()
     }
 
     /// Another controller has these contents now.

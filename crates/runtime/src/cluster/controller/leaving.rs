@@ -44,7 +44,7 @@ impl Dispatcher {
             tracing::warn!("no controller has taken over in time; everything is on disk");
             return true;
         }
-        left && self.disk.outgoing.is_empty()
+        left && self.disk.holds_nothing()
     }
 
     /// Writes what waits for the disk and closes all connections.

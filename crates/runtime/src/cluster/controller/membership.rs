@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use argiope_controller::journal::Fact;
+use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{FinalCounts, PeerInput};
@@ -13,12 +13,14 @@ use argiope_ring::Key;
 use argiope_wire::DialError;
 
 use super::super::connections::{Link, LinkId};
+use super::super::contents;
 use super::super::crawl_state::{self, CrawlShare, Duty};
 use super::super::protocol::{
     Between, Blob, CrawlId, CrawlSpec, CrawlTally, KnownMember, ToTabs, encode,
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
+use crate::learned::stored_login;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -30,10 +32,14 @@ const FAILOVER: Duration = Duration::from_secs(5);
 const FACTS_AT_ONCE: usize = 256;
 /// The most controllers that one knows.
 const MOST_MEMBERS: usize = 10_000;
+/// The most controllers that are dialled at a time. Others are dialled with a later heartbeat.
+const MOST_DIALLED: usize = 256;
 
 /// How long a controller that starts looks for others before it resumes crawls alone, in
 /// microseconds.
 pub(super) const DISCOVERY: u64 = 3_000_000;
+/// The shortest time between two log lines about refused messages.
+const LOG_PERIOD: Duration = Duration::from_secs(10);
 /// How long an address that was not reached is left alone.
 const REDIAL: Duration = Duration::from_secs(1);
 
@@ -53,6 +59,35 @@ impl OtherController {
     /// Whether it is in the ring of a crawl, or coordinates it.
     pub fn is_inside(&self, crawl: CrawlId) -> bool {
         self.shares.get(&crawl).is_some_and(CrawlTally::is_inside)
+    }
+}
+
+/// Messages of controllers that peers have refused.
+#[derive(Default)]
+pub struct Refusals {
+    /// How many there were.
+    pub count: u64,
+    /// How many the present peers have counted.
+    seen: u64,
+    /// How many were logged, and when.
+    logged: u64,
+    last: Option<Instant>,
+}
+
+impl Refusals {
+    /// Takes in how many the present peers have counted. Returns how many to log: at most one line
+    /// in each period, however many a hostile controller sends.
+    fn update(&mut self, seen: u64) -> Option<u64> {
+        // A peer that is gone takes its count with it.
+        self.count += seen.saturating_sub(self.seen);
+        self.seen = seen;
+        let is_due = self.last.is_none_or(|last| last.elapsed() > LOG_PERIOD);
+        let new = self.count - self.logged;
+        if new == 0 || !is_due {
+            return None;
+        }
+        (self.logged, self.last) = (self.count, Some(Instant::now()));
+        Some(new)
     }
 }
 
@@ -96,6 +131,10 @@ impl Membership {
         self.dialling.remove(&address);
         // The loss of a member was logged when its connection broke.
         let was_there = self.is_known(&address);
+        if self.unreached.len() > MOST_MEMBERS {
+            // Other controllers name these addresses. They are dialled and noted again.
+            self.unreached.clear();
+        }
         let before = self.unreached.insert(address, Instant::now() + REDIAL);
         match error {
             _ if before.is_some() => {}
@@ -139,7 +178,7 @@ impl Dispatcher {
         }
         let mut messages = Vec::new();
         for (&id, share) in &self.shares {
-            messages.push(Between::Crawl(id, share.spec.clone()));
+            messages.push(Between::Crawl(id, share.spec.clone(), share.spec.order.login()));
             if !share.volatile.is_empty() {
                 messages.push(Between::Volatile(id, share.volatile.clone()));
             }
@@ -203,7 +242,8 @@ impl Dispatcher {
         let own = self.switch.me.address.as_deref() == Some(address.as_str());
         let later =
             self.membership.unreached.get(&address).is_some_and(|&until| Instant::now() < until);
-        if own || later || !self.membership.dialling.insert(address.clone()) {
+        let is_full = self.membership.dialling.len() >= MOST_DIALLED;
+        if own || later || is_full || !self.membership.dialling.insert(address.clone()) {
             return;
         }
         let (switch, events) = (self.switch.clone(), self.events.clone());
@@ -247,6 +287,7 @@ impl Dispatcher {
             self.take_part(id);
         }
         self.keep_costs();
+        self.count_refusals();
         self.assign_tabs();
         self.notify_followers();
         self.publish_metrics();
@@ -290,15 +331,20 @@ impl Dispatcher {
     /// Sends what was kept to the controller that will resume the crawl.
     fn send_kept(&mut self, id: CrawlId, to: Key) {
         let Some(share) = self.shares.get(&id) else { return };
-        let mut messages: Vec<Between> = Vec::new();
-        for some in share.lifecycle.facts().chunks(FACTS_AT_ONCE) {
-            let contents = some.iter().filter_map(Fact::content);
-            let blobs = contents.filter_map(|content| self.disk.blob(content)).collect();
-            messages.push(Between::Kept(id, some.to_vec(), blobs, false));
-        }
-        messages.push(Between::Kept(id, Vec::new(), Vec::new(), true));
+        let facts = share.lifecycle.facts().to_vec();
+        let contents: Vec<ContentId> = facts.iter().filter_map(Fact::content).collect();
+        let disk = self.disk.reader(&contents);
+        // Contents come before the facts that name them, in frames that are made one by one.
+        let blobs = contents.into_iter().filter_map(move |content| disk.blob(content));
+        let blobs = contents::frames(blobs).map(Between::Blobs);
+        let mut facts = facts.into_iter();
+        let facts = std::iter::from_fn(move || {
+            let some: Vec<Fact> = facts.by_ref().take(FACTS_AT_ONCE).collect();
+            (!some.is_empty()).then_some(Between::Kept(id, some, Vec::new(), false))
+        });
+        let last = Between::Kept(id, Vec::new(), Vec::new(), true);
         if let Some(link) = self.link_to(to) {
-            link.send_all(messages);
+            link.send_each(blobs.chain(facts).chain([last]), || {});
         }
     }
 
@@ -341,7 +387,7 @@ impl Dispatcher {
         self.introduce(id, share);
         self.handle_peer(id, PeerInput::Start);
         self.handle_coordinator(id, CoordinatorInput::Start);
-        self.send_to_others(None, &Between::Crawl(id, spec.clone()));
+        self.send_to_others(None, &Between::Crawl(id, spec.clone(), spec.order.login()));
         self.assign_tabs();
         self.heartbeat();
         Ok(())
@@ -349,6 +395,9 @@ impl Dispatcher {
 
     fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
         self.disk.name(&format!("crawl/{id}"), encode(&share.spec));
+        if let Some(login) = &share.spec.order.settings.login {
+            self.disk.name(&format!("login/{id}"), stored_login(login));
+        }
         let url = shown(&share.spec.order.settings.url);
         tracing::info!(crawl = %id, %url, "there is a crawl");
         self.shares.insert(id, share);
@@ -360,7 +409,10 @@ impl Dispatcher {
         }
         match message {
             Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
-            Between::Crawl(id, spec) => self.on_crawl(id, spec),
+            Between::Crawl(id, spec, login) => {
+                let order = spec.order.with_login(login);
+                self.on_crawl(id, CrawlSpec { order, ..spec });
+            }
             Between::Peer(id, envelope, blobs) => {
                 self.keep_blobs_of(link, blobs);
                 self.handle_peer(id, PeerInput::Message(from, envelope));
@@ -374,8 +426,8 @@ impl Dispatcher {
                 self.on_kept(from, id, facts, last);
             }
             Between::Returned(id, task) => self.handle_peer(id, PeerInput::TaskReturn(task)),
-            Between::Probe(number, order) => {
-                self.probe_for(order, Asker::Controller(from, number));
+            Between::Probe(number, order, login) => {
+                self.probe_for(order.with_login(login), Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.on_probed(number, first),
             Between::Volatile(id, masks) => self.on_volatile(id, masks, Some(from)),
@@ -467,6 +519,13 @@ impl Dispatcher {
         }
     }
 
+    fn count_refusals(&mut self) {
+        let peers = self.shares.values().filter_map(CrawlShare::peer);
+        if let Some(count) = self.refusals.update(peers.map(Peer::refused).sum()) {
+            tracing::warn!(count, "refused messages of controllers that no correct one sends");
+        }
+    }
+
     /// Writes what crawlers have spent, where that has changed.
     fn keep_costs(&mut self) {
         for (id, share) in &mut self.shares {
@@ -514,5 +573,22 @@ impl Dispatcher {
         tracing::info!(crawl = %id, "the crawl was stopped");
         self.send_to_others(from, &Between::Stop(id));
         self.assign_tabs();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_messages_are_counted_and_logged_once_in_a_while() {
+        let mut refusals = Refusals::default();
+        assert_eq!(refusals.update(0), None);
+        assert_eq!(refusals.update(3), Some(3));
+        assert_eq!(refusals.update(1_000), None, "the last line is too recent");
+        // A peer has ended, and another one has counted two.
+        assert_eq!((refusals.update(0), refusals.update(2), refusals.count), (None, None, 1_002));
+        refusals.last = None;
+        assert_eq!(refusals.update(2), Some(999));
     }
 }

@@ -70,6 +70,7 @@ impl Dispatcher {
         );
         let dropped = self.links.values().map(|link| link.dropped).sum::<u64>() + self.dropped;
         add("argiope_frames_dropped_total", "counter", dropped);
+        add("argiope_messages_refused_total", "counter", self.refusals.count);
         let shares = self.tallies();
         for (name, kind, of) in SHARE {
             _ = writeln!(text, "# TYPE {name} {kind}");

@@ -5,7 +5,7 @@ use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::peer::message::ToCrawler;
 use argiope_controller::star::coordinator::{CoordinatorEffect, CoordinatorInput};
-use argiope_controller::star::division::{Division, DivisionPlan};
+use argiope_controller::star::division::{Division, DivisionPlan, MOST_SHARES};
 use argiope_controller::star::{Coordinator, NodeReport, ToNode};
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
@@ -20,13 +20,17 @@ use super::dispatcher::Dispatcher;
 use super::effects::{Outgoing, home, short_number};
 use super::timers::CrawlTimer;
 
+/// One share for each tab of the cluster. What other controllers say of theirs may be anything.
+fn shares_for(own: u32, others: impl Iterator<Item = u32>) -> usize {
+    (others.fold(own, u32::saturating_add) as usize).clamp(1, MOST_SHARES)
+}
+
 impl Dispatcher {
     /// Becomes the coordinator of a new crawl, with one share for each tab of the cluster.
     pub(super) fn coordinator_for(&mut self, id: CrawlId, division: Division) -> Duty {
         let others =
             self.membership.members.values().filter(|known| !known.leaving).map(|known| known.tabs);
-        let tabs = self.tabs() + others.sum::<u32>();
-        let plan = DivisionPlan { division, shares: tabs.max(1) as usize };
+        let plan = DivisionPlan { division, shares: shares_for(self.tabs(), others) };
         self.disk.name(&format!("coordinates/{id}"), encode(&plan));
         Duty::Coordinator(Coordinator::new(plan, STAR_TIMES))
     }
@@ -38,8 +42,7 @@ impl Dispatcher {
         };
         let unknown =
             || ControllerError::Kept("a plan was kept by another version of argiope".to_owned());
-        let plan: DivisionPlan =
-            decode(&bytes).filter(|plan: &DivisionPlan| plan.shares > 0).ok_or_else(unknown)?;
+        let plan: DivisionPlan = decode(&bytes).ok_or_else(unknown)?;
         Ok(Duty::Coordinator(Coordinator::restored(plan, STAR_TIMES, facts)))
     }
 
@@ -122,7 +125,8 @@ impl Dispatcher {
             }
             Some(key) => {
                 let wanted: Vec<ContentId> = report.contents().collect();
-                let mut frames = contents::in_frames(self.blobs_for(key, &wanted));
+                let mut frames: Vec<_> =
+                    contents::frames(self.blobs_for(key, &wanted).into_iter()).collect();
                 let sent = frames.iter().flatten().map(|blob| blob.content).collect();
                 let last = frames.pop().unwrap_or_default();
                 let mut messages: Vec<Between> = frames.into_iter().map(Between::Blobs).collect();
@@ -191,5 +195,17 @@ impl Dispatcher {
         } else if let Some(&link) = self.crawlers.attached.get(&crawler) {
             self.send(link, &ToTabs::News(crawl, crawler, news));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controllers_that_claim_too_many_tabs_do_not_make_too_many_shares() {
+        assert_eq!(shares_for(2, [3, 4].into_iter()), 9);
+        assert_eq!(shares_for(0, std::iter::empty()), 1);
+        assert_eq!(shares_for(2, [u32::MAX, u32::MAX].into_iter()), MOST_SHARES);
     }
 }

@@ -68,7 +68,7 @@ impl<'a> RingJobs<'a> {
     /// attached elsewhere.
     async fn next_task(&mut self) -> Option<Task> {
         loop {
-            let TabMessage { crawler, instruction } = self.home.recv().await?;
+            let TabMessage { crawler, instruction, .. } = self.home.recv().await?;
             let attached = self.home.attached;
             let TabInstruction::Ring(instruction) = instruction else { continue };
             match instruction {

@@ -118,7 +118,7 @@ impl<'a> StarJobs<'a> {
         self.is_undecided = true;
     }
 
-    fn on_message(&mut self, TabMessage { crawler, instruction }: TabMessage) {
+    fn on_message(&mut self, TabMessage { crawler, instruction, .. }: TabMessage) {
         match instruction {
             TabInstruction::Star(news) if crawler == self.home.attached.crawler => {
                 self.news.push_back(news);
@@ -135,7 +135,7 @@ impl<'a> StarJobs<'a> {
         let Home { attached, outbox, .. } = self.home;
         let archive = self.home.archive();
         let blobs = report.contents().filter_map(|content| archive.blob(content)).collect();
-        let mut frames = contents::in_frames(outbox.unsent(blobs));
+        let mut frames: Vec<_> = contents::frames(outbox.unsent(blobs).into_iter()).collect();
         let last = frames.pop().unwrap_or_default();
         for blobs in frames {
             outbox.send(FromCrawler::Blobs(blobs)).await;
