@@ -21,7 +21,7 @@ mod outcomes;
 mod retries;
 mod scheduling;
 
-use retries::RetryCounts;
+use retries::{FEW_MISSES, MOST_MISSES, RetryCounts};
 
 /// Assigns jobs to any number of crawlers.
 pub struct Controller {
@@ -310,10 +310,33 @@ impl Controller {
         }
     }
 
-    /// Gives up all free candidates of a state.
+    /// A state does not come back. Its free candidates that no other state offers are given up.
     fn give_up_state(&mut self, state: StateIndex) {
-        while let Some(slot) = self.known.graph().and_then(|graph| graph.first_unexplored(state)) {
-            self.give_up(slot, JobFailure::Unreachable);
+        let Some(graph) = self.known.graph() else { return };
+        let free: Vec<Slot> = graph.slots(state).filter(|&slot| graph.is_free(slot)).collect();
+        if free.is_empty() {
+            return;
         }
+        let key = graph.key(state);
+        for slot in free {
+            if !self.known.is_offered_elsewhere(slot, false) {
+                self.give_up(slot, JobFailure::Unreachable);
+            }
+        }
+        self.keep(Fact::Gone { state: key });
+    }
+
+    /// A job did not reach a state. Says whether the state counts as gone: soon, if all that it
+    /// offers was executed elsewhere.
+    fn misses(&mut self, state: StateIndex) -> bool {
+        let count = self.troubles.missed(state);
+        let loses_nothing = || {
+            let graph = self.known.graph();
+            graph.is_some_and(|graph| {
+                let mut left = graph.slots(state).filter(|&slot| graph.target(slot).is_none());
+                left.all(|slot| self.known.is_offered_elsewhere(slot, true))
+            })
+        };
+        count >= MOST_MISSES || (count >= FEW_MISSES && loses_nothing())
     }
 }

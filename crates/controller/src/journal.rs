@@ -80,6 +80,12 @@ pub enum Fact {
         /// The state.
         state: StateKey,
     },
+    /// A state does not come back. What it offers and was not executed there is offered elsewhere,
+    /// or given up by facts of its own.
+    Gone {
+        /// The state.
+        state: StateKey,
+    },
     /// What a writer has spent so far. Of several totals of one writer the largest counts.
     Spent {
         /// Who spent it.
@@ -105,7 +111,8 @@ impl Fact {
             | Self::GivenUp { from: state, .. }
             | Self::Stray { from: state, .. }
             | Self::Appeared { at: state, .. }
-            | Self::LinkFollower { state, .. } => Some(*state),
+            | Self::LinkFollower { state, .. }
+            | Self::Gone { state } => Some(*state),
             Self::PlainLink { .. } | Self::Spent { .. } => None,
         }
     }
@@ -119,6 +126,7 @@ impl Fact {
             | Self::Appeared { .. }
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
+            | Self::Gone { .. }
             | Self::Spent { .. } => None,
         }
     }
@@ -137,6 +145,7 @@ impl Fact {
             | Self::Appeared { .. }
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
+            | Self::Gone { .. }
             | Self::Spent { .. } => None,
         }
     }
@@ -151,6 +160,7 @@ impl Fact {
             | Self::Appeared { .. }
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
+            | Self::Gone { .. }
             | Self::Spent { .. } => None,
         }
     }

@@ -52,6 +52,8 @@ pub struct CrawlKnowledge {
     depths: Vec<u32>,
     /// Candidates that were given up. Of several reasons the least counts, in any order.
     given_up: BTreeMap<Slot, JobFailure>,
+    /// States that do not come back.
+    gone: BTreeSet<StateIndex>,
     unsettled: usize,
     pub(crate) spent: SpentByWriter,
     /// Facts that wait for a state: to be described, or to become part of the graph.
@@ -76,6 +78,7 @@ impl CrawlKnowledge {
             landings: Vec::new(),
             depths: Vec::new(),
             given_up: BTreeMap::new(),
+            gone: BTreeSet::new(),
             unsettled: 0,
             spent: SpentByWriter::default(),
             waiting: BTreeMap::new(),
@@ -135,8 +138,12 @@ impl CrawlKnowledge {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
                 let executed = self.replayed.destination(*from, *action).is_some();
                 let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-                if !executed && explorer.graph().target(slot).is_none() {
-                    explorer.close(slot);
+                let graph = explorer.graph();
+                let is_closed = graph.closed().contains(&slot);
+                if !executed && (is_closed || graph.target(slot).is_none()) {
+                    if !is_closed {
+                        explorer.close(slot);
+                    }
                     let first = self.given_up.entry(slot).or_insert(*reason);
                     *first = (*first).min(*reason);
                 }
@@ -161,6 +168,7 @@ impl CrawlKnowledge {
             Fact::LinkFollower { link, state } => {
                 self.followers.entry(*link).or_default().insert(*state);
             }
+            Fact::Gone { state } => self.apply_gone(*state)?,
             Fact::Spent { writer, actions, resets } => {
                 self.spent.record(*writer, Spent { actions: *actions, resets: *resets });
             }
@@ -176,7 +184,7 @@ impl CrawlKnowledge {
             Fact::Transition { from, to, .. } | Fact::Stray { from, to, .. } => {
                 outside(*from).or_else(|| unknown(*to))
             }
-            Fact::GivenUp { from, .. } => outside(*from),
+            Fact::GivenUp { from: state, .. } | Fact::Gone { state } => outside(*state),
             Fact::Appeared { at, .. } => {
                 unknown(*at).or_else(|| self.replayed.initial.and_then(outside))
             }
@@ -185,6 +193,22 @@ impl CrawlKnowledge {
             | Fact::LinkFollower { .. }
             | Fact::Spent { .. } => None,
         }
+    }
+
+    /// Closes what was not executed in a state that does not come back.
+    fn apply_gone(&mut self, key: StateKey) -> Result<(), &'static str> {
+        let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
+        let state = explorer.graph().find(key).ok_or(NO_STATE)?;
+        self.gone.insert(state);
+        for slot in explorer.graph().slots(state) {
+            let graph = explorer.graph();
+            let action = graph.signature(graph.action_of(slot));
+            let spared = graph.claimed().contains(&slot) || self.replayed.is_settled(key, action);
+            if graph.target(slot).is_none() && !spared {
+                explorer.close(slot);
+            }
+        }
+        Ok(())
     }
 
     /// Lets the facts go on that waited for a state.
@@ -306,7 +330,8 @@ impl CrawlKnowledge {
     pub fn released(&mut self, candidate: Slot) {
         let Some(explorer) = &mut self.explorer else { return };
         let graph = explorer.graph();
-        if self.plain.contains(&graph.signature(graph.action_of(candidate))) {
+        let is_plain = self.plain.contains(&graph.signature(graph.action_of(candidate)));
+        if is_plain || self.gone.contains(&candidate.state) {
             explorer.close(candidate);
         } else {
             explorer.release(candidate);
@@ -423,6 +448,27 @@ impl CrawlKnowledge {
             *counts.entry(*reason).or_default() += 1;
         }
         counts
+    }
+
+    /// The states that do not come back.
+    pub fn gone(&self) -> &BTreeSet<StateIndex> {
+        &self.gone
+    }
+
+    /// Whether another state that may come back offers the action of a slot: it was executed
+    /// there, or it will be.
+    pub fn is_offered_elsewhere(&self, slot: Slot, executed: bool) -> bool {
+        let Some(graph) = self.graph() else { return false };
+        let action = graph.action_of(slot);
+        let others = (0..graph.states() as u32).map(StateIndex);
+        let mut others = others.filter(|&state| state != slot.state);
+        others.any(|state| {
+            let other = graph.slot_of(state, action);
+            other.is_some_and(|other| match graph.target(other) {
+                Some(_) => !graph.closed().contains(&other),
+                None => !executed && !self.gone.contains(&state),
+            })
+        })
     }
 
     /// How many transitions ended before their page had settled.

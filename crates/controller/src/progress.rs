@@ -23,6 +23,8 @@ pub struct CrawlCounts {
     pub held: usize,
     /// Candidates given up.
     pub failed: usize,
+    /// States that do not come back.
+    pub gone: usize,
     /// Transitions with several destinations, and states besides the initial one that loading the
     /// URL led to.
     pub nondeterministic: usize,
@@ -51,6 +53,7 @@ impl Controller {
             in_flight: self.in_flight(),
             held,
             failed: known.given_up().values().sum(),
+            gone: known.gone().len(),
             nondeterministic: known.strays().len() + known.landings().len(),
             unsettled: known.unsettled(),
             links: known.links(),

@@ -37,6 +37,8 @@ pub struct CrawlSummary {
     pub progress: CrawlProgress,
     /// Candidates given up, by reason.
     pub given_up: BTreeMap<JobFailure, usize>,
+    /// States that do not come back.
+    pub gone: usize,
     /// Actions that led to several states.
     pub nondeterministic: usize,
     /// Transitions after which the page was still busy.
@@ -80,6 +82,7 @@ impl CrawlSummary {
             stopped_by,
             progress: CrawlProgress::of(controller),
             given_up: controller.known().given_up(),
+            gone: counts.gone,
             nondeterministic: counts.nondeterministic,
             unsettled: counts.unsettled,
             urls: counts.links,

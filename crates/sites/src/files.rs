@@ -53,6 +53,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("timers", "index.html"),
     site!("toggles", "index.html"),
     site!("transition", "index.html"),
+    site!("visited", "index.html"),
     site!("volatile", "index.html"),
     site!("volatile-late", "index.html"),
     site!("vue", "index.html"),

@@ -2,7 +2,9 @@
 //! that a route can be tested without one.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Longer than any browser waits, so a reply after this time never arrives.
@@ -40,12 +42,20 @@ fn named<'a>(pairs: &'a str, separator: char, name: &str) -> Option<&'a str> {
 #[derive(Debug, Default)]
 pub(crate) struct ServerMemory {
     count: AtomicU64,
+    visited: Mutex<BTreeSet<u64>>,
 }
 
 impl ServerMemory {
     /// Increments the counter and returns its value before. The first is 0.
     pub(crate) fn next(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What was visited so far. Visits it as well, if it is given.
+    pub(crate) fn visited(&self, visit: Option<u64>) -> Vec<u64> {
+        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        visited.extend(visit);
+        visited.iter().copied().collect()
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn answer(
         "slow-fetch" => various::slow_fetch(request, site),
         "storage" => various::storage(request, site),
         "toggles" => various::toggles(request),
+        "visited" => various::visited(request, memory),
         "volatile" => various::volatile(request, memory, site),
         "volatile-late" => various::volatile_late(request, memory),
         _ => None,

@@ -42,6 +42,7 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
         "reset_cost",
         "failed",
         "given_up",
+        "gone",
         "nondeterministic",
         "unsettled",
         "urls",

@@ -103,14 +103,28 @@ impl Controller {
         if assigned.reset {
             self.keep_strays(&strays);
         }
-        if self.troubles.missed(candidate.state) {
-            self.give_up(candidate, JobFailure::Unreachable);
-            self.give_up_state(candidate.state);
-        } else if assigned.retry_of.is_none() && explained && self.stopping.is_none() {
+        let is_gone = self.misses(candidate.state);
+        if self.stopping.is_none()
+            && let Some(same) = self.same_action(candidate, at.key)
+        {
+            // The application may have moved on: what the job wanted is offered here.
+            self.known.released(candidate);
+            self.perform_here(crawler, same);
+        } else if !is_gone && assigned.retry_of.is_none() && explained && self.stopping.is_none() {
             self.try_again(crawler, candidate, strays);
         } else {
             self.known.released(candidate);
         }
+        if is_gone {
+            self.give_up_state(candidate.state);
+        }
+    }
+
+    /// The free candidate with the same action in the state where a crawler stands.
+    fn same_action(&self, candidate: Slot, at: StateKey) -> Option<Slot> {
+        let graph = self.known.graph()?;
+        let slot = graph.slot_of(graph.find(at)?, graph.action_of(candidate))?;
+        graph.is_free(slot).then_some(slot)
     }
 
     fn astray(&self, assigned: &Assigned, went_right: u32, spent: Spent, at: &Sighting) -> Astray {
@@ -187,11 +201,10 @@ impl Controller {
             if let Some(hop) = step.filter(|_| !in_load) {
                 self.troubles.went_wrong(hop.slot);
             }
-            if self.troubles.missed(candidate.state) {
-                self.give_up(candidate, JobFailure::Unreachable);
+            let is_gone = self.misses(candidate.state);
+            self.known.released(candidate);
+            if is_gone {
                 self.give_up_state(candidate.state);
-            } else {
-                self.known.released(candidate);
             }
         } else {
             self.troubles.reached(candidate.state);

@@ -15,8 +15,10 @@ const MOST_FAILURES: u32 = 2;
 const MOST_LOSSES: u32 = 5;
 /// Exchanged tabs after which a candidate is given up. A tab is exchanged once for each candidate.
 const MOST_EXCHANGES: u32 = 100;
-/// Jobs in a row that do not reach a state, after which the state is given up.
-const MOST_MISSES: u32 = 8;
+/// Jobs in a row that do not reach a state, after which the state counts as gone.
+pub(super) const MOST_MISSES: u32 = 8;
+/// The same, if everything that the state offers was executed elsewhere.
+pub(super) const FEW_MISSES: u32 = 2;
 /// Failures or strays after which a transition is avoided where there is another way.
 const UNRELIABLE: u32 = 2;
 /// Failed loads of the URL in a row after which the crawl stops.
@@ -56,9 +58,9 @@ impl RetryCounts {
         count(&mut self.exchanges, candidate) >= MOST_EXCHANGES
     }
 
-    /// Counts a job that did not reach a state. Says whether the state is given up.
-    pub(super) fn missed(&mut self, state: StateIndex) -> bool {
-        count(&mut self.misses, state) >= MOST_MISSES
+    /// Counts a job that did not reach a state. Returns how many did not, in a row.
+    pub(super) fn missed(&mut self, state: StateIndex) -> u32 {
+        count(&mut self.misses, state)
     }
 
     /// A state was reached.

@@ -43,7 +43,7 @@ impl Controller {
 
     /// Assigns the same candidate again, after a reset, to a crawler that strayed.
     pub(super) fn try_again(&mut self, crawler: CrawlerId, candidate: Slot, strays: Vec<Hop>) {
-        let way = self.walk(INITIAL, &BTreeSet::new(), |state| state == candidate.state);
+        let way = self.walk(self.lands_in, &BTreeSet::new(), |state| state == candidate.state);
         match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
             Some(walk) => {
                 let assigned = self.job(candidate, Way { reset: true, walk });
@@ -52,6 +52,17 @@ impl Controller {
             }
             None => self.known.released(candidate),
         }
+    }
+
+    /// Assigns a candidate of the state where a crawler stands.
+    pub(super) fn perform_here(&mut self, crawler: CrawlerId, candidate: Slot) {
+        if self.actions_left() == 0 {
+            return;
+        }
+        let Some(explorer) = self.known.explorer() else { return };
+        explorer.claim(candidate);
+        let assigned = self.job(candidate, Way { reset: false, walk: Vec::new() });
+        self.assign(crawler, assigned);
     }
 
     /// Assigns a job, and further jobs as far as their starting states are predicted.

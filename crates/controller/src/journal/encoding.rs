@@ -57,8 +57,11 @@ const SPENT: FactKind = FactKind::new(8, 1, "expense", |bytes| {
     whole(bytes).map(|(writer, actions, resets)| Fact::Spent { writer, actions, resets })
 });
 
-const KINDS: [&FactKind; 8] =
-    [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT];
+const GONE: FactKind =
+    FactKind::new(9, 1, "gone state", |bytes| whole(bytes).map(|state| Fact::Gone { state }));
+
+const KINDS: [&FactKind; 9] =
+    [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT, &GONE];
 
 /// A fact in its stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +151,7 @@ impl Fact {
             Self::Appeared { at, loaded } => (&APPEARED, encode(&(at, loaded))),
             Self::PlainLink { action } => (&PLAIN_LINK, encode(action)),
             Self::LinkFollower { link, state } => (&LINK_FOLLOWER, encode(&(link, state))),
+            Self::Gone { state } => (&GONE, encode(state)),
             Self::Spent { writer, actions, resets } => (&SPENT, encode(&(writer, actions, resets))),
         }
     }
@@ -233,6 +237,7 @@ mod tests {
             (Fact::PlainLink { action: ACT }, &[6, 1, 1, 5]),
             (Fact::LinkFollower { link: ACT, state: B }, &[7, 1, 3, 5, 172, 2]),
             (Fact::Spent { writer: WriterId(7), actions: 8, resets: 9 }, &[8, 1, 3, 7, 8, 9]),
+            (Fact::Gone { state: B }, &[9, 1, 2, 172, 2]),
         ]
     }
 

@@ -49,6 +49,7 @@ impl ReplayIndex {
                 Fact::Stray { .. }
                 | Fact::Appeared { .. }
                 | Fact::LinkFollower { .. }
+                | Fact::Gone { .. }
                 | Fact::Spent { .. } => {}
             }
         }

@@ -110,8 +110,11 @@ impl PeerKnowledge {
             }
             Fact::PlainLink { action } => _ = self.learn_plain(*action),
             // A ring learns these from the transition of the link, from reports and from
-            // heartbeats.
-            Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
+            // heartbeats. Only a crawl on one machine knows that a state is gone.
+            Fact::LinkFollower { .. }
+            | Fact::Appeared { .. }
+            | Fact::Spent { .. }
+            | Fact::Gone { .. } => {}
         }
     }
 

@@ -171,7 +171,10 @@ impl Coordinator {
                 Fact::PlainLink { action } => coordinator.learn_plain(action),
                 // The division decides which node follows a link. The coordinator does not use the
                 // other kinds.
-                Fact::LinkFollower { .. } | Fact::Appeared { .. } | Fact::Spent { .. } => {}
+                Fact::LinkFollower { .. }
+                | Fact::Appeared { .. }
+                | Fact::Spent { .. }
+                | Fact::Gone { .. } => {}
             }
         }
         // What was learned is durable.

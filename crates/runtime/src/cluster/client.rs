@@ -196,7 +196,8 @@ impl Fetched {
             | Fact::GivenUp { from: state, .. }
             | Fact::Stray { from: state, .. }
             | Fact::Appeared { at: state, .. }
-            | Fact::LinkFollower { state, .. } => {
+            | Fact::LinkFollower { state, .. }
+            | Fact::Gone { state } => {
                 if let Fact::LinkFollower { link, .. } = fact {
                     self.followed.insert(link);
                 }

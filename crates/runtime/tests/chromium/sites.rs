@@ -8,8 +8,9 @@ use crate::real::{Model, Place, model, notes, records, run};
 
 /// How many tabs each fixture is crawled with.
 const TABS: [u32; 3] = [1, 2, 8];
-/// Fixtures that are not crawled here: `broken` has no page, `tree.rs` crawls the large tree.
-const ELSEWHERE: [&str; 2] = ["broken", "filetree-cassandra"];
+/// Fixtures that are not crawled here: `broken` has no page, `tree.rs` crawls the large tree,
+/// `remembering.rs` those whose server remembers.
+const ELSEWHERE: [&str; 3] = ["broken", "filetree-cassandra", "visited"];
 
 macro_rules! crawl_fixtures {
     ($($test:ident: $name:literal,)*) => {

@@ -34,6 +34,17 @@ pub(super) fn nondeterministic(request: &SiteRequest, memory: &ServerMemory) -> 
     (request.path == "/draw").then(|| SiteReply::text(side()))
 }
 
+/// `/rows`: the rows of the list, and those that were visited by any client. `/visit?row=3`.
+pub(super) fn visited(request: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
+    const ROWS: u64 = 12;
+    let row = match request.path.as_str() {
+        "/rows" => None,
+        "/visit" => Some(request.parameter("row")?.parse().ok().filter(|row| *row <= ROWS)?),
+        _ => return None,
+    };
+    Some(SiteReply::json(&json!({ "rows": ROWS, "visited": memory.visited(row) })))
+}
+
 /// Every path without a full stop is a client-side route and serves the first page.
 pub(super) fn router(request: &SiteRequest, site: Site) -> Option<SiteReply> {
     if request.path.contains('.') { None } else { site.file("index.html") }

@@ -44,6 +44,7 @@ struct Line<'a> {
     reset_cost: f64,
     failed: usize,
     given_up: &'a BTreeMap<JobFailure, usize>,
+    gone: usize,
     nondeterministic: usize,
     unsettled: usize,
     urls: usize,
@@ -75,6 +76,7 @@ impl CrawlReport<'_> {
             reset_cost: short(self.summary.reset_cost),
             failed: self.summary.failed(),
             given_up: &self.summary.given_up,
+            gone: self.summary.gone,
             nondeterministic: self.summary.nondeterministic,
             unsettled: self.summary.unsettled,
             urls: self.summary.urls,
@@ -138,7 +140,7 @@ impl CrawlReport<'_> {
     }
 
     fn write_problems(&self, text: &mut String) {
-        let CrawlSummary { nondeterministic, unsettled, urls, browsers_replaced, .. } =
+        let CrawlSummary { gone, nondeterministic, unsettled, urls, browsers_replaced, .. } =
             self.summary;
         for (reason, number) in &self.summary.given_up {
             _ = writeln!(
@@ -153,6 +155,7 @@ impl CrawlReport<'_> {
                 _ = writeln!(text, "{number} {}", if number == 1 { one } else { many });
             }
         };
+        write(*gone, "state did not come back", "states did not come back");
         write(
             *nondeterministic,
             "transition leads to several states",

@@ -1,0 +1,28 @@
+//! Applications whose server remembers what was done: states do not come back, and what they
+//! offered is executed where it is offered now.
+
+use argiope_runtime::settings::CrawlSettings;
+use argiope_sites::Server;
+
+use crate::real::{Place, model, records, run};
+
+#[test]
+fn rows_that_the_server_ticks_are_all_opened_and_nothing_is_given_up() {
+    for tabs in [1, 2, 8] {
+        let server = Server::start("visited").unwrap();
+        let place = Place::new();
+        let settings = CrawlSettings { tabs, ..CrawlSettings::new(server.url()) };
+        let summary = run(&settings, &place.path("run")).unwrap();
+        assert_eq!(summary.failed(), 0, "{tabs} tabs: {summary:?}");
+        assert!(summary.complete && summary.gone > 0, "{tabs} tabs: {summary:?}");
+        let facts = records(&place.path("run"));
+        let found = model(&facts);
+        // A row offers nothing, so that it has no transition of its own.
+        let rows = found
+            .transitions
+            .values()
+            .filter(|&&to| !found.transitions.keys().any(|&(from, _)| from == to));
+        let rows: std::collections::BTreeSet<_> = rows.collect();
+        assert_eq!(rows.len(), 12, "{tabs} tabs: {summary:?}");
+    }
+}
