@@ -167,7 +167,7 @@ fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
     let given_up =
         Fact::GivenUp { from: StateKey(1), action: action(7), reason: JobFailure::Crashed };
     assert_eq!(story.records.last(), Some(&given_up));
-    assert_eq!(story.finished, Some((true, None)));
+    assert_eq!(story.finished, Some((false, None)));
     let progress = story.controller.progress();
     assert_eq!((progress.failed, progress.transitions), (1, 0));
     let model = story.controller.model("m", |action| format!("{action:?}"));
@@ -186,7 +186,7 @@ fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
     }
     let given_up = Fact::GivenUp { from: StateKey(1), action: action(7), reason: JobFailure::Lost };
     assert_eq!(story.records.last(), Some(&given_up));
-    assert_eq!(story.finished, Some((true, None)));
+    assert_eq!(story.finished, Some((false, None)));
 }
 
 /// State 1 leads to 2 by action 7, and 2 leads nowhere yet; the crawler must reset and walk to go
@@ -252,7 +252,7 @@ fn a_state_that_only_an_accident_leads_to_is_sought_by_the_same_accident() {
     let given_up =
         Fact::GivenUp { from: StateKey(4), action: action(5), reason: JobFailure::Unreachable };
     assert!(story.records.contains(&given_up));
-    assert_eq!(story.finished, Some((true, None)));
+    assert_eq!(story.finished, Some((false, None)), "something was given up");
 }
 
 #[test]
@@ -266,6 +266,45 @@ fn a_load_that_leads_elsewhere_is_noted_and_the_crawl_goes_on() {
     assert_eq!(story.controller.progress().nondeterministic, 1);
     let job = story.done(ONE, state(2, &[]));
     assert_eq!((job.state, job.reset), (StateKey(6), false), "it goes on from where it stands");
+}
+
+#[test]
+fn an_action_is_executed_where_a_walk_ended_if_it_is_offered_there() {
+    let mut story = Story::new(CrawlLimits::default());
+    // The server remembers: after a row was opened, the list is another one.
+    story.ready(ONE, Some(state(1, &[7, 8])));
+    let opened = story.done(ONE, state(2, &[])).action;
+    let other = if opened == action(7) { action(8) } else { action(7) };
+    assert_eq!(story.jobs[0].1.action, other);
+    story.ends(ONE, elsewhere(state(3, &[7, 8])), 0);
+    let job = story.done(ONE, state(4, &[]));
+    assert_eq!((job.state, job.action, job.reset), (StateKey(3), other, false));
+    let recorded =
+        Fact::Transition { from: StateKey(3), action: other, to: StateKey(4), notes: vec![] };
+    assert_eq!(story.records.last(), Some(&recorded), "recorded from where it was executed");
+}
+
+#[test]
+fn what_a_gone_state_offered_is_given_up_only_if_no_other_state_offers_it() {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(state(1, &[7, 8, 9])));
+    // Each load leads to another list. Action 9 is offered by the first list alone.
+    let opened = story.done(ONE, state(2, &[])).action;
+    while story.finished.is_none() {
+        let job = &story.jobs[0].1;
+        if job.reset || job.state == StateKey(1) {
+            story.ends(ONE, elsewhere(state(3, &[7, 8])), 0);
+        } else {
+            story.done(ONE, state(2, &[]));
+        }
+    }
+    let gone = Fact::Gone { state: StateKey(1) };
+    assert!(story.records.contains(&gone), "{:?}", story.records);
+    let given_up: Vec<_> =
+        story.records.iter().filter(|fact| matches!(fact, Fact::GivenUp { .. })).collect();
+    let lost = if opened == action(9) { 0 } else { 1 };
+    assert_eq!(given_up.len(), lost, "{given_up:?}");
+    assert_eq!(story.finished, Some((lost == 0, None)));
 }
 
 #[test]
