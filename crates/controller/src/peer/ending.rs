@@ -7,7 +7,6 @@ use argiope_ring::Key;
 
 use super::Peer;
 use super::message::{FinalCounts, InVain, Marker, PeerEffect, PeerMessage, PeerTimer, ToCrawler};
-use crate::journal::Fact;
 
 /// What a controller knows about termination.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -207,11 +206,6 @@ impl Peer {
         if self.ending.finished.replace(counts).is_some() {
             return;
         }
-        // A transition counts that was only heard of before its state was known. It must be on a
-        // disk, where the result is read.
-        let own = self.known.ownership().own().flat_map(|(_, state)| self.known.facts(state));
-        let transitions = own.filter(|fact| matches!(fact, Fact::Transition { .. }));
-        self.out.extend(transitions.map(PeerEffect::Keep));
         self.out.push(PeerEffect::Finished(counts));
         for crawler in std::mem::take(&mut self.parked).into_keys() {
             self.out.push(PeerEffect::Tell(crawler, ToCrawler::Finished));

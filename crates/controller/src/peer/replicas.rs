@@ -149,13 +149,27 @@ impl Peer {
     /// Takes in facts of other controllers.
     pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
         for group in by_state(facts) {
+            let key = match group.first() {
+                Some(Fact::State { key, .. }) => Some(*key),
+                _ => None,
+            };
+            let find = |peer: &Self, key| peer.known.graph.find(key);
+            let is_awaited = |peer: &Self, key| {
+                find(peer, key).is_some_and(|state| peer.known.ownership.is_own(state))
+                    && !peer.known.graph.is_full(key)
+            };
+            let awaited = key.filter(|&key| is_awaited(self, key));
             for fact in group {
                 self.known.learn(fact);
             }
-            if let Some(Fact::State { key, .. }) = group.first()
-                && self.known.graph.initial().is_some()
+            if let Some(key) = key.filter(|_| self.known.graph.initial().is_some()) {
+                self.update_ownership(key);
+            }
+            if let Some(key) =
+                awaited.filter(|&key| self.owns(key) && self.known.graph.is_full(key))
+                && let Some(state) = find(self, key)
             {
-                self.update_ownership(*key);
+                self.begin_to_serve(key, state);
             }
         }
     }
