@@ -153,25 +153,26 @@ impl Peer {
                 Some(Fact::State { key, .. }) => Some(*key),
                 _ => None,
             };
-            let find = |peer: &Self, key| peer.known.graph.find(key);
-            let is_awaited = |peer: &Self, key| {
-                find(peer, key).is_some_and(|state| peer.known.ownership.is_own(state))
-                    && !peer.known.graph.is_full(key)
-            };
-            let awaited = key.filter(|&key| is_awaited(self, key));
+            let awaited = key.filter(|&key| self.awaits(key));
             for fact in group {
                 self.known.learn(fact);
             }
             if let Some(key) = key.filter(|_| self.known.graph.initial().is_some()) {
                 self.update_ownership(key);
             }
-            if let Some(key) =
-                awaited.filter(|&key| self.owns(key) && self.known.graph.is_full(key))
-                && let Some(state) = find(self, key)
+            if let Some(key) = awaited.filter(|&key| self.owns(key) && !self.awaits(key))
+                && let Some(state) = self.known.graph.find(key)
             {
                 self.begin_to_serve(key, state);
             }
         }
+    }
+
+    /// Whether a state is own, and what it offers is not known.
+    fn awaits(&self, key: StateKey) -> bool {
+        let state = self.known.graph.find(key);
+        state.is_some_and(|state| self.known.ownership.is_own(state))
+            && !self.known.graph.is_full(key)
     }
 
     /// Takes in the facts that this controller kept in an earlier life. Where it gave up an action
