@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use argiope_explore::chance::Chance;
 
-use crate::ring::{Crawl, Model, Process, Ring, Started, argiope, folder};
+use crate::ring::{Crawl, Model, PATIENCE, Process, Ring, Started, argiope, folder};
 use crate::stories::assert_equal;
 
 /// The most bytes that a controller keeps of these crawls, on its disk and in its memory. Usual are
@@ -260,8 +260,14 @@ fn silent_sockets_do_not_keep_certified_clients_out() {
     assert_eq!(joins.status.code(), Some(2), "{said}");
     assert!(said.contains("has the role client; this process is a controller"), "{said}");
     drop(sockets);
-    let log = std::fs::read_to_string(folder.join("log")).expect("a log");
-    assert!(log.contains("the other side does not use TLS"), "{log}");
+    let read = || std::fs::read_to_string(folder.join("log")).expect("a log");
+    // A refusal is logged once its socket is closed.
+    let until = Instant::now() + PATIENCE;
+    while !read().contains("the other side does not use TLS") {
+        assert!(Instant::now() < until, "{}", read());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let log = read();
     assert!(log.lines().count() < 30, "the log grows with each socket: {log}");
 }
 

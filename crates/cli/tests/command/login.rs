@@ -92,13 +92,13 @@ fn watched(arguments: &[&str], here: &Path, code: i32) -> String {
         .stderr(fs::File::create(here.join("log")).expect("a file"))
         .spawn()
         .expect("argiope can be run");
-    // A process has the arguments of its parent until it has begun.
-    let own = fs::read(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
+    let arguments_of = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let mut seen = 0;
     while child.try_wait().expect("it can be asked").is_none() {
         for pid in descendants(child.id()) {
-            let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            if arguments != own {
+            let arguments = arguments_of(pid);
+            // A process has the arguments of its parent until it has begun.
+            if arguments != arguments_of(child.id()) {
                 seen += usize::from(!arguments.is_empty());
                 assert_silent(arguments, "the arguments of a process");
             }

@@ -173,10 +173,19 @@ impl Peer {
         let own = self.owns(key);
         let was =
             self.known.graph.find(key).is_some_and(|state| self.known.ownership.is_own(state));
-        self.known.set_owned(key, own);
+        let state = self.known.set_owned(key, own);
         if own && !was && self.known.graph.is_full(key) {
-            self.keeping.taken_over.push(key);
+            self.begin_to_serve(key, state);
         }
+    }
+
+    /// A state that is known in full is served from now on. It needs replicas. What was only heard
+    /// of it counts as well, and must be on disk.
+    pub(super) fn begin_to_serve(&mut self, key: StateKey, state: StateIndex) {
+        self.keeping.taken_over.push(key);
+        let facts = self.known.facts(state).into_iter();
+        let transitions = facts.filter(|fact| matches!(fact, Fact::Transition { .. }));
+        self.out.extend(transitions.map(PeerEffect::Keep));
     }
 
     /// Takes in what another controller knew of states that this one owns, or will own.

@@ -152,15 +152,30 @@ impl Peer {
     /// Takes in facts of other controllers.
     pub(super) fn keep_copies(&mut self, facts: &[Fact]) {
         for group in by_state(facts) {
+            let key = match group.first() {
+                Some(Fact::State { key, .. }) => Some(*key),
+                _ => None,
+            };
+            let awaited = key.filter(|&key| self.awaits(key));
             for fact in group {
                 self.known.learn(fact);
             }
-            if let Some(Fact::State { key, .. }) = group.first()
-                && self.known.graph.initial().is_some()
+            if let Some(key) = key.filter(|_| self.known.graph.initial().is_some()) {
+                self.update_ownership(key);
+            }
+            if let Some(key) = awaited.filter(|&key| self.owns(key) && !self.awaits(key))
+                && let Some(state) = self.known.graph.find(key)
             {
-                self.update_ownership(*key);
+                self.begin_to_serve(key, state);
             }
         }
+    }
+
+    /// Whether a state is own, and what it offers is not known.
+    fn awaits(&self, key: StateKey) -> bool {
+        let state = self.known.graph.find(key);
+        state.is_some_and(|state| self.known.ownership.is_own(state))
+            && !self.known.graph.is_full(key)
     }
 
     /// Takes in the facts that this controller kept in an earlier life. Where it gave up an action

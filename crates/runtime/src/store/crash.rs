@@ -176,10 +176,11 @@ fn source(number: u64) -> Vec<u8> {
 
 fn batch(number: u64) -> Batch {
     let action = ActionSignature(number);
+    let offered = |action| Offered { action, once: false };
     let records = vec![
         Fact::State {
             key: key(number),
-            offers: vec![Offered { action, once: false }; 9],
+            offers: (0..9).map(|more| ActionSignature(number + more)).map(offered).collect(),
             route: None,
             content: None,
         },

@@ -5,6 +5,7 @@ pub mod after_end;
 pub mod counts;
 pub mod early_end;
 pub mod joined;
+pub mod kept;
 pub mod leases;
 pub mod model;
 pub mod no_loss;
@@ -35,5 +36,6 @@ pub fn check_end(cluster: &Cluster<'_>) -> Option<String> {
         .or_else(|| early_end::check(cluster))
         .or_else(|| after_end::check(cluster))
         .or_else(|| counts::check(cluster))
+        .or_else(|| kept::check(cluster))
         .or_else(|| model::check(cluster))
 }

@@ -279,12 +279,13 @@ fn follow(
     json: bool,
     quiet: bool,
 ) -> Result<(), CommandFailure> {
+    // Before there is a run: Ctrl-C must not leave one that has not begun.
+    let interrupted = interrupt::listen();
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
     let store = Store::create(&run_dir.path, &as_json)?;
     recorded::set_login(&store, settings.login.as_ref())?;
     // If this client is killed, the directory says where the crawl is.
     recorded::set_attach_command(&store, Some(&follower.attach_command()))?;
-    let interrupted = interrupt::listen();
     let mut printer = ProgressPrinter::new(quiet, false);
     let followed = block_on(async {
         tokio::select! {
