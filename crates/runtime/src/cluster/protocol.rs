@@ -1,7 +1,7 @@
 //! The messages between processes of a cluster, each one frame. The role that a process names in
 //! the handshake decides which messages it may send. `docs/protocol.md` explains each of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
@@ -11,13 +11,14 @@ use argiope_controller::peer::schemes;
 use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_controller::star::{self, ToNode};
 use argiope_explore::id::StateKey;
-use argiope_explore::identity::{Masks, StateMasks};
+use argiope_explore::identity::Masks;
 use argiope_explore::quoted::Escaped;
 use argiope_explore::strategies;
 use argiope_ring::Key;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::learned::PageFindings;
 use crate::settings::CrawlSettings;
 
 /// The name of a crawl: drawn at random when it starts.
@@ -100,6 +101,8 @@ pub struct FirstLook {
     pub origin: String,
     /// Masks of what changes from load to load.
     pub masks: Masks,
+    /// Addresses whose requests do not end.
+    pub endless: BTreeSet<String>,
 }
 
 /// A content: bytes, and the hash that is their name.
@@ -225,8 +228,8 @@ pub enum Between {
     Probe(u64, Order),
     /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// Stops a crawl.
     Stop(CrawlId),
     /// The sender leaves in order.
@@ -263,8 +266,8 @@ pub enum FromCrawler {
     Which(CrawlId, u128),
     /// The result of a probe.
     Probed(u64, Result<FirstLook, String>),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// It leaves, and takes no more tasks.
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
@@ -290,8 +293,8 @@ pub enum ToTabs {
     ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Asks for a probe of the first page.
     Probe(u64, Order),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// This controller leaves: the crawler dials another.
     Leaving,
     /// A message for a tab, from the coordinator of a star.
@@ -328,8 +331,8 @@ pub enum ToClient {
     Status(Status),
     /// The progress of a crawl that is followed.
     Progress(Status),
-    /// What the crawl is, and its masks of single states.
-    Spec(Box<CrawlSpec>, StateMasks),
+    /// What the crawl is, and what crawlers have learned about pages.
+    Spec(Box<CrawlSpec>, PageFindings),
     /// Facts about a crawl, also what the crawlers that are attached here have spent.
     Facts(Vec<Fact>),
     /// Bytes that belong to them.
@@ -526,7 +529,11 @@ mod tests {
             CrawlId(3),
             CrawlSpec {
                 order: Order::new("http://localhost/".to_owned()),
-                first: FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() },
+                first: FirstLook {
+                    origin: "http://localhost".to_owned(),
+                    masks: Masks::default(),
+                    endless: ["http://localhost/poll".to_owned()].into(),
+                },
             },
         );
         assert_eq!(decode(&encode(&message)), Some(message));
