@@ -6,6 +6,7 @@ mod memory;
 mod other;
 mod pages;
 mod real;
+mod settling;
 mod sites;
 mod tree;
 mod troubles;
