@@ -116,7 +116,7 @@ pub async fn crawl(
                 let first = FirstLook {
                     origin: order.settings.url,
                     masks: argiope_explore::identity::Masks::default(),
-                    endless: std::collections::BTreeSet::new(),
+                    endless: BTreeSet::new(),
                 };
                 tab.send(&FromCrawler::Probed(number, Ok(first))).await;
             }
