@@ -50,8 +50,8 @@ function arm(kind, callback, args, wanted, period) {
   const delay = Math.max(Number(wanted) || 0, repeats > 4 ? 4 : 0);
   const due = kind === "frame" ? nextFrameTime() : clock.at + delay;
   const owner = window;
-  const timer = { id, owner, document, kind, callback, args, due, period, repeats, delay, idle };
-  clock.timers.set(id, timer);
+  const times = { due, period, repeats, delay, idle, endless: false };
+  clock.timers.set(id, { id, owner, document, kind, callback, args, ...times });
   return id;
 }
 
@@ -73,13 +73,18 @@ function isSameCallback(one, other) {
 }
 
 /**
- * Whether the page is not settled because of this timer.
+ * Whether the page is not settled because of this timer. An interval that changes the page may end
+ * by itself (a bar that fills), so it is awaited until the horizon of the step that began it.
  * @param {Timer} timer
  * @param {number} until
  */
 function isAwaited(timer, until) {
-  if (timer.period || timer.delay > HORIZON || timer.due > until || !isAlive(timer)) return false;
-  return timer.idle < REPEATS[timer.kind];
+  if (timer.endless || timer.delay > HORIZON || !isAlive(timer)) return false;
+  if (timer.due > until) {
+    timer.endless = timer.period > 0;
+    return false;
+  }
+  return timer.idle < (timer.period ? 1 : REPEATS[timer.kind]);
 }
 
 /**
@@ -137,6 +142,7 @@ function fire(timer) {
   else callPage(owner.eval, owner, [String(callback)]);
   clock.running = null;
   const idle = countChanges() === before ? timer.idle + 1 : 0;
+  if (timer.period) timer.idle = idle;
   for (const next of clock.timers.values()) {
     if (next.repeats > 0 && next.id > timer.id && next.callback === callback) next.idle = idle;
   }

@@ -9,8 +9,10 @@ import { perform } from "./perform.js";
 import { elementAt } from "./place.js";
 import { rawHash } from "./raw.js";
 import { countOpen, settle } from "./settle.js";
-import { traffic } from "./traffic.js";
-import { holdsNavigation, releaseNavigations, stayOnPage } from "./world.js";
+import { learnEndless, traffic } from "./traffic.js";
+import "./rewriting.js";
+import "./sockets.js";
+import { holdsNavigation, refuseRefresh, releaseNavigations, stayOnPage } from "./world.js";
 
 // How long first-time steps share one call, in milliseconds: argiope waits for news of them.
 const FIRST_TIME_BATCH = 500;
@@ -41,6 +43,7 @@ function beginStep() {
   shared.opened = countOpen();
   shared.notes = [];
   shared.linked = null;
+  shared.mayOpen = true;
   shared.leftAt = undefined;
   stayOnPage();
 }
@@ -132,6 +135,26 @@ const agent = {
   },
 
   stayed: stayOnPage,
+
+  refuse: refuseRefresh,
+
+  /**
+   * Follows a refresh now: waiting for it brings nothing.
+   * @param {string} address
+   */
+  refresh(address) {
+    location.replace(address);
+    return true;
+  },
+
+  /**
+   * Requests to these addresses do not end, as another page or another tab has found out.
+   * @param {string[]} addresses
+   */
+  learn(addresses) {
+    addresses.forEach(learnEndless);
+    return true;
+  },
 
   /**
    * Before the page is left for good: nothing of it may be there the next time. What argiope

@@ -10,7 +10,7 @@ import { apply, defineProperty, getOwnPropertyDescriptor, native } from "./nativ
 import { KEYS } from "./offers.js";
 import { elementAt } from "./place.js";
 import { paint } from "./rendering.js";
-import { note } from "./world.js";
+import { followWindow } from "./world.js";
 
 // How long a long press lasts, in virtual milliseconds.
 const LONG_PRESS = 1500;
@@ -205,10 +205,7 @@ function click(element, count) {
   pressOn(element);
   letGo(element);
   const proceeds = send(element, mouseEvent(element, "click", { detail: count }));
-  /** @type {HTMLAnchorElement | null} */
-  const link = element.closest("a[target],area[target]");
-  if (!proceeds || !link?.href) return;
-  if (!/^(|_self|_top|_parent)$/.test(link.target)) note("window", link.href);
+  if (proceeds) followWindow(element);
 }
 
 /**

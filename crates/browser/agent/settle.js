@@ -8,13 +8,32 @@ import { documents, shadowRoots } from "./documents.js";
 import { hooked } from "./listeners.js";
 import { native, sleep, turn } from "./natives.js";
 import { needFrames, paint, paintObserved } from "./rendering.js";
-import { areWorkersBusy, countChanges, isInside, traffic, trafficChange } from "./traffic.js";
+import { awaitStreams, endStreams } from "./streams.js";
+import {
+  areWorkersBusy,
+  countChanges,
+  giveUpPending,
+  isEndless,
+  isInside,
+  isPending,
+  learnEndless,
+  traffic,
+  trafficChange,
+} from "./traffic.js";
 import { holdsNavigation, stayOnPage } from "./world.js";
 
 // How long a document that is being left may still be here, in real milliseconds.
 const LEAVING = 3000;
 // How often the agent polls whether documents are loaded and workers have answered.
 const POLL = 50;
+// While a request is pending, virtual time follows real time, and this many milliseconds behind it:
+// a timer fires before an answer only if it is due long before. So a busy machine, which answers a
+// little later, does not change the order. A document that loads delays timers longer, because its
+// scripts come in any order.
+const LAG = 250;
+const LOADING_LAG = 1500;
+// How long the timers may take that a pending request held back, in real milliseconds.
+const AFTERWARDS = 1000;
 
 /**
  * Whether the page settled before the deadline. Ends at once when the document is being left,
@@ -23,63 +42,131 @@ const POLL = 50;
  * @param {boolean} stay
  */
 export async function settle(deadline, stay) {
-  const until = clock.at + HORIZON;
-  const rounds = { last: -1, painted: shared.paintFirst ? -1 : countChanges() };
-  shared.paintFirst = false;
+  const settled = await settleWithin(new Wait(deadline), stay);
+  endStreams();
+  return settled;
+}
+
+/**
+ * @param {Wait} wait
+ * @param {boolean} stay
+ */
+async function settleWithin(wait, stay) {
   for (;;) {
     await turn();
     if (shared.unframed) return false;
-    if (native.clock() > deadline) {
-      for (const address of traffic.pending.values()) traffic.endless.add(address);
-      return false;
-    }
+    if (native.clock() > wait.deadline && !wait.extend()) return false;
     if (shared.leaving) {
-      if (!stay || holdsNavigation()) return true;
+      if (!stay || holdsNavigation()) return wait.isInTime;
       // The document is about to go. If it does not (no content, a download), the page stays.
       await sleep(10);
       shared.leftAt ??= native.clock();
       if (native.clock() - shared.leftAt < LEAVING) continue;
       stayOnPage();
     }
-    if (isLoading() || areWorkersBusy()) {
+    if (areWorkersBusy()) {
       await trafficChange(POLL);
       continue;
     }
-    if (traffic.pending.size > 0) {
-      await trafficChange(deadline - native.clock() + 1);
+    const isBusy = isLoading();
+    if (isBusy || isPending()) {
+      await wait.hold(isBusy ? LOADING_LAG : LAG);
+      continue;
+    }
+    const rest = awaitStreams(traffic.requests);
+    if (rest > 0) {
+      await trafficChange(rest);
       continue;
     }
     const now = countChanges();
-    if (now !== rounds.last) {
-      rounds.last = now;
+    if (now !== wait.changes) {
+      wait.changes = now;
       continue;
     }
     if (!settings.frames && shared.checked !== now) {
       shared.checked = now;
       if (hasDrawnElements() && needFrames()) return false;
     }
-    const due = nextDue(until);
-    if (due < Infinity) {
+    if (wait.fireNext()) continue;
+    if (!(await paintOnce(wait, now))) return wait.isInTime;
+  }
+}
+
+/** One wait for the page. */
+class Wait {
+  /** @param {number} deadline */
+  constructor(deadline) {
+    this.began = native.clock();
+    this.deadline = deadline;
+    /** Whether nothing was pending at the deadline. */
+    this.isInTime = true;
+    /** The number of changes when the page was last seen to stand still. */
+    this.changes = -1;
+    /** The number of changes at the last frame. */
+    this.painted = shared.paintFirst ? -1 : countChanges();
+    /** Up to when timers fire, in virtual time. */
+    this.until = clock.at + HORIZON;
+    /** The virtual time that requests hold back, before any time that they took. */
+    this.reached = clock.at;
+    /** How long requests have held the page, in real milliseconds. */
+    this.held = 0;
+    shared.paintFirst = false;
+    traffic.spent.clear();
+  }
+
+  /**
+   * The deadline has come: what is pending does not hold the page any longer. True if timers that
+   * it has held back may now fire.
+   */
+  extend() {
+    if (!this.isInTime || !(isPending() || isLoading())) return false;
+    giveUpPending(this.deadline - this.began);
+    giveUpLoading();
+    this.isInTime = false;
+    this.deadline = native.clock() + AFTERWARDS;
+    return true;
+  }
+
+  /** Fires the next timer; false if the page waits for none. */
+  fireNext() {
+    const due = nextDue(this.until);
+    if (due === Infinity) return false;
+    const before = clock.at;
+    fireOne(due);
+    this.reached += clock.at - before;
+    return true;
+  }
+
+  /**
+   * Waits for requests, or fires the next timer if real time has come so far.
+   * @param {number} lag
+   */
+  async hold(lag) {
+    const began = native.clock();
+    const due = nextDue(this.until);
+    const rest = due - this.reached - this.held + lag;
+    if (rest <= 0) {
       fireOne(due);
-      continue;
+      return;
     }
-    if (!(await paintOnce(rounds, now))) return true;
+    await trafficChange(Math.min(rest, POLL, this.deadline - began + 1));
+    this.held += native.clock() - began;
   }
 }
 
 /**
  * Paints if animations, observers or opened elements need a frame; false if nothing does.
- * @param {{ painted: number }} rounds
+ * @param {{ painted: number }} wait
  * @param {number} now
  */
-async function paintOnce(rounds, now) {
+async function paintOnce(wait, now) {
   if (finishAnimations()) {
     await paint();
-    rounds.painted = countChanges();
+    wait.painted = countChanges();
     return true;
   }
-  if (hooked.observes && rounds.painted !== now) {
-    rounds.painted = now;
+  if (hooked.observes && wait.painted !== now) {
+    wait.painted = now;
     await paintObserved();
     return true;
   }
@@ -115,33 +202,58 @@ export function countOpen() {
 // After this many milliseconds a document with a complete tree does not wait for outside hosts.
 const OUTSIDE_RESOURCES = 1500;
 
+/**
+ * Documents that were still being read at the deadline.
+ * @type {WeakSet<Document>}
+ */
+const givenUp = new WeakSet();
+
 /** Whether a document is still being read. */
 function isLoading() {
   for (const { document: page, since } of documents()) {
-    if (page.readyState === "complete") continue;
+    if (page.readyState === "complete" || givenUp.has(page)) continue;
+    if (shared.rewritten.has(page) && awaitedResources(page).length === 0) continue;
     const isLate = native.clock() - since > OUTSIDE_RESOURCES;
-    if (page.readyState === "interactive" && isLate && !awaitsOwnResources(page)) continue;
+    if (isLate && isEndless(page.URL)) continue;
+    if (page.readyState === "interactive" && isLate && awaitedResources(page).length === 0) {
+      continue;
+    }
     return true;
   }
   return false;
 }
 
+/** Documents that are still being read do not hold the page again, and why is remembered. */
+function giveUpLoading() {
+  for (const { document: page } of documents()) {
+    if (page.readyState === "complete" || givenUp.has(page)) continue;
+    givenUp.add(page);
+    // Without a complete tree the document itself does not end.
+    const isRead = page.readyState !== "loading";
+    for (const address of isRead ? awaitedResources(page) : [page.URL]) {
+      learnEndless(address.replace(/[?#].*/, ""));
+    }
+  }
+}
+
 /**
- * Whether a resource of the application itself may still be on its way: one that is in the tree
- * but has no entry among what was received.
+ * Resources of the application itself that may still be on their way: those that are in the tree
+ * but have no entry among what was received.
  * @param {Document} page
  */
-function awaitsOwnResources(page) {
+function awaitedResources(page) {
   const { performance } = /** @type {PageWindow} */ (page.defaultView);
   const entries = performance.getEntriesByType("resource");
   const received = new Set(entries.map((entry) => entry.name));
-  const resources = "script[src],link[rel~=stylesheet][href],img[src]";
+  const resources = `script[src],link[rel~=stylesheet][href],:is(img,iframe)[src]:not([loading=lazy])`;
+  /** @type {string[]} */
+  const awaited = [];
   for (const element of page.querySelectorAll(resources)) {
     const { src, href } = /** @type {any} */ (element);
     const address = src || href;
-    if (isInside(address) && !received.has(address)) return true;
+    if (isInside(address) && !received.has(address)) awaited.push(address);
   }
-  return false;
+  return awaited;
 }
 
 /** Brings animations to their end, so that their events fire; endless ones are stopped. */

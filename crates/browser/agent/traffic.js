@@ -1,14 +1,18 @@
 // @ts-check
 // What the page waits for. Requests to the application's own site hold the page, and so do
-// scripts, style sheets and frames that were inserted. Sockets, streams and outside hosts do not.
+// scripts, style sheets and frames that were inserted. Outside hosts do not, nor do addresses whose
+// requests were found to be endless. Sockets and event streams: see streams.js.
 import { shared } from "./context.js";
-import { apply, beforeCalls, native, replace } from "./natives.js";
+import { apply, beforeCalls, getOrInsert, native, replace } from "./natives.js";
+import { expectAnswer, onStreamMessage, streams } from "./streams.js";
 
 /** @type {Traffic} */
 export const traffic = shared.traffic ?? {
   pending: new Map(),
+  spent: new Map(),
   endless: new Set(settings.endless),
   next: 1,
+  requests: 0,
   wake: null,
   activity: 0,
   workers: new Map(),
@@ -20,12 +24,32 @@ shared.traffic = traffic;
  * @param {string} address
  */
 export function isInside(address) {
+  return isOwn(address) && !isEndless(address);
+}
+
+/**
+ * Whether an address belongs to the application's own site.
+ * @param {string} address
+ */
+export function isOwn(address) {
   try {
-    const url = new URL(address, document.baseURI);
-    if (url.protocol === "blob:" || url.protocol === "data:") return true;
+    const { hostname, protocol } = new URL(address, document.baseURI);
+    if (protocol === "blob:" || protocol === "data:") return true;
     const { site } = settings;
-    const isOwn = url.hostname === site || url.hostname.endsWith(`.${site}`);
-    return isOwn && !traffic.endless.has(withoutQuery(url));
+    return hostname === site || hostname.endsWith(`.${site}`);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether requests to an address were found to be endless.
+ * @param {string} address
+ */
+export function isEndless(address) {
+  if (traffic.endless.size === 0) return false;
+  try {
+    return traffic.endless.has(withoutQuery(new URL(address, document.baseURI)));
   } catch {
     return false;
   }
@@ -40,20 +64,36 @@ function withoutQuery(url) {
 }
 
 /**
- * Holds the page until `release` gets the token; 0 if the address does not hold it.
+ * Holds the page until `release` gets the token; 0 if the address does not hold it. A request to an
+ * endless address is a stream: what it brings soon belongs to the step.
  * @param {string} address
  */
-function holdFor(address) {
-  if (!isInside(address)) return 0;
+export function holdFor(address) {
+  if (!isOwn(address)) return 0;
+  if (isEndless(address)) return openPoll();
+  traffic.requests++;
   return holdAs(withoutQuery(new URL(address, document.baseURI)));
 }
+
+/** The tokens of endless requests are negative. */
+function openPoll() {
+  const token = -traffic.next++;
+  const poll = { token };
+  polls.set(token, poll);
+  streams.open.add(poll);
+  expectAnswer(poll);
+  return token;
+}
+
+/** @type {Map<number, object>} */
+const polls = new Map();
 
 /**
  * @param {string} reason
  */
 export function holdAs(reason) {
   const token = traffic.next++;
-  traffic.pending.set(token, reason);
+  traffic.pending.set(token, { reason, since: native.clock(), document });
   return token;
 }
 
@@ -61,7 +101,61 @@ export function holdAs(reason) {
  * @param {number} token
  */
 export function release(token) {
-  if (traffic.pending.delete(token)) traffic.wake?.();
+  const poll = polls.get(token);
+  if (poll) {
+    polls.delete(token);
+    onStreamMessage(poll);
+    streams.open.delete(poll);
+    traffic.activity++;
+    traffic.wake?.();
+  }
+  const request = traffic.pending.get(token);
+  if (!request) return;
+  traffic.pending.delete(token);
+  addTime(request);
+  traffic.wake?.();
+}
+
+/**
+ * @param {PendingRequest} request
+ */
+function addTime({ reason, since }) {
+  const before = getOrInsert(traffic.spent, reason, () => 0);
+  traffic.spent.set(reason, before + native.clock() - since);
+}
+
+/** Whether a request holds the page. Those of a frame that is gone never end, and hold nothing. */
+export function isPending() {
+  for (const [token, { document: page }] of traffic.pending) {
+    if (page.defaultView === null) traffic.pending.delete(token);
+  }
+  return traffic.pending.size > 0;
+}
+
+// A page may make up addresses, and each is reported.
+const MOST_ENDLESS = 100;
+const LONGEST_ADDRESS = 1000;
+
+/**
+ * Learns that requests to an address do not end: they never hold a page again.
+ * @param {string} address
+ */
+export function learnEndless(address) {
+  if (traffic.endless.size >= MOST_ENDLESS || address.length > LONGEST_ADDRESS) return;
+  if (/^https?:/.test(address)) traffic.endless.add(address);
+}
+
+/**
+ * Nothing that is pending holds the page any longer. An address that was busy for at least half of
+ * the wait is endless: a long poll, or a stream. The others are slow, and the wait was too short.
+ * @param {number} waited
+ */
+export function giveUpPending(waited) {
+  for (const request of traffic.pending.values()) addTime(request);
+  for (const { reason } of traffic.pending.values()) {
+    if ((traffic.spent.get(reason) ?? 0) >= waited / 2) learnEndless(reason);
+  }
+  traffic.pending.clear();
 }
 
 /**
@@ -114,10 +208,23 @@ function onMutations(records) {
  * @param {Node} root
  */
 export function observeChanges(root) {
-  const observer = new MutationObserver(onMutations);
+  const known = observers.get(root);
+  const observer = known ?? new MutationObserver(onMutations);
   const everything = { childList: true, subtree: true, attributes: true, characterData: true };
   observer.observe(root, everything);
+  if (known) return;
+  observers.set(root, observer);
   shared.observers.push(observer);
+}
+
+/**
+ * Nothing that was inserted into a document before it was written anew holds the page.
+ * @param {Document} page
+ */
+export function forgetInserted(page) {
+  for (const [token, { element }] of traffic.pending) {
+    if (element?.ownerDocument === page) traffic.pending.delete(token);
+  }
 }
 
 /**
@@ -139,10 +246,13 @@ const awaited = new WeakSet();
  */
 function awaitLoad(element) {
   const address = loadAddress(element);
-  if (address === null || awaited.has(element) || document.readyState === "loading") return;
+  const isParsed = document.readyState === "loading" && !shared.rewritten.has(document);
+  if (address === null || awaited.has(element) || isParsed) return;
   awaited.add(element);
   const token = holdFor(address);
   if (!token) return;
+  const request = traffic.pending.get(token);
+  if (request) request.element = element;
   const done = () => release(token);
   apply(native.add, element, ["load", done, { once: true }]);
   apply(native.add, element, ["error", done, { once: true }]);
@@ -166,8 +276,12 @@ function loadAddress(element) {
   }
 }
 
+/** @type {WeakMap<Node, MutationObserver>} */
+const observers = new WeakMap();
+
 (function hookTraffic() {
   shared.observers ??= [];
+  shared.rewritten ??= new WeakSet();
   observeChanges(document);
 
   replace(window, "fetch", (old) => {
@@ -203,7 +317,7 @@ function loadAddress(element) {
  * @param {Promise<unknown>} answer
  * @param {number} token
  */
-function releaseAfter(answer, token) {
+export function releaseAfter(answer, token) {
   const done = () => release(token);
   if (token) answer.then(done, done);
   return answer;

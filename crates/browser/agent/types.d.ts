@@ -46,6 +46,8 @@ interface Timer {
   repeats: number;
   /** How many runs in a row have not changed the page. */
   idle: number;
+  /** An interval that has run until the horizon: it does not end by itself. */
+  endless: boolean;
 }
 
 interface VirtualClock {
@@ -56,18 +58,41 @@ interface VirtualClock {
   running: Timer | null;
 }
 
+/** What is under way and holds the page. */
+interface PendingRequest {
+  /** The address without its query, or the event that the browser has promised. */
+  reason: string;
+  /** When it began, in real milliseconds. */
+  since: number;
+  document: Document;
+  /** The element that loads. */
+  element?: Element;
+}
+
 interface Traffic {
-  /** What is under way and holds the page: token to address. */
-  pending: Map<number, string>;
-  /** Addresses that were still busy at the deadline: they never hold a page again. */
+  pending: Map<number, PendingRequest>;
+  /** How long each address was busy since the wait began, in real milliseconds. */
+  spent: Map<string, number>;
+  /** Addresses that kept a page busy until the deadline: they never hold a page again. */
   endless: Set<string>;
   next: number;
+  /** How many requests have held the page so far. */
+  requests: number;
   /** Ends the wait for a change, if there is one. */
   wake: (() => void) | null;
   /** Counts changes of the tree and messages between ports. */
   activity: number;
   /** Since when each worker owes an answer. */
   workers: Map<Worker, number>;
+}
+
+/** Sockets, event streams and long polls, in real milliseconds. */
+interface Streams {
+  open: Set<object>;
+  /** Until when each may answer; `longest` holds for the whole step. */
+  due: Map<object, { until: number; longest: number }>;
+  /** The number of requests after which answers were last expected. */
+  requests: number;
 }
 
 interface ListenerRecord {
@@ -94,6 +119,13 @@ interface Hooked {
 /** What the agents of a document and of its frames share. */
 interface SharedState {
   traffic: Traffic;
+  streams: Streams;
+  /** Documents that a script has written anew. */
+  rewritten: WeakSet<Document>;
+  /** An action may open a window, and has not done so. */
+  mayOpen: boolean | undefined;
+  /** The address to which the page would be refreshed. */
+  refused: string | undefined;
   clock: VirtualClock;
   hooked: Hooked;
   /** One for each document and each shadow root. */

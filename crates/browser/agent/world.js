@@ -15,7 +15,7 @@ const LONGEST_NOTE = 2000;
 /**
  * @param {unknown[]} texts
  */
-export function note(...texts) {
+function note(...texts) {
   if (shared.notes.length >= MOST_NOTES) return;
   shared.notes.push(texts.map((text) => wellFormed(String(text).slice(0, LONGEST_NOTE))));
 }
@@ -51,11 +51,109 @@ function awaitEvent(target, type) {
   replace(window, "print", () => () => {
     note("dialog", "print", "");
   });
-  replace(window, "open", () => (address) => {
-    note("window", toAbsolute(address ?? "about:blank"));
-    return null;
+  replace(window, "open", (old) => (address, target, ...more) => {
+    const name = String(target ?? "_blank");
+    if (!opensWindow(name)) return apply(old, window, [address, name, ...more]);
+    return openHere(toAbsolute(address || "about:blank")) ? window : null;
   });
 })();
+
+/**
+ * Whether a target names neither this window nor a frame.
+ * @param {string} target
+ */
+function opensWindow(target) {
+  if (/^(|_self|_top|_parent)$/i.test(target)) return false;
+  const frames = document.querySelectorAll("iframe[name],frame[name]");
+  return ![...frames].some((frame) => frame.getAttribute("name") === target);
+}
+
+/**
+ * Where a link or a form leads, if not to this window.
+ * @param {any} element
+ */
+function targetOf(element) {
+  /** @type {any} */
+  const base = document.head?.querySelector("base[target]");
+  return String(element.target || base?.target || "");
+}
+
+/**
+ * Opens an address of the application in this tab instead of a new window; false if that is
+ * refused and noted. Only an action opens windows, and only one: a browser too blocks the others.
+ * @param {string} address
+ */
+function openHere(address) {
+  const isPage = /^https?:/.test(address) && isAllowed(address);
+  if (!isPage || !shared.mayOpen) {
+    note("window", address);
+    return false;
+  }
+  shared.mayOpen = false;
+  try {
+    (window.top ?? window).location.assign(address);
+    return true;
+  } catch {
+    note("window", address);
+    return false;
+  }
+}
+
+/**
+ * Follows a link that would open a new window, after a click that no script has prevented; false if
+ * the link opens none.
+ * @param {Element} element
+ */
+export function followWindow(element) {
+  /** @type {HTMLAnchorElement | null} */
+  const link = element.closest("a[href],area[href]");
+  if (!link || link.hasAttribute("download") || !opensWindow(targetOf(link))) return false;
+  if (openHere(link.href)) shared.linked = link.href;
+  return true;
+}
+
+/**
+ * A form whose answer would open a new window opens it here. The browser reads the target as soon
+ * as the event has passed, so the form is put back as it was.
+ * @param {any} form
+ * @param {any} button
+ */
+function retarget(form, button) {
+  const element = button?.hasAttribute("formtarget") ? button : form;
+  const name = element === form ? "target" : "formtarget";
+  const target = element === form ? targetOf(form) : button.formTarget;
+  const action = button?.hasAttribute("formaction") ? button.formAction : form.action;
+  if (!opensWindow(target) || !isAllowed(action)) return;
+  const before = element.getAttribute(name);
+  element.setAttribute(name, "_self");
+  const restore = () => {
+    if (before === null) element.removeAttribute(name);
+    else element.setAttribute(name, before);
+  };
+  apply(native.timeout, window, [restore, 0]);
+}
+
+/** Listens where the page has had its say. A document that is written anew removes listeners. */
+export function listenToWindow() {
+  apply(native.add, window, ["click", onClicked]);
+  apply(native.add, window, ["submit", onSubmitted]);
+}
+
+/**
+ * A click by the browser's own input; after its own, the agent follows the link itself.
+ * @param {Event} event
+ */
+function onClicked(event) {
+  if (!event.isTrusted || event.defaultPrevented || !(event.target instanceof Element)) return;
+  if (followWindow(event.target)) event.preventDefault();
+}
+
+/**
+ * @param {any} event
+ */
+function onSubmitted(event) {
+  if (!event.defaultPrevented) retarget(event.target, event.submitter);
+}
 
 (function hookNavigation() {
   // The browser goes through its history some time after the call.
@@ -63,7 +161,31 @@ function awaitEvent(target, type) {
     beforeCalls(History.prototype, name, () => awaitEvent(window, "popstate"));
   }
   apply(native.add, window.navigation, ["navigate", onNavigate]);
+  beforeCalls(HTMLFormElement.prototype, "submit", (form) => retarget(form, null));
+  listenToWindow();
 })();
+
+/**
+ * Refreshes to an address are refused: argiope follows those that come soon, and no others happen.
+ * @param {string} address
+ */
+export function refuseRefresh(address) {
+  shared.refused = address;
+}
+
+/**
+ * Whether the browser itself refreshes the page: neither a script nor an element is behind the
+ * event. It would do so in the middle of any step.
+ * @param {any} event
+ */
+function isRefresh(event) {
+  if (event.sourceElement || event.userInitiated || event.formData) return false;
+  if (event.navigationType === "traverse") return false;
+  const isAnnounced = shared.refused === event.destination.url;
+  if (!isAnnounced && !document.querySelector('meta[http-equiv="refresh" i]')) return false;
+  // The listener itself and this function are the only frames.
+  return (String(new Error().stack).match(/^\s+at /gm) ?? []).length <= 2;
+}
 
 /**
  * @param {any} event
@@ -77,6 +199,8 @@ function onNavigate(event) {
     note("route", address);
     if (event.hashChange) awaitEvent(window, "hashchange");
     if (event.navigationType === "traverse") awaitEvent(window, "popstate");
+  } else if (isMain && isRefresh(event)) {
+    event.preventDefault();
   } else if (!isAllowed(address)) {
     note("out-of-scope", address);
     event.preventDefault();
@@ -134,14 +258,19 @@ function sendForm(source) {
   const form = source.form ?? source;
   const button = source === form ? null : source;
   const action = form.getAttribute("action");
+  const target = form.getAttribute("target");
   const field = document.createElement("input");
   if (button?.name) {
     [field.type, field.name, field.value] = ["hidden", button.name, button.value];
     form.append(field);
   }
   if (button?.hasAttribute("formaction")) form.setAttribute("action", button.formAction);
+  // The navigation was of this window.
+  form.setAttribute("target", "_self");
   apply(native.submit, form, []);
   field.remove();
+  if (target === null) form.removeAttribute("target");
+  else form.setAttribute("target", target);
   if (action === null) form.removeAttribute("action");
   else form.setAttribute("action", action);
 }

@@ -19,6 +19,7 @@ use crate::note::Noted;
 
 mod guard;
 mod input;
+mod refresh;
 mod watch;
 
 use watch::TabWatch;
@@ -110,6 +111,8 @@ struct Outside {
     loading: bool,
     /// A request failed because the machine's network changed.
     disturbed: bool,
+    /// The page will be refreshed soon, to this address.
+    refresh: Option<String>,
     /// The last requests that needed a login.
     demanded: VecDeque<String>,
 }
@@ -222,6 +225,7 @@ impl Tab {
         self.forget(url).await?;
         self.outside().loading = true;
         self.outside().disturbed = false;
+        self.outside().refresh = None;
         let settled = match self.navigate(url).await {
             Ok(()) => self.settle().await,
             Err(error) => Err(error),
@@ -264,15 +268,25 @@ impl Tab {
 
     /// Waits until the page has settled, also where one document replaces another.
     pub async fn settle(&mut self) -> Result<TabPosition, TabError> {
+        let position = self.settle_document().await?;
+        self.follow_refreshes(position).await
+    }
+
+    async fn settle_document(&mut self) -> Result<TabPosition, TabError> {
         let mut answer: RunAnswer = self.ask("settle()", 1).await?;
         if answer.held {
             self.guard().await?;
             answer = self.ask("settle()", 1).await?;
         }
-        self.position(answer)
+        self.position(answer).await
     }
 
-    fn position(&mut self, answer: RunAnswer) -> Result<TabPosition, TabError> {
+    /// Addresses whose requests do not end, as far as this tab knows. New ones come last.
+    pub fn endless(&self) -> &[String] {
+        &self.settings.endless
+    }
+
+    async fn position(&mut self, answer: RunAnswer) -> Result<TabPosition, TabError> {
         if answer.unframed {
             return Err(self.needs_frames());
         }
@@ -280,11 +294,7 @@ impl Tab {
             return Err(TabError::Disturbed);
         }
         // Later pages do not wait for an address that kept a page busy until the deadline.
-        for address in answer.endless {
-            if self.settings.endless.len() < 100 && !self.settings.endless.contains(&address) {
-                self.settings.endless.push(address);
-            }
-        }
+        self.on_endless(&answer.endless).await?;
         let read = |notes: &Vec<Vec<String>>| {
             notes.iter().filter_map(|texts| Noted::read(texts)).collect()
         };
@@ -349,8 +359,9 @@ impl Tab {
         if answer.held {
             self.guard().await?;
         }
-        let mut position = self.position(answer)?;
-        if leaving {
+        let mut position = self.position(answer).await?;
+        // A step may also have inserted a refresh.
+        if leaving || self.outside().refresh.is_some() {
             let there = self.settle().await?;
             position.raw = there.raw;
             position.settled = there.settled;

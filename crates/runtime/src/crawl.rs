@@ -375,6 +375,7 @@ impl Driver {
     ) -> Result<(Crawler, Sighting, Vec<(StateKey, FoundPage)>), CrawlError> {
         let (first, second, mut tab) =
             probe::looks(browsers, &mut context.agent, &context.url).await?;
+        learned::add_endless(&mut self.pages.lock().endless, context.agent.endless.clone());
         let masks = probe::volatile(self.pages.lock().identity(), &first, &second);
         if !masks.is_empty() {
             context.agent.masks = probe::blanks(&masks);

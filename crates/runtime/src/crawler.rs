@@ -17,6 +17,7 @@ use argiope_explore::page::{Kind, Page};
 
 use crate::address::without_logins;
 use crate::executor::CrawlContext;
+use crate::learned;
 use crate::page_index::{KnownPage, PageActions};
 use crate::store::{FoundPage, OfferDetail};
 
@@ -80,6 +81,8 @@ pub struct Crawler {
     cost: JobCost,
     found: Vec<(StateKey, FoundPage)>,
     learned: bool,
+    /// How many endless addresses the tab and the page index had when they last agreed.
+    endless: usize,
 }
 
 /// Steps of a job that were performed in one call: where the tab stood, and where it arrived.
@@ -121,7 +124,8 @@ impl Crawler {
     /// Takes over a tab in which nothing is loaded.
     pub fn new(tab: Tab, context: CrawlContext) -> Self {
         let cost = JobCost::default();
-        Self { tab, context, at: None, cost, found: Vec::new(), learned: false }
+        let endless = tab.endless().len();
+        Self { tab, context, at: None, cost, found: Vec::new(), learned: false, endless }
     }
 
     /// The actions that the tab's present state offers.
@@ -142,7 +146,9 @@ impl Crawler {
 
     /// Loads the URL, for a crawl that begins.
     pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, FoundPage)>), TabError> {
+        self.learn_endless().await?;
         let arrival = self.tab.load(&self.context.url).await?;
+        self.share_endless();
         let sighting = self.sighting(&arrival).await?;
         Ok((sighting, std::mem::take(&mut self.found)))
     }
@@ -287,7 +293,9 @@ impl Crawler {
         self.at = None;
         let began = Instant::now();
         self.cost.spent.resets += 1;
+        self.learn_endless().await?;
         let arrival = self.tab.load(&self.context.url).await?;
+        self.share_endless();
         self.cost.loading += began.elapsed();
         Ok(arrival)
     }
@@ -301,10 +309,37 @@ impl Crawler {
     }
 
     async fn timed(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
+        self.learn_endless().await?;
         let began = Instant::now();
         let arrival = self.tab.run(steps).await;
         self.cost.acting += began.elapsed();
+        self.share_endless();
         arrival
+    }
+
+    /// Takes over the endless addresses that other tabs have found.
+    async fn learn_endless(&mut self) -> Result<(), TabError> {
+        let news: Vec<String> = {
+            let pages = self.context.pages.lock();
+            if pages.endless.len() == self.endless {
+                return Ok(());
+            }
+            pages.endless.iter().cloned().collect()
+        };
+        self.tab.learn_endless(&news).await?;
+        self.endless = news.len();
+        Ok(())
+    }
+
+    /// Tells other tabs the endless addresses that this one has found.
+    fn share_endless(&mut self) {
+        if self.tab.endless().len() <= self.endless {
+            return;
+        }
+        let mut pages = self.context.pages.lock();
+        learned::add_endless(&mut pages.endless, self.tab.endless().iter().cloned());
+        self.endless = pages.endless.len();
+        self.learned = true;
     }
 
     /// The candidate is executed: finds out where it led.

@@ -12,6 +12,7 @@ use argiope_explore::page::{Kind, Page};
 
 use crate::address::without_logins;
 use crate::label;
+use crate::learned::{self, PageFindings};
 use crate::store::{FoundPage, OfferDetail};
 
 /// How many actions are kept in memory; those of further states are read from the store.
@@ -113,6 +114,8 @@ pub struct PageIndex {
     pub state_masks: StateMasks,
     /// Whether an action needs trusted input (the browser's own).
     pub trusted: BTreeMap<ActionSignature, bool>,
+    /// Addresses whose requests do not end. Only grows.
+    pub endless: BTreeSet<String>,
     /// Pages that should have been a state and differ from it in values alone.
     pub suspects: BTreeMap<StateKey, Page>,
     /// Suspected states that came back unchanged.
@@ -137,6 +140,7 @@ impl PageIndex {
             masks: Masks::default(),
             state_masks: StateMasks::default(),
             trusted: BTreeMap::new(),
+            endless: BTreeSet::new(),
             suspects: BTreeMap::new(),
             cleared: BTreeSet::new(),
             risky: BTreeSet::new(),
@@ -146,6 +150,17 @@ impl PageIndex {
             oldest: VecDeque::new(),
             places: 0,
         }
+    }
+
+    /// What these crawlers and others have learned about pages.
+    pub fn findings(&self) -> PageFindings {
+        PageFindings { state_masks: self.state_masks.clone(), endless: self.endless.clone() }
+    }
+
+    /// Adds what crawlers of other processes have learned.
+    pub fn learn(&mut self, findings: PageFindings) {
+        self.state_masks.merge(findings.state_masks);
+        learned::add_endless(&mut self.endless, findings.endless);
     }
 
     /// The identity, which tells states apart.

@@ -84,7 +84,8 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     Ok(look)
 }
 
-/// Looks at the first page twice, and sets the agent's origin to where the address leads.
+/// Looks at the first page twice. Sets the agent's origin to where the address leads, and the
+/// addresses that it need not wait for.
 pub async fn looks(
     browsers: &Browsers,
     agent: &mut AgentSettings,
@@ -92,6 +93,7 @@ pub async fn looks(
 ) -> Result<(Look, Look, Tab), CrawlError> {
     let mut tab = browsers.tab(agent.clone()).await?;
     let mut first = look_at(browsers, agent, &mut tab, url).await?;
+    agent.endless = tab.endless().to_vec();
     // A redirect of the first load names the origin of the application.
     if let Ok(there) = Scope::of(&first.page.url)
         && there.origin != agent.origin
@@ -101,6 +103,7 @@ pub async fn looks(
         first = look_at(browsers, agent, &mut tab, url).await?;
     }
     let second = look_at(browsers, agent, &mut tab, url).await?;
+    agent.endless = tab.endless().to_vec();
     Ok((first, second, tab))
 }
 

@@ -2,6 +2,7 @@
 //! family of fixtures.
 
 mod broken;
+mod settling;
 mod tree;
 mod various;
 
@@ -20,14 +21,19 @@ pub(crate) fn answer(
         "endless" => various::endless(request),
         "filetree" => tree::answer(tree::SMALL, request),
         "filetree-cassandra" => tree::answer(tree::CASSANDRA, request),
+        "long-poll" => settling::long_poll(request),
         "nondeterministic" => various::nondeterministic(request, memory),
+        "refresh" => settling::refresh(request),
         "router" => various::router(request, site),
         "slow-fetch" => various::slow_fetch(request, site),
+        "splash" => settling::splash(request),
         "storage" => various::storage(request, site),
+        "streams" => settling::streams(request),
         "toggles" => various::toggles(request),
         "visited" => various::visited(request, memory),
         "volatile" => various::volatile(request, memory, site),
         "volatile-late" => various::volatile_late(request, memory),
+        "windows" => settling::windows(request),
         _ => None,
     }
 }

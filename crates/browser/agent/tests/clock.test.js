@@ -34,12 +34,24 @@ export const cases = {
     setTimeout(() => {}, HORIZON + 1);
     equal(nextDue(clock.at + HORIZON), Infinity);
   },
-  "an interval is not waited for, but runs as time passes": async () => {
+  "an interval without effect is waited for once, but runs as time passes": async () => {
     let runs = 0;
     setInterval(() => runs++, 100);
-    equal(runAll(), 0);
+    equal(runAll(), 1);
     await passTime(350);
-    equal([runs, clock.at], [3, 350]);
+    equal([runs, clock.at], [4, 450]);
+  },
+  "an interval that changes the page is waited for until it ends": () => {
+    document.body.replaceChildren();
+    const filling = setInterval(() => {
+      document.body.append("x");
+      if (document.body.childNodes.length === 7) clearInterval(filling);
+    }, 100);
+    equal([runAll(), document.body.childNodes.length], [7, 7]);
+  },
+  "an interval that does not end is waited for until the horizon, once": () => {
+    setInterval(() => document.body.append("x"), 1000);
+    equal([runAll(), runAll()], [5, 0]);
   },
   "a timeout that re-arms itself without effect is not waited for": () => {
     let runs = 0;

@@ -76,6 +76,13 @@ export const cases = {
     equal([x, y > 0 && y < innerHeight], [120, true]);
     equal([agent().aim("1/9"), agent().shared.pointed], [null, true]);
   },
+  "addresses that another tab has learned do not hold the page": async () => {
+    equal(agent().learn([`${location.origin}/slow`, "event:popstate"]), true);
+    const answer = fetch("/slow").catch(() => null);
+    const result = await agent().settle();
+    equal([result.settled, [...agent().shared.traffic.endless].length], [true, 1]);
+    await answer;
+  },
   "clearing empties the storage": () => {
     localStorage.setItem("key", "value");
     sessionStorage.setItem("key", "value");

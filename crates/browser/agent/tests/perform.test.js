@@ -118,7 +118,7 @@ export const cases = {
     await act(button, "click");
     equal(events, ["click"]);
   },
-  "a link into a new window is noted": async () => {
+  "a link into a new window is noted where no window may open": async () => {
     const link = show("<a href='/new' target=_blank>a</a>");
     link.addEventListener("click", (/** @type {Event} */ event) => event.preventDefault());
     await act(link, "click");

@@ -1,9 +1,9 @@
 // @ts-check
 import { shared } from "../context.js";
-import { native } from "../natives.js";
+import { native, sleep } from "../natives.js";
 import { countOpen, settle } from "../settle.js";
-import { traffic } from "../traffic.js";
-import { equal, show } from "./check.js";
+import { holdAs, isPending, traffic } from "../traffic.js";
+import { addFrame, equal, show } from "./check.js";
 
 /** @param {number} milliseconds */
 const settleWithin = (milliseconds) => settle(native.clock() + milliseconds, false);
@@ -27,6 +27,50 @@ export const cases = {
     equal(await settleWithin(300), false);
     equal([...traffic.endless], [`${location.origin}/slow`]);
     await answer;
+  },
+  "a request that does not end holds back no timer that is due long before": async () => {
+    const answer = fetch("/slow").catch(() => null);
+    setTimeout(() => document.body.replaceChildren("done"), 100);
+    const settled = settleWithin(3000);
+    await sleep(900);
+    equal([document.body.textContent, traffic.pending.size], ["done", 1]);
+    equal([await settled, traffic.pending.size], [false, 0]);
+    await answer;
+  },
+  "a timer that is due after an answer fires after it": async () => {
+    const load = async () => {
+      await fetch("/slow");
+      document.body.append("answer ");
+    };
+    show("<p></p>");
+    setTimeout(() => document.body.append("timer"), 4500);
+    load();
+    equal([await settleWithin(8000), document.body.textContent], [true, "answer timer"]);
+  },
+  "timers that a request held back fire when it is given up": async () => {
+    const answer = fetch("/slow").catch(() => null);
+    setTimeout(() => document.body.replaceChildren("done"), 4000);
+    equal([await settleWithin(300), document.body.textContent], [false, "done"]);
+    equal(await settleWithin(300), true);
+    await answer;
+  },
+  "many answers in turn are slow, not endless": async () => {
+    let asked = 0;
+    const askOn = async () => {
+      for (; asked < 9999; asked++) await fetch(`/answer${asked}`);
+    };
+    askOn();
+    equal(await settleWithin(500), false);
+    equal([...traffic.endless], []);
+    asked = 9999;
+  },
+  "a request of a frame that is gone holds nothing": async () => {
+    const page = await addFrame("<p>text</p>");
+    holdAs("http://app.test/slow");
+    for (const request of traffic.pending.values()) request.document = page;
+    equal(isPending(), true);
+    document.body.replaceChildren();
+    equal([await settleWithin(5000), isPending()], [true, false]);
   },
   "transitions are brought to their end": async () => {
     const box = show('<p style="opacity: 0; transition: opacity 10s">text</p>');

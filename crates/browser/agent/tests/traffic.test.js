@@ -1,10 +1,15 @@
 // @ts-check
-import { turn } from "../natives.js";
+import { sleep, turn } from "../natives.js";
+import { streams } from "../streams.js";
 import {
   areWorkersBusy,
   countChanges,
+  giveUpPending,
   holdAs,
+  isEndless,
   isInside,
+  isPending,
+  learnEndless,
   observeChanges,
   release,
   traffic,
@@ -16,7 +21,7 @@ import { equal, show } from "./check.js";
  * @param {string} path
  */
 function slow(path) {
-  return [...traffic.pending.values()].filter((address) => address.endsWith(path)).length;
+  return [...traffic.pending.values()].filter(({ reason }) => reason.endsWith(path)).length;
 }
 
 export const cases = {
@@ -31,6 +36,31 @@ export const cases = {
   "an endless address is not inside, whatever its query": () => {
     traffic.endless.add(`${location.origin}/poll`);
     equal([isInside("/poll?since=1"), isInside("/polls")], [false, true]);
+  },
+  "endless addresses are bounded, and are addresses": () => {
+    learnEndless("event:popstate");
+    learnEndless(`http://app.test/${"x".repeat(2000)}`);
+    equal(traffic.endless.size, 0);
+    for (let at = 0; at < 300; at++) learnEndless(`http://app.test/${at}`);
+    equal(traffic.endless.size, 100);
+    equal([isEndless("http://app.test/7?a=b"), isEndless("http://app.test/700")], [true, false]);
+  },
+  "what was busy for half of the wait is endless, and nothing is pending any longer": async () => {
+    const often = holdAs("http://app.test/often");
+    await sleep(60);
+    release(often);
+    holdAs("http://app.test/often");
+    holdAs("http://app.test/late");
+    giveUpPending(100);
+    equal([[...traffic.endless], isPending()], [["http://app.test/often"], false]);
+  },
+  "a request to an endless address is a stream": async () => {
+    learnEndless(`${location.origin}/answer`);
+    const answer = fetch("/answer");
+    equal([isPending(), streams.open.size, streams.due.size], [false, 1, 1]);
+    await answer;
+    await turn();
+    equal(streams.open.size, 0);
   },
   "a fetch holds the page until its body is read": async () => {
     const answer = fetch("/answer");

@@ -2,7 +2,13 @@
 import { shared } from "../context.js";
 import { sleep } from "../natives.js";
 import { traffic } from "../traffic.js";
-import { holdsNavigation, note, releaseNavigations, stayOnPage } from "../world.js";
+import {
+  followWindow,
+  holdsNavigation,
+  refuseRefresh,
+  releaseNavigations,
+  stayOnPage,
+} from "../world.js";
 import { equal, show } from "./check.js";
 
 export const cases = {
@@ -16,12 +22,52 @@ export const cases = {
     ];
     equal(kinds, [["alert", "hello"], ["confirm", "sure?"], ask, again]);
   },
-  "a new window is refused and noted with its address": () => {
+  "a window that no action opens is refused and noted with its address": () => {
     equal(window.open("/other"), null);
     equal(shared.notes, [["window", `${location.origin}/other`]]);
   },
+  "a window of the application opens here, once in a step": () => {
+    shared.mayOpen = true;
+    equal(window.open("/other", "popup") === window, true);
+    equal([holdsNavigation(), window.open("/more")], [true, null]);
+    const route = ["route", `${location.origin}/other`];
+    equal(shared.notes, [route, ["window", `${location.origin}/more`]]);
+  },
+  "a window of another host is refused and noted": () => {
+    shared.mayOpen = true;
+    equal(window.open("http://outside.invalid/"), null);
+    equal([shared.notes, shared.mayOpen], [[["window", "http://outside.invalid/"]], true]);
+    equal([window.open(), holdsNavigation()], [null, false]);
+  },
+  "a link into a new window is followed here": () => {
+    shared.mayOpen = true;
+    const link = show('<a href="/next" target="_blank">next</a>');
+    equal([followWindow(link), shared.linked], [true, `${location.origin}/next`]);
+    equal(holdsNavigation(), true);
+    equal(followWindow(show('<a href="/next" target="_top">next</a>')), false);
+    show('<iframe name="inner"></iframe><a href="/next" target="inner">next</a>');
+    equal(followWindow(/** @type {any} */ (document.body.lastElementChild)), false);
+  },
+  "a form into a new window is sent here, and keeps its target": async () => {
+    const form = show('<form action="/sent" target="_blank"><input name="a"></form>');
+    form.requestSubmit();
+    equal(form.target, "_self");
+    for (let round = 0; round < 100 && form.target !== "_blank"; round++) await sleep(10);
+    equal([holdsNavigation(), form.target], [true, "_blank"]);
+  },
+  "a refresh does not leave the page, a script does": async () => {
+    refuseRefresh(`${location.origin}/other`);
+    const meta = document.createElement("meta");
+    meta.httpEquiv = "refresh";
+    meta.content = "0;url=/late";
+    document.head.append(meta);
+    await sleep(300);
+    equal([shared.notes, holdsNavigation()], [[], false]);
+    location.assign("/late");
+    equal(holdsNavigation(), true);
+  },
   "notes are bounded in number and length": () => {
-    for (let times = 0; times < 200; times++) note("dialog", "alert", "x".repeat(5000));
+    for (let times = 0; times < 200; times++) alert("x".repeat(5000));
     equal([shared.notes.length, shared.notes[0][2].length], [100, 2000]);
   },
   "a route within the document is noted": () => {
@@ -51,7 +97,10 @@ export const cases = {
     window.addEventListener("popstate", () => {});
     history.pushState(null, "", "#one");
     history.back();
-    equal([...traffic.pending.values()], ["event:popstate"]);
+    equal(
+      [...traffic.pending.values()].map(({ reason }) => reason),
+      ["event:popstate"],
+    );
     for (let round = 0; round < 100 && traffic.pending.size; round++) await sleep(10);
     equal(traffic.pending.size, 0);
   },

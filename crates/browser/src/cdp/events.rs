@@ -68,6 +68,10 @@ pub(crate) enum TabEvent {
     DownloadBegins(Download),
     /// The browser has logged something.
     Logged(LogEntry),
+    /// A document will be replaced by another after some time.
+    NavigationScheduled(ScheduledNavigation),
+    /// A frame shows a new document.
+    Navigated(NavigatedFrame),
 }
 
 /// Reads an event that argiope must act on; `None` for all others.
@@ -76,11 +80,17 @@ pub(crate) fn tab_event(event: &Event) -> Result<Option<TabEvent>, Error> {
     struct Added {
         entry: LogEntry,
     }
+    #[derive(Deserialize)]
+    struct Navigated {
+        frame: NavigatedFrame,
+    }
     Ok(Some(match &*event.method {
         "Fetch.requestPaused" => TabEvent::RequestPaused(event.read()?),
         "Fetch.authRequired" => TabEvent::AuthRequired(event.read()?),
         "Page.javascriptDialogOpening" => TabEvent::DialogOpening(event.read()?),
         "Page.downloadWillBegin" => TabEvent::DownloadBegins(event.read()?),
+        "Page.frameScheduledNavigation" => TabEvent::NavigationScheduled(event.read()?),
+        "Page.frameNavigated" => TabEvent::Navigated(event.read::<Navigated>()?.frame),
         "Log.entryAdded" => TabEvent::Logged(event.read::<Added>()?.entry),
         _ => return Ok(None),
     }))
@@ -130,6 +140,30 @@ pub(crate) struct Download {
     pub(crate) url: String,
 }
 
+/// A navigation that the browser will begin by itself.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ScheduledNavigation {
+    pub(crate) frame_id: String,
+    /// In seconds.
+    pub(crate) delay: f64,
+    pub(crate) reason: String,
+    pub(crate) url: String,
+}
+
+impl ScheduledNavigation {
+    /// Whether the page asked for it: by `<meta http-equiv=refresh>` or the `Refresh` header.
+    pub(crate) fn is_refresh(&self) -> bool {
+        ["metaTagRefresh", "httpHeaderRefresh"].contains(&self.reason.as_str())
+    }
+}
+
+/// A frame that shows a new document.
+#[derive(Debug, Deserialize)]
+pub(crate) struct NavigatedFrame {
+    pub(crate) id: String,
+}
+
 /// An entry of the browser's log.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LogEntry {
@@ -153,6 +187,23 @@ mod tests {
         assert_eq!((attached.session_id, attached.target_info.target_id), ("S", "T"));
         assert!(session_event("Target.attachedToTarget", "{}").is_err());
         assert!(session_event("Page.loadEventFired", "{}").unwrap().is_none());
+    }
+
+    #[test]
+    fn only_a_page_that_asks_for_it_is_refreshed() {
+        let read = |reason: &str| {
+            let params = format!(r#"{{"frameId":"F","delay":2,"reason":"{reason}","url":"u"}}"#);
+            let event = Event {
+                method: "Page.frameScheduledNavigation".into(),
+                params: RawValue::from_string(params).unwrap(),
+            };
+            let Ok(Some(TabEvent::NavigationScheduled(scheduled))) = tab_event(&event) else {
+                panic!("not read")
+            };
+            scheduled.is_refresh()
+        };
+        assert!(read("metaTagRefresh") && read("httpHeaderRefresh"));
+        assert!(!read("scriptInitiated"));
     }
 
     #[test]

@@ -3,10 +3,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Outside;
+use super::{Outside, refresh};
 use crate::agent::AgentSettings;
 use crate::browser::OpenedTab;
-use crate::cdp::events::{AuthDemand, LogEntry, OpenDialog, PausedRequest, TabEvent, tab_event};
+use crate::cdp::events::{
+    AuthDemand, LogEntry, OpenDialog, PausedRequest, ScheduledNavigation, TabEvent, tab_event,
+};
 use crate::cdp::{self, ProtocolCall};
 use crate::connection::ProtocolConnection;
 use crate::events::Events;
@@ -42,6 +44,13 @@ impl TabWatch {
                 self.stay();
             }
             TabEvent::Logged(entry) => self.on_logged(&entry),
+            TabEvent::NavigationScheduled(navigation) => self.on_scheduled(navigation),
+            // A refresh belongs to the document before.
+            TabEvent::Navigated(frame) => {
+                if frame.id == self.opened.target.0 {
+                    self.outside.lock().unwrap_or_else(PoisonError::into_inner).refresh = None;
+                }
+            }
         }
     }
 
@@ -98,6 +107,21 @@ impl TabWatch {
         };
         let request_id = &request_id;
         self.send(&cdp::ContinueWithAuth { request_id, auth_challenge_response: answer });
+    }
+
+    /// The page will be refreshed. The browser must not do it in the middle of a step: the tab does
+    /// it when the page has settled, if it is soon.
+    fn on_scheduled(&self, navigation: ScheduledNavigation) {
+        if navigation.frame_id != self.opened.target.0 || !navigation.is_refresh() {
+            return;
+        }
+        let url = serde_json::Value::from(navigation.url.as_str());
+        let expression = format!("window[{:?}]?.refuse({url})", self.settings.secret);
+        self.send(&cdp::Evaluate::new(&expression));
+        if navigation.delay <= refresh::LONGEST_DELAY {
+            let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+            outside.refresh = Some(navigation.url);
+        }
     }
 
     /// The browser drops all connections when an interface of the machine comes or goes (a

@@ -7,5 +7,6 @@ mod frames;
 mod launch;
 mod owner;
 mod real;
+mod socket;
 mod tab;
 mod unfit;

@@ -15,6 +15,7 @@ use argiope_explore::page::Kind;
 use serde_json::json;
 
 use crate::real::{Place, settings};
+use crate::socket;
 
 const ASKS: &str = "<!doctype html><title>asks</title><button>nothing</button><script>
     const button = document.querySelector('button');
@@ -39,6 +40,9 @@ const COUNTS: &str = "<!doctype html><title>counts</title><button>0</button><scr
     };
 </script>";
 
+/// Waits for an answer that takes longer than the test gives it.
+const POLLS: &str = "<!doctype html><title>polls</title><p>text</p><script>fetch('/slow')</script>";
+
 /// Serves one page, and at other addresses a page that echoes the request, until the test ends.
 pub fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -56,10 +60,25 @@ fn answer(stream: &TcpStream, page: &str) {
     let (mut first, mut length) = (String::new(), 0);
     // A browser may close the connection early.
     let _ = reader.read_line(&mut first);
+    let mut key = None;
     for line in reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        if let Some((name, value)) = line.split_once(": ")
+            && name.eq_ignore_ascii_case("sec-websocket-key")
+        {
+            key = Some(value.to_owned());
+        }
         if let Some(number) = line.to_lowercase().strip_prefix("content-length:") {
             length = number.trim().parse().unwrap();
         }
+    }
+    if let Some(key) = key {
+        return socket::echo(reader, &key);
+    }
+    if first.starts_with("GET /events") {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
+        thread::sleep(Duration::from_millis(60));
+        let _ = write!(&*stream, "{head}\r\n\r\ndata: one\n\n");
+        return thread::sleep(Duration::from_secs(3));
     }
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
@@ -197,4 +216,25 @@ async fn steps_that_take_long_do_not_share_a_call() {
     tab.load(&url).await.unwrap();
     assert_eq!(tab.run(&steps).await.unwrap().done, 3);
     assert_eq!(tab.run(&steps[3..]).await.unwrap().raw, raws[3]);
+}
+
+#[tokio::test]
+async fn no_document_and_no_tab_waits_for_an_address_that_is_known_to_be_endless() {
+    let place = Place::new("polls");
+    let url = serve(POLLS);
+    let browser = Arc::new(Browser::launch(&settings(&place.0)).await.unwrap());
+    let agent = AgentSettings { cap: 500, ..AgentSettings::new("secret", &url, "127.0.0.1") };
+    let mut tab = Tab::open(browser.clone(), agent.clone()).await.unwrap();
+    assert!(!tab.load(&url).await.unwrap().settled);
+    assert_eq!(tab.endless(), [format!("{url}/slow")]);
+    assert!(tab.load(&url).await.unwrap().settled, "after a reload it is still known");
+
+    let mut other = Tab::open(browser, agent).await.unwrap();
+    let learned = tab.endless().to_vec();
+    other.learn_endless(&learned).await.unwrap();
+    assert!(other.load(&url).await.unwrap().settled, "another tab was told");
+    let many: Vec<String> = (0..300).map(|at| format!("{url}/{at}")).collect();
+    other.learn_endless(&many).await.unwrap();
+    other.learn_endless(&["x".repeat(2000)]).await.unwrap();
+    assert_eq!(other.endless().len(), 100, "a page may make up addresses");
 }

@@ -158,7 +158,11 @@ fn restore_alone(facts: &[Fact], seed: u64, reached: &mut Reached) {
             let said = said(&known);
             let landings = said.landings.len().min(3);
             reached.note((bucket(said.states.len()), bucket(said.strays.len()), landings));
-            reached.note((bucket(known.links()), bucket(known.failed()), bucket(known.states())));
+            reached.note((
+                bucket(known.links()),
+                bucket(known.given_up().values().sum()),
+                bucket(known.states()),
+            ));
             let executed = said.states.values().map(|(executed, _)| executed.len()).sum();
             let left = said.states.values().map(|(_, left)| left.len()).sum();
             reached.note((bucket(executed), bucket(left), known.depth().min(9)));

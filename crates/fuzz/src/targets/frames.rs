@@ -9,12 +9,13 @@ use argiope_controller::lifecycle::Standing;
 use argiope_controller::peer::message::{LeaseRef, ToCrawler};
 use argiope_controller::spent::{Spent, WriterId};
 use argiope_explore::id::StateKey;
-use argiope_explore::identity::{Masks, StateMasks};
+use argiope_explore::identity::Masks;
 use argiope_runtime::cluster::contents;
 use argiope_runtime::cluster::protocol::{
     Between, Blob, CrawlSpec, CrawlTally, FirstLook, FromClient, FromCrawler, KnownMember, Order,
     SeenPage, Status, TabTimes, ToClient, ToTabs, decode, encode,
 };
+use argiope_runtime::learned::PageFindings;
 use argiope_runtime::store::FoundPage;
 use argiope_wire::{
     ConnectionLimits, HandshakeError, Hello, MemoryTransport, RecvError, Role, Side, Transport,
@@ -211,7 +212,14 @@ pub(super) fn blob(size: usize) -> Blob {
 
 pub(super) fn spec() -> CrawlSpec {
     let order = Order::new("http://localhost/");
-    CrawlSpec { order, first: FirstLook { origin: "http://localhost".into(), masks: Masks::NONE } }
+    CrawlSpec {
+        order,
+        first: FirstLook {
+            origin: "http://localhost".into(),
+            masks: Masks::NONE,
+            endless: Default::default(),
+        },
+    }
 }
 
 fn tally() -> CrawlTally {
@@ -240,7 +248,7 @@ pub(super) fn between() -> Vec<Between> {
         Between::Probe(4, spec().order, None),
         Between::Probed(4, Ok(spec().first)),
         Between::Probed(5, Err("no".to_owned())),
-        Between::Volatile(CRAWL, StateMasks::default()),
+        Between::Volatile(CRAWL, PageFindings::default()),
         Between::Stop(CRAWL),
         Between::Blobs(vec![blob(300)]),
         Between::Want(CRAWL, crawler, StateKey(7)),
@@ -278,7 +286,7 @@ pub(super) fn from_crawler() -> Vec<FromCrawler> {
         FromCrawler::Page(CRAWL, page()),
         FromCrawler::Which(CRAWL, 1 << 100),
         FromCrawler::Probed(1, Ok(spec().first)),
-        FromCrawler::Volatile(CRAWL, StateMasks::default()),
+        FromCrawler::Volatile(CRAWL, PageFindings::default()),
         FromCrawler::Blobs(vec![contents::wrap(&FoundPage::default())]),
         FromCrawler::Leaving,
     ];
@@ -332,7 +340,7 @@ fn to_client() -> Vec<ToClient> {
         ToClient::Started(CRAWL),
         ToClient::Refused("no".to_owned()),
         ToClient::Status(Status::default()),
-        ToClient::Spec(Box::new(spec()), StateMasks::default()),
+        ToClient::Spec(Box::new(spec()), PageFindings::default()),
         ToClient::Facts(crate::world::lone_journal()[..5].to_vec()),
         ToClient::Blobs(vec![blob(40)]),
         ToClient::End,

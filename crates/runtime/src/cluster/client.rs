@@ -8,13 +8,12 @@ use argiope_controller::journal::{ContentId, Fact, distinct_offers};
 use argiope_controller::outcome::Offered;
 use argiope_controller::spent::{Spent, SpentByWriter};
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::identity::StateMasks;
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
 
 use super::connections::Switch;
 use super::contents;
 use super::protocol::{CrawlId, CrawlSpec, FromClient, Order, Status, ToClient, decode, encode};
-use crate::learned;
+use crate::learned::{self, PageFindings};
 use crate::store::{Batch, Store, StoreError};
 
 /// The facts that are written in one transaction, at least.
@@ -131,6 +130,7 @@ impl Client {
         loop {
             match self.answer().await? {
                 ToClient::Spec(spec, volatile) => {
+                    learned::add_endless(&mut into.volatile.endless, spec.first.endless.clone());
                     into.spec.get_or_insert(*spec);
                     into.volatile.merge(volatile);
                 }
@@ -153,7 +153,7 @@ impl Client {
 #[derive(Default)]
 pub struct Fetched {
     spec: Option<CrawlSpec>,
-    volatile: StateMasks,
+    volatile: PageFindings,
     spent: SpentByWriter,
     /// The states, each in one fact.
     states: BTreeMap<StateKey, Fact>,

@@ -15,12 +15,13 @@ use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::CoordinatorTimeouts;
 use argiope_controller::star::division::{self, Division};
 use argiope_explore::id::StateKey;
-use argiope_explore::identity::{self, StateMasks};
+use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
 use super::protocol::{CrawlSpec, CrawlTally, Order, ProcessSpent, SeenPage, TabTimes};
+use crate::learned::PageFindings;
 
 /// The length of the successor list: one less of simultaneous failures does no harm.
 const SUCCESSORS: usize = 4;
@@ -50,8 +51,8 @@ pub struct CrawlShare {
     pub spec: CrawlSpec,
     /// The duty of this controller.
     pub duty: Duty,
-    /// Masks of single states, as crawlers have reported them.
-    pub volatile: StateMasks,
+    /// What crawlers have learned about pages.
+    pub volatile: PageFindings,
     /// Pages that crawlers have looked at.
     pub pages: Pages,
     /// What crawlers have spent, as far as this controller heard of it first.
@@ -114,7 +115,7 @@ impl CrawlShare {
         Ok(Self {
             spec,
             duty,
-            volatile: StateMasks::default(),
+            volatile: PageFindings::default(),
             pages: Pages::default(),
             spent: Spent::default(),
             writers: SpentByWriter::default(),

@@ -1,7 +1,7 @@
 //! The messages between processes of a cluster, each one frame. The role that a process names in
 //! the handshake decides which messages it may send. `docs/protocol.md` explains each of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_browser::Login;
 use argiope_controller::decoding::{self, MemoryBudget};
@@ -13,13 +13,14 @@ use argiope_controller::peer::schemes;
 use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_controller::star::{self, ToNode};
 use argiope_explore::id::StateKey;
-use argiope_explore::identity::{Masks, StateMasks};
+use argiope_explore::identity::Masks;
 use argiope_explore::quoted::Escaped;
 use argiope_explore::strategies;
 use argiope_ring::Key;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::learned::PageFindings;
 use crate::settings::CrawlSettings;
 
 /// The name of a crawl: drawn at random when it starts.
@@ -113,6 +114,8 @@ pub struct FirstLook {
     pub origin: String,
     /// Masks of what changes from load to load.
     pub masks: Masks,
+    /// Addresses whose requests do not end.
+    pub endless: BTreeSet<String>,
 }
 
 /// A content: bytes, and the hash that is their name.
@@ -239,8 +242,8 @@ pub enum Between {
     Probe(u64, Order, Option<Login>),
     /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// Stops a crawl.
     Stop(CrawlId),
     /// The sender leaves in order.
@@ -277,8 +280,8 @@ pub enum FromCrawler {
     Which(CrawlId, u128),
     /// The result of a probe.
     Probed(u64, Result<FirstLook, String>),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// It leaves, and takes no more tasks.
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
@@ -304,8 +307,8 @@ pub enum ToTabs {
     ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Asks for a probe of the first page.
     Probe(u64, Box<Order>, Option<Login>),
-    /// Masks of single states.
-    Volatile(CrawlId, StateMasks),
+    /// What crawlers have learned about pages.
+    Volatile(CrawlId, PageFindings),
     /// This controller leaves: the crawler dials another.
     Leaving,
     /// A message for a tab, from the coordinator of a star.
@@ -342,8 +345,8 @@ pub enum ToClient {
     Status(Status),
     /// The progress of a crawl that is followed.
     Progress(Status),
-    /// What the crawl is, and its masks of single states.
-    Spec(Box<CrawlSpec>, StateMasks),
+    /// What the crawl is, and what crawlers have learned about pages.
+    Spec(Box<CrawlSpec>, PageFindings),
     /// Facts about a crawl, also what the crawlers that are attached here have spent.
     Facts(Vec<Fact>),
     /// Bytes that belong to them.
@@ -580,7 +583,11 @@ mod tests {
     #[test]
     fn a_message_survives_its_frame() {
         let order = Order::new("http://localhost/");
-        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let first = FirstLook {
+            origin: "http://localhost".to_owned(),
+            masks: Masks::default(),
+            endless: ["http://localhost/poll".to_owned()].into(),
+        };
         let message = Between::Crawl(CrawlId(3), CrawlSpec { order, first }, None);
         assert_eq!(decode(&encode(&message)), Some(message));
     }
@@ -594,11 +601,15 @@ mod tests {
         let crawls = vec![CrawlStatus { id: CrawlId(3), order: order.clone(), stopped: false }];
         let status = Status { crawls, ..Status::default() };
         assert!(!carries(encode(&ToClient::Status(status))));
-        let first = FirstLook { origin: "http://localhost".to_owned(), masks: Masks::default() };
+        let first = FirstLook {
+            origin: "http://localhost".to_owned(),
+            masks: Masks::default(),
+            endless: BTreeSet::new(),
+        };
         let spec = CrawlSpec { order: order.clone(), first };
         let debug = format!("{spec:?} {login:?}");
         assert!(!carries(debug.into_bytes()));
-        assert!(!carries(encode(&ToClient::Spec(Box::new(spec), StateMasks::default()))));
+        assert!(!carries(encode(&ToClient::Spec(Box::new(spec), PageFindings::default()))));
         let sent: Order = decode(&encode(&order)).expect("it can be read");
         assert_eq!((sent.login(), sent.with_login(login)), (None, order));
     }

@@ -114,7 +114,7 @@ struct Session {
 struct Unreported {
     spent: Spent,
     times: TabTimes,
-    /// Masks of single states were learned.
+    /// Something about pages was learned.
     has_learned: bool,
     /// The browser gave no tab, or the page could not be loaded: the next work waits a little.
     pauses: bool,
@@ -256,16 +256,16 @@ impl Home<'_> {
         }
     }
 
-    /// Concludes the last work: pauses if it calls for that, and sends what was found to change
-    /// by itself in single states.
+    /// Concludes the last work: pauses if it calls for that, and sends what was learned
+    /// about pages.
     async fn conclude_work(&mut self) {
         if std::mem::take(&mut self.unreported.pauses) {
             tokio::time::sleep(PAUSE).await;
         }
         if self.unreported.has_learned {
-            let masks = self.attached.crawl.context.pages.lock().state_masks.clone();
-            if !masks.is_empty() {
-                self.send(FromCrawler::Volatile(self.attached.id, masks)).await;
+            let findings = self.attached.crawl.context.pages.lock().findings();
+            if !findings.is_empty() {
+                self.send(FromCrawler::Volatile(self.attached.id, findings)).await;
             }
             self.unreported.has_learned = false;
         }

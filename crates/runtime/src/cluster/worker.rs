@@ -25,7 +25,7 @@ use crate::browsers::{BrowserFactory, Browsers};
 use crate::executor::{CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, agent_settings};
 use crate::page_index::{PageIndex, SharedPageIndex};
 use crate::settings::Scope;
-use crate::{probe, selectors};
+use crate::{learned, probe, selectors};
 
 /// Between two attempts to reach a controller.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -278,9 +278,9 @@ impl Worker {
                     outbox.send(FromCrawler::Probed(number, first)).await;
                 });
             }
-            ToTabs::Volatile(id, masks) => {
+            ToTabs::Volatile(id, findings) => {
                 if let Some(crawl) = self.crawls.get(&id) {
-                    crawl.context.pages.lock().state_masks.merge(masks);
+                    crawl.context.pages.lock().learn(findings);
                 }
             }
             ToTabs::Members(_) | ToTabs::Leaving => {}
@@ -308,6 +308,7 @@ impl Worker {
         }
         let mut pages = PageIndex::new(identity);
         pages.masks = spec.first.masks.clone();
+        learned::add_endless(&mut pages.endless, spec.first.endless.clone());
         let Ok(agent) = agent(&spec.order, self.secret.clone(), Some(&spec.first)) else { return };
         let questions = spec.order.division().is_none().then(|| self.outbox.clone());
         let archive = Arc::new(Archive::new(id, questions));
@@ -368,7 +369,8 @@ async fn first_look(
     let looks = probe::looks(browsers, &mut agent, &order.settings.url)
         .await
         .map_err(|error| error.to_string())?;
-    Ok(FirstLook { origin: agent.origin, masks: probe::volatile(identity, &looks.0, &looks.1) })
+    let masks = probe::volatile(identity, &looks.0, &looks.1);
+    Ok(FirstLook { origin: agent.origin, masks, endless: agent.endless.into_iter().collect() })
 }
 
 #[cfg(test)]

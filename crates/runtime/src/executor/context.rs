@@ -30,7 +30,9 @@ impl CrawlContext {
         if self.screenshots {
             browsers.factory().make_frames();
         }
-        Ok(Crawler::new(browsers.tab(self.agent.clone()).await?, self.clone()))
+        let mut agent = self.agent.clone();
+        agent.endless = self.pages.lock().endless.iter().cloned().collect();
+        Ok(Crawler::new(browsers.tab(agent).await?, self.clone()))
     }
 }
 

@@ -7,6 +7,7 @@ mod other;
 mod pages;
 mod real;
 mod remembering;
+mod settling;
 mod sites;
 mod tree;
 mod troubles;

@@ -116,6 +116,7 @@ pub async fn crawl(
                 let first = FirstLook {
                     origin: order.settings.url.into(),
                     masks: argiope_explore::identity::Masks::default(),
+                    endless: BTreeSet::new(),
                 };
                 tab.send(&FromCrawler::Probed(number, Ok(first))).await;
             }

@@ -228,7 +228,7 @@ impl Dispatcher {
                 self.on_node_report(crawl, report, (spent, times), blobs);
             }
             FromCrawler::Probed(number, first) => self.on_probed(number, first),
-            FromCrawler::Volatile(crawl, masks) => self.on_volatile(crawl, masks, None),
+            FromCrawler::Volatile(crawl, findings) => self.on_volatile(crawl, findings, None),
             FromCrawler::Leaving => self.on_crawler_leaving(link),
         }
     }

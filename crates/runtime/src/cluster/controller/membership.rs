@@ -8,7 +8,6 @@ use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{FinalCounts, PeerInput};
 use argiope_controller::star::coordinator::CoordinatorInput;
-use argiope_explore::identity::StateMasks;
 use argiope_ring::Key;
 use argiope_wire::DialError;
 
@@ -20,7 +19,7 @@ use super::super::protocol::{
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
-use crate::learned::stored_login;
+use crate::learned::{PageFindings, stored_login};
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -430,7 +429,7 @@ impl Dispatcher {
                 self.probe_for(order.with_login(login), Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.on_probed(number, first),
-            Between::Volatile(id, masks) => self.on_volatile(id, masks, Some(from)),
+            Between::Volatile(id, findings) => self.on_volatile(id, findings, Some(from)),
             Between::Page(id, page) => {
                 if let Some(share) = self.shares.get_mut(&id) {
                     share.pages.learn(&page);
@@ -548,18 +547,18 @@ impl Dispatcher {
         true
     }
 
-    /// Masks of single states hold for every crawler.
-    pub(super) fn on_volatile(&mut self, id: CrawlId, masks: StateMasks, from: Option<Key>) {
+    /// What one crawler has learned about pages holds for every crawler.
+    pub(super) fn on_volatile(&mut self, id: CrawlId, findings: PageFindings, from: Option<Key>) {
         let Some(share) = self.shares.get_mut(&id) else { return };
         let before = share.volatile.clone();
-        share.volatile.merge(masks);
+        share.volatile.merge(findings);
         if share.volatile == before {
             return;
         }
-        let masks = share.volatile.clone();
-        self.disk.name(&format!("volatile/{id}"), encode(&masks));
-        self.send_to_others(from, &Between::Volatile(id, masks.clone()));
-        self.send_to_crawlers(&ToTabs::Volatile(id, masks));
+        let findings = share.volatile.clone();
+        self.disk.name(&format!("volatile/{id}"), encode(&findings));
+        self.send_to_others(from, &Between::Volatile(id, findings.clone()));
+        self.send_to_crawlers(&ToTabs::Volatile(id, findings));
     }
 
     /// Stops a crawl.
