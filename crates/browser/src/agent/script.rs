@@ -32,6 +32,8 @@ pub const MODULES: &[AgentModule] = modules![
     "settle.js",
     "place.js",
     "raw.js",
+    "rules.js",
+    "parked.js",
     "tree.js",
     "fields.js",
     "listening.js",

@@ -25,6 +25,7 @@ macro_rules! crawl_fixtures {
 }
 
 crawl_fixtures! {
+    areas: "areas",
     crashing: "crashing",
     delegated: "delegated",
     demo: "demo",
@@ -33,14 +34,18 @@ crawl_fixtures! {
     endless: "endless",
     filetree: "filetree",
     frames: "frames",
+    generated_ids: "generated-ids",
     gestures: "gestures",
     hidden: "hidden",
     hover: "hover",
     links: "links",
     moving: "moving",
+    nested_hover: "nested-hover",
     nondeterministic: "nondeterministic",
     one_way: "one-way",
+    parked: "parked",
     react: "react",
+    ripples: "ripples",
     router: "router",
     shadow: "shadow",
     slow_fetch: "slow-fetch",
