@@ -4,10 +4,10 @@
 import { currentValue, isField, TEXTUAL, valueFor } from "./fields.js";
 import { hooked, listenersOf } from "./listeners.js";
 import { FAMILY, handlerOf, isReactRoot, isTop, Listening } from "./listening.js";
-import { apply, native, ownNames, wellFormed } from "./natives.js";
+import { apply, getOrInsert, native, ownNames, wellFormed } from "./natives.js";
 import { coverOfViewport, isOperable } from "./operable.js";
-import { placeOf } from "./place.js";
 import { hasHoverRule } from "./rules.js";
+import { tracesOf } from "./traits.js";
 import { isVisible } from "./tree.js";
 
 const MOST_OFFERS = 5000;
@@ -36,6 +36,10 @@ export const KEYS = {
  */
 export function findOffers({ elements, numbers }) {
   const found = new Listening(elements);
+  /** @type {Map<Element, string>} */
+  const traced = new Map();
+  const traces = (/** @type {Element} */ element) =>
+    getOrInsert(traced, element, () => tracesOf(element));
   /** @type {Offer[]} */
   const offers = [];
   /** @type {(kind: string, element: Element, argument?: Want[1], onto?: Element) => void} */
@@ -45,7 +49,7 @@ export function findOffers({ elements, numbers }) {
       node: /** @type {number} */ (numbers.get(element)),
       onto: onto ? /** @type {number} */ (numbers.get(onto)) : null,
       argument: wellFormed(String(argument)),
-      place: placeOf(element) + (onto ? `>${placeOf(onto)}` : ""),
+      place: traces(element) + (onto ? `>${traces(onto)}` : ""),
     });
   };
   /** @type {Element | null | undefined} */

@@ -22,6 +22,7 @@ pub(crate) fn answer(
         "filetree-cassandra" => tree::answer(tree::CASSANDRA, request),
         "nondeterministic" => various::nondeterministic(request, memory),
         "router" => various::router(request, site),
+        "shifted" => various::shifted(request, memory, site),
         "slow-fetch" => various::slow_fetch(request, site),
         "storage" => various::storage(request, site),
         "toggles" => various::toggles(request),

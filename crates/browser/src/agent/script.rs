@@ -31,6 +31,7 @@ pub const MODULES: &[AgentModule] = modules![
     "documents.js",
     "settle.js",
     "place.js",
+    "traits.js",
     "raw.js",
     "rules.js",
     "parked.js",

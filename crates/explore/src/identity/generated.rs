@@ -117,7 +117,7 @@ fn looks_random(word: &str) -> bool {
     changes >= 3
 }
 
-/// Letters of both cases and digits in no order, as in base64: `aGVsbG8gd29y`, `V1StGXR8_Z5j`. People
+/// Letters of both cases and digits in no order, as in base64: `aGVsbG8gd29y`. People
 /// write words together, as in `saveButton2`: most of an id then belongs to a word.
 fn is_scrambled(id: &str) -> bool {
     let has = |class: fn(&u8) -> bool| id.as_bytes().iter().any(class);

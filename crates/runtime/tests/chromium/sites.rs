@@ -47,7 +47,9 @@ crawl_fixtures! {
     react: "react",
     ripples: "ripples",
     router: "router",
+    same_label: "same-label",
     shadow: "shadow",
+    shifted: "shifted",
     slow_fetch: "slow-fetch",
     spinning: "spinning",
     storage: "storage",
@@ -128,6 +130,7 @@ fn settings(url: String, expected: &Expected) -> CrawlSettings {
                 let seconds: u32 = value.strip_suffix('s').unwrap().parse().unwrap();
                 settings.settle_ms = seconds * 1000;
             }
+            [name, value] if name == "--ignore" => settings.ignore.push(value.clone()),
             other => panic!("no test knows the arguments {other:?}"),
         }
     }
