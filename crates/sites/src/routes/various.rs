@@ -45,7 +45,7 @@ pub(super) fn shifted(
     memory: &ServerMemory,
     site: Site,
 ) -> Option<SiteReply> {
-    let ads = || "<button class=\"ad\">buy this</button>\n".repeat(memory.next() as usize % 3);
+    let ads = || "<button class=\"ad\">buy this</button>".repeat(memory.next() as usize % 3);
     (request.path == "/").then(|| filled(site, "ads", &ads())).flatten()
 }
 
