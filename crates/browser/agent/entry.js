@@ -6,10 +6,10 @@ import { look } from "./look.js";
 import { defineProperty, native } from "./natives.js";
 import { boxOf } from "./operable.js";
 import { perform } from "./perform.js";
-import { elementAt } from "./place.js";
 import { rawHash } from "./raw.js";
 import { countOpen, settle } from "./settle.js";
 import { learnEndless, traffic } from "./traffic.js";
+import { findAgain } from "./traits.js";
 import "./rewriting.js";
 import "./sockets.js";
 import { holdsNavigation, refuseRefresh, releaseNavigations, stayOnPage } from "./world.js";
@@ -113,7 +113,7 @@ const agent = {
    */
   aim(place) {
     beginStep();
-    const element = elementAt(place.split(">")[0]);
+    const element = findAgain(place.split(">")[0]);
     if (!element) return null;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const box = boxOf(element);

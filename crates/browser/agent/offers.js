@@ -4,9 +4,10 @@
 import { currentValue, isField, TEXTUAL, valueFor } from "./fields.js";
 import { hooked, listenersOf } from "./listeners.js";
 import { FAMILY, handlerOf, isReactRoot, isTop, Listening } from "./listening.js";
-import { apply, native, ownNames, wellFormed } from "./natives.js";
+import { apply, getOrInsert, native, ownNames, wellFormed } from "./natives.js";
 import { coverOfViewport, isOperable } from "./operable.js";
-import { placeOf } from "./place.js";
+import { hasHoverRule } from "./rules.js";
+import { tracesOf } from "./traits.js";
 import { isVisible } from "./tree.js";
 
 const MOST_OFFERS = 5000;
@@ -35,6 +36,10 @@ export const KEYS = {
  */
 export function findOffers({ elements, numbers }) {
   const found = new Listening(elements);
+  /** @type {Map<Element, string>} */
+  const traced = new Map();
+  const traces = (/** @type {Element} */ element) =>
+    getOrInsert(traced, element, () => tracesOf(element));
   /** @type {Offer[]} */
   const offers = [];
   /** @type {(kind: string, element: Element, argument?: Want[1], onto?: Element) => void} */
@@ -44,7 +49,7 @@ export function findOffers({ elements, numbers }) {
       node: /** @type {number} */ (numbers.get(element)),
       onto: onto ? /** @type {number} */ (numbers.get(onto)) : null,
       argument: wellFormed(String(argument)),
-      place: placeOf(element) + (onto ? `>${placeOf(onto)}` : ""),
+      place: traces(element) + (onto ? `>${traces(onto)}` : ""),
     });
   };
   /** @type {Element | null | undefined} */
@@ -264,19 +269,30 @@ function pageKeys() {
 // The most that is read of the handlers' sources.
 const LONGEST_SOURCE = 200000;
 
+// How sources name keys, beside their codes: constants and old names.
+const NAMES = {
+  Enter: "Enter|ENTER|KEY_ENTER|RETURN|KEY_RETURN",
+  Escape: "Escape|Esc|ESC|ESCAPE|KEY_ESC|KEY_ESCAPE",
+  ArrowUp: "ArrowUp|ARROW_UP|KEY_UP|UP_ARROW",
+  ArrowDown: "ArrowDown|ARROW_DOWN|KEY_DOWN|DOWN_ARROW",
+  ArrowLeft: "ArrowLeft|ARROW_LEFT|KEY_LEFT|LEFT_ARROW",
+  ArrowRight: "ArrowRight|ARROW_RIGHT|KEY_RIGHT|RIGHT_ARROW",
+};
+
 /**
- * The keys that handlers name in their source; all keys if they name none.
+ * The keys that handlers name in their source. A handler that names none is for other keys, or
+ * passes the event on: pressing all keys would multiply the actions of every page.
  * @param {unknown[]} handlers
  */
 function keysIn(handlers) {
   if (handlers.length === 0) return [];
   const text = handlers.map(sourceOf).join("\n").slice(0, LONGEST_SOURCE);
-  const all = Object.keys(KEYS);
-  const named = all.filter((key) => {
-    if (text.includes(key)) return true;
-    return new RegExp(`(keyCode|which|code)\\D{0,12}\\b${KEYS[key]}\\b`).test(text);
-  });
-  return named.length ? named : all;
+  return Object.entries(NAMES)
+    .filter(([key, names]) => {
+      if (new RegExp(`(?<![A-Za-z])(?:${names})(?![A-Za-z])`).test(text)) return true;
+      return new RegExp(`(keyCode|which|code)\\D{0,12}\\b${KEYS[key]}\\b`).test(text);
+    })
+    .map(([key]) => key);
 }
 
 /**
@@ -305,63 +321,4 @@ function isScrollable(element, found) {
   const room = element.scrollHeight - (isPage ? view.innerHeight : element.clientHeight);
   if (room <= 1) return false;
   return isPage || /auto|scroll/.test(getComputedStyle(element).overflowY);
-}
-
-/**
- * Whether a style rule shows or hides something while the pointer is on this element.
- * @param {Element} element
- */
-function hasHoverRule(element) {
-  for (const selector of hoverSelectors(element.ownerDocument)) {
-    try {
-      if (element.matches(selector)) return true;
-    } catch {
-      // What stands before `:hover` need not be a selector by itself.
-    }
-  }
-  return false;
-}
-
-/** @type {WeakMap<Document, { sheets: number, selectors: Set<string> }>} */
-const knownHovers = new WeakMap();
-
-/**
- * @param {Document} page
- * @returns {Set<string>}
- */
-function hoverSelectors(page) {
-  const sheets = page.styleSheets.length;
-  const known = knownHovers.get(page);
-  if (known?.sheets === sheets) return known.selectors;
-  /** @type {Set<string>} */
-  const selectors = new Set();
-  for (const sheet of page.styleSheets) {
-    try {
-      collectHover(sheet.cssRules, selectors);
-    } catch {
-      // A style sheet of another origin cannot be read.
-    }
-  }
-  knownHovers.set(page, { sheets, selectors });
-  return selectors;
-}
-
-/**
- * @param {CSSRuleList} rules
- * @param {Set<string>} selectors
- */
-function collectHover(rules, selectors) {
-  for (const each of rules) {
-    const rule = /** @type {any} */ (each);
-    if (rule.cssRules?.length) collectHover(rule.cssRules, selectors);
-    if (!rule.selectorText?.includes(":hover") || !rule.style) continue;
-    if (!rule.style.display && !rule.style.visibility && !rule.style.opacity) continue;
-    for (const selector of rule.selectorText.split(",")) {
-      const end = selector.indexOf(":hover");
-      // Another element must appear: a rule on the hovered element itself shows nothing new.
-      if (end > 0 && /[\s>+~]/.test(selector.slice(end))) {
-        selectors.add(selector.slice(0, end).trim());
-      }
-    }
-  }
 }

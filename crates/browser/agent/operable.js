@@ -1,17 +1,22 @@
 // @ts-check
 // Whether a user could operate an element: visible, enabled, and not under something else.
 import { isTop } from "./listening.js";
-import { isPresent } from "./tree.js";
+import { isShownByFocus } from "./rules.js";
+import { imageOf, isPresent, labelOf } from "./tree.js";
 
 /**
  * @param {Element} element
  * @param {() => Element | null} cover what covers the whole view
  */
 export function isOperable(element, cover) {
+  if (isDisabled(element) || isShownByFocus(element)) return false;
   // What is only transparent can still be clicked.
-  if (!isPresent(element, false) || isDisabled(element)) return false;
-  if (isTop(element) || element.localName === "form") return true;
-  return isUncovered(element, cover);
+  if (isPresent(element, false)) {
+    if (isTop(element) || element.localName === "form") return true;
+    if (isUncovered(element, cover)) return true;
+  }
+  const label = labelOf(element);
+  return label !== undefined && isUncovered(label, cover);
 }
 
 /**
@@ -27,9 +32,35 @@ function isDisabled(element) {
 /**
  * The first box of an element that has an area.
  * @param {Element} element
+ * @returns {DOMRect | undefined}
  */
 export function boxOf(element) {
+  if (element.localName === "area") return boxOfArea(/** @type {HTMLAreaElement} */ (element));
   return [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
+}
+
+/**
+ * The box around an area of an image.
+ * @param {HTMLAreaElement} area
+ */
+function boxOfArea(area) {
+  const image = imageOf(area);
+  const around = image && boxOf(image);
+  if (!around) return undefined;
+  const numbers = area.coords.split(/[\s,;]+/).map(Number);
+  let xs = numbers.filter((_, index) => index % 2 === 0);
+  let ys = numbers.filter((_, index) => index % 2 === 1);
+  if (/^circ/i.test(area.shape)) {
+    const [x, y, radius] = numbers;
+    xs = [x - radius, x + radius];
+    ys = [y - radius, y + radius];
+  } else if (/^default/i.test(area.shape)) {
+    return around;
+  }
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  const box = [left, top, Math.max(...xs) - left, Math.max(...ys) - top];
+  const isBox = box.every(Number.isFinite) && box[2] > 0 && box[3] > 0;
+  return isBox ? new DOMRect(around.left + left, around.top + top, box[2], box[3]) : undefined;
 }
 
 // The middle of an element, and a point in each quarter.
@@ -51,7 +82,10 @@ function isUncovered(element, cover) {
   const box = boxOf(element);
   if (!box) {
     const isShown = (/** @type {Element} */ child) => child.getClientRects().length > 0;
-    return [...element.children].some((child) => isShown(child) && isUncovered(child, cover));
+    if ([...element.children].some((child) => isShown(child) && isUncovered(child, cover))) {
+      return true;
+    }
+    return isBareLink(element) && (cover()?.contains(element) ?? true);
   }
   let tried = 0;
   for (const [x, y] of POINTS) {
@@ -67,6 +101,19 @@ function isUncovered(element, cover) {
 }
 
 /**
+ * Whether an element is a link without text, which has a height or a width but no area: the
+ * keyboard reaches it.
+ * @param {Element} element
+ */
+function isBareLink(element) {
+  if (element.localName !== "a" || !element.hasAttribute("href")) return false;
+  const view = /** @type {PageWindow} */ (element.ownerDocument.defaultView);
+  return [...element.getClientRects()].some((box) => {
+    return box.width + box.height > 0 && box.left >= 0 && box.left < view.innerWidth;
+  });
+}
+
+/**
  * Whether scrolling can bring an element into view.
  * @param {Element} element
  * @param {DOMRect} box
@@ -78,7 +125,8 @@ function isReachable(element, box) {
 }
 
 /**
- * Whether a click at a point meets an element or its label.
+ * Whether a click at a point meets an element or its label, or the image of an area that has not
+ * loaded.
  * @param {Element} element
  * @param {number} x
  * @param {number} y
@@ -88,8 +136,9 @@ function isHit(element, x, y) {
   const root = element.getRootNode();
   /** @type {any} */
   let hit = (root.elementFromPoint ? root : element.ownerDocument).elementFromPoint(x, y);
+  const image = element.localName === "area" ? imageOf(element) : element;
   for (; hit; hit = hit.parentElement ?? hit.getRootNode().host) {
-    if (hit === element) return true;
+    if (hit === element || hit === image) return true;
     if (hit.localName === "label" && hit.control === element) return true;
   }
   return false;

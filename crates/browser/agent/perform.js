@@ -8,8 +8,8 @@ import { hooked, listenersOf } from "./listeners.js";
 import { isTop } from "./listening.js";
 import { apply, defineProperty, getOwnPropertyDescriptor, native } from "./natives.js";
 import { KEYS } from "./offers.js";
-import { elementAt } from "./place.js";
 import { paint } from "./rendering.js";
+import { findAgain } from "./traits.js";
 import { followWindow } from "./world.js";
 
 // How long a long press lasts, in virtual milliseconds.
@@ -22,7 +22,7 @@ const CANCELABLE = { bubbles: true, cancelable: true, composed: true };
  * @param {PathStep} step
  */
 export async function perform({ kind, place, argument }) {
-  const [element, onto] = place.split(">").map(elementAt);
+  const [element, onto] = place.split(">").map(findAgain);
   const act = ACTIONS[kind];
   if (!element || onto === null || !act) return false;
   await act(element, argument, onto);

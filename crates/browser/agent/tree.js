@@ -4,6 +4,8 @@
 import { frameAround, innerDocument } from "./documents.js";
 import { shadowOf } from "./listeners.js";
 import { wellFormed } from "./natives.js";
+import { isClipped, isOffPage, isParked } from "./parked.js";
+import { refreshRules } from "./rules.js";
 
 export const MOST_NODES = 200000;
 const DEEPEST = 2000;
@@ -15,7 +17,8 @@ const UNSEEN = new Set(["script", "style", "noscript", "template", "link", "meta
 export function collectTree() {
   /** @type {CollectedTree} */
   const tree = { nodes: [], elements: [], numbers: new Map() };
-  collect(document.documentElement, 0, tree);
+  refreshRules();
+  collect(document.documentElement, 0, tree, false);
   return tree;
 }
 
@@ -23,27 +26,34 @@ export function collectTree() {
  * @param {Element} element
  * @param {number} depth
  * @param {CollectedTree} tree
+ * @param {boolean} clipped whether it is inside an element that is clipped to nothing
  */
-function collect(element, depth, tree) {
+function collect(element, depth, tree, clipped) {
   const { nodes, elements, numbers } = tree;
   if (nodes.length >= MOST_NODES || depth > DEEPEST) return;
   if (UNSEEN.has(element.localName) || isIgnored(element)) return;
-  const visible = isVisible(element);
   const tag = element.localName;
+  const isPlaced = isVisible(element);
+  const isLabelled = labelOf(element) !== undefined;
+  const inside = clipped || (isPlaced && isClipped(element));
+  const visible = isLabelled || (isPlaced && !inside && !isParked(element));
   numbers.set(element, nodes.length);
-  nodes.push({ depth, tag, text: "", attributes: attributesOf(element), visible });
+  const attributes = attributesOf(element);
+  // Not for the eye, but for the ear: names of elements are made of it.
+  if (isPlaced && !visible) attributes.push([".parked", ""]);
+  nodes.push({ depth, tag, text: "", attributes, visible });
   elements.push(element);
   const shadow = shadowOf(element);
   if (shadow) {
     nodes.push({ depth: depth + 1, tag: "#shadow", text: "", attributes: [], visible });
-    collectChildren(shadow, depth + 2, visible, tree);
+    collectChildren(shadow, depth + 2, visible, tree, inside);
   }
   const inner = tag === "iframe" || tag === "frame" ? innerDocument(element) : null;
   if (inner?.documentElement) {
     nodes.push({ depth: depth + 1, tag: "#document", text: "", attributes: [], visible });
-    collect(inner.documentElement, depth + 2, tree);
+    collect(inner.documentElement, depth + 2, tree, inside);
   }
-  collectChildren(element, depth + 1, visible, tree);
+  collectChildren(element, depth + 1, visible, tree, inside);
 }
 
 /**
@@ -51,11 +61,12 @@ function collect(element, depth, tree) {
  * @param {number} depth
  * @param {boolean} visible
  * @param {CollectedTree} tree
+ * @param {boolean} clipped
  */
-function collectChildren(parent, depth, visible, tree) {
+function collectChildren(parent, depth, visible, tree, clipped) {
   for (let child = parent.firstChild; child; child = child.nextSibling) {
     if (child.nodeType === 1) {
-      collect(/** @type {Element} */ (child), depth, tree);
+      collect(/** @type {Element} */ (child), depth, tree, clipped);
     } else if (child.nodeType === 3 && tree.nodes.length < MOST_NODES) {
       const text = wellFormed(/** @type {Text} */ (child).data.slice(0, LONGEST_TEXT));
       tree.nodes.push({ depth, tag: "#text", text, attributes: [], visible });
@@ -84,12 +95,42 @@ export function isVisible(element) {
 }
 
 /**
- * Whether an element has a place on the page, and so have the frames that it is in.
+ * The visible label of a box or a radio button: it shows whether that is checked, and takes its
+ * clicks, wherever the page has put the field itself.
+ * @param {Element} element
+ * @returns {Element | undefined}
+ */
+export function labelOf(element) {
+  const { localName, type, labels } = /** @type {HTMLInputElement} */ (element);
+  if (localName !== "input" || (type !== "checkbox" && type !== "radio")) return undefined;
+  return [...(labels ?? [])].find((label) => isPresent(label, true) && !isOffPage(label));
+}
+
+/**
+ * The image on which an area lies.
+ * @param {Element} area
+ * @returns {HTMLImageElement | null}
+ */
+export function imageOf(area) {
+  const map = /** @type {HTMLMapElement | null} */ (area.closest("map"));
+  const tree = /** @type {Tree} */ (area.getRootNode());
+  /** @type {HTMLImageElement[]} */
+  const images = map?.name ? [.../** @type {any} */ (tree.querySelectorAll("img[usemap]"))] : [];
+  return images.find((image) => image.useMap === `#${map?.name}`) ?? null;
+}
+
+/**
+ * Whether an element has a place on the page, and so have the frames that it is in. An area is
+ * where its image is.
  * @param {Element} element
  * @param {boolean} opacityProperty whether what is only transparent does not count
  * @returns {boolean}
  */
 export function isPresent(element, opacityProperty) {
+  if (element.localName === "area") {
+    const image = imageOf(element);
+    return image !== null && isPresent(image, opacityProperty);
+  }
   const visibility = { visibilityProperty: true, opacityProperty, contentVisibilityAuto: true };
   if (!element.checkVisibility(visibility)) return false;
   const frame = frameAround(element.ownerDocument);

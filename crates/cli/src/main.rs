@@ -6,6 +6,7 @@ mod commands;
 mod duration;
 mod metrics;
 mod recorded;
+mod state_names;
 
 use std::process::ExitCode;
 

@@ -39,7 +39,7 @@ mod structure;
 mod tests;
 mod text;
 #[cfg(test)]
-mod text_page;
+pub(crate) mod text_page;
 mod tree;
 mod view;
 

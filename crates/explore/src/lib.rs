@@ -188,6 +188,7 @@
 //! [`on_extended`]: strategy::Strategy::on_extended
 //! [`choose`]: strategy::Strategy::choose
 
+pub mod accessible;
 pub mod anticipated;
 pub mod bound;
 pub mod chance;

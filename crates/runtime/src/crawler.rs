@@ -18,7 +18,7 @@ use argiope_explore::page::{Kind, Page};
 use crate::address::without_logins;
 use crate::executor::CrawlContext;
 use crate::learned;
-use crate::page_index::{KnownPage, PageActions};
+use crate::page_index::{ActionHandle, KnownPage, PageActions, PlacedAction};
 use crate::store::{FoundPage, OfferDetail};
 
 /// What a job has cost.
@@ -211,13 +211,13 @@ impl Crawler {
             // The last step of a call must lead to the state on the walk, by any page of it. It may
             // need trusted input, which another crawler has found out and this one has not.
             *went_right -= 1;
-            let Transition { action, to: expected, .. } = job.walk[done - 1];
+            let Transition { from, action, to: expected } = job.walk[done - 1];
             let last = &steps[arrival.done - 1];
             let arrival = if last.expect == Some(arrival.raw) {
                 arrival
             } else {
                 let raw_before = raw_before(&before, &steps, arrival.done);
-                self.retry_trusted(action, last, raw_before, arrival).await?
+                self.retry_trusted(self.placed(from, action), last, raw_before, arrival).await?
             };
             self.arrive(&arrival, expected).await?;
             *went_right += 1;
@@ -274,7 +274,7 @@ impl Crawler {
             kind: handle.kind,
             place: handle.place.clone().into(),
             argument: handle.argument.clone().into(),
-            trusted: self.context.pages.lock().trusted.get(&action).copied().unwrap_or(false),
+            trusted: self.context.pages.lock().trusted.get(&handle.placed()) == Some(&true),
             expect: next.map(|actions| actions.raw),
             first: false,
         })
@@ -352,7 +352,8 @@ impl Crawler {
     ) -> Result<Outcome, Stop> {
         let raw_before = raw_before(&before, &steps, steps.len());
         let step = &steps[steps.len() - 1];
-        let arrival = self.retry_trusted(job.action, step, raw_before, arrival).await?;
+        let placed = self.placed(job.state, job.action);
+        let arrival = self.retry_trusted(placed, step, raw_before, arrival).await?;
         let sighting = self.sighting(&arrival).await?;
         let once = arrival.link.is_some() && step.kind == Kind::Click;
         Ok(Outcome::Done { at: sighting, notes: notes_of(&arrival), once })
@@ -362,7 +363,7 @@ impl Crawler {
     /// whether that made a difference.
     async fn retry_trusted(
         &mut self,
-        action: ActionSignature,
+        action: PlacedAction,
         step: &PathStep,
         raw_before: Option<Raw>,
         arrival: TabPosition,
@@ -388,8 +389,15 @@ impl Crawler {
         Ok(real)
     }
 
-    fn is_undecided(&self, action: ActionSignature) -> bool {
+    fn is_undecided(&self, action: PlacedAction) -> bool {
         !self.context.pages.lock().trusted.contains_key(&action)
+    }
+
+    /// An action where it is on the page of its state.
+    fn placed(&self, state: StateKey, action: ActionSignature) -> PlacedAction {
+        let actions = self.actions_of(state);
+        let handle = actions.as_ref().and_then(|actions| actions.handle(action));
+        handle.map_or((action, 0), ActionHandle::placed)
     }
 
     /// The state that the tab stands in. Looks at the page if it is unknown.

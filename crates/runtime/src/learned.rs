@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_browser::Login;
-use argiope_explore::id::ActionSignature;
 use argiope_explore::identity::{Masks, StateMasks};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::page_index::PageIndex;
+use crate::page_index::{PageIndex, PlacedAction};
 use crate::store::{Store, StoreError};
 
 /// The cost of a reset, in actions, before it is measured. Measured on client-side pages: 22 to 55.
 const RESET_COST: f64 = 20.0;
+
+/// The name of the actions that need trusted input.
+pub const TRUSTED: &str = "trusted-where";
 
 /// The most endless addresses of a crawl, and the longest one in bytes. A page makes them up.
 const MOST_ENDLESS: usize = 100;
@@ -55,8 +57,8 @@ pub struct LearnedValues {
     pub masks: Masks,
     /// Masks of what changes in single states.
     pub state_masks: StateMasks,
-    /// Whether actions need trusted input.
-    pub trusted: BTreeMap<ActionSignature, bool>,
+    /// Whether actions need trusted input, each where it is on a page.
+    pub trusted: BTreeMap<PlacedAction, bool>,
     /// The cost of a reset, in actions.
     pub reset_cost: f64,
     /// The origin to which the address has led.
@@ -77,7 +79,7 @@ impl LearnedValues {
 
 /// Reads what the store has.
 pub fn load(store: &Store) -> Result<LearnedValues, StoreError> {
-    let trusted: Vec<ActionSignature> = named(store, "trusted")?.unwrap_or_default();
+    let trusted: Vec<PlacedAction> = named(store, TRUSTED)?.unwrap_or_default();
     Ok(LearnedValues {
         masks: named(store, "masks")?.unwrap_or_default(),
         state_masks: named(store, "state-masks")?.unwrap_or_default(),
@@ -118,7 +120,7 @@ pub fn learned(pages: &PageIndex, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
     let trusted: Vec<_> =
         pages.trusted.iter().filter(|&(_, &trusted)| trusted).map(|(action, _)| action).collect();
     vec![
-        entry("trusted", &trusted),
+        entry(TRUSTED, &trusted),
         entry("state-masks", &pages.state_masks),
         entry("endless", &pages.endless),
         entry("reset-cost", &reset_cost),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use argiope_browser::agent::{Look, Raw};
 use argiope_controller::outcome::Offered;
+use argiope_explore::accessible::AccessiblePage;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::{Masks, NamedIdentity, Recognised, StateMasks};
 use argiope_explore::page::{Kind, Page};
@@ -38,8 +39,21 @@ pub struct ActionHandle {
     pub kind: Kind,
     /// The argument of the action, such as a text or a key.
     pub argument: Box<str>,
-    /// The place of its element.
+    /// The place of its element, and its traits.
     pub place: Box<str>,
+}
+
+/// An action where it is in the structure of a page. Elements that read the same on pages of
+/// different structure may have different handlers.
+pub type PlacedAction = (ActionSignature, u64);
+
+impl ActionHandle {
+    /// The action with the structure around its element, which the agent names after the place.
+    pub fn placed(&self) -> PlacedAction {
+        let traits = self.place.split_once('~').map_or("", |(_, traits)| traits);
+        let structure = traits.split('.').next().unwrap_or_default();
+        (self.action, u64::from_str_radix(structure, 36).unwrap_or_default())
+    }
 }
 
 impl PageActions {
@@ -112,8 +126,8 @@ pub struct PageIndex {
     pub masks: Masks,
     /// Masks of what changes in single states.
     pub state_masks: StateMasks,
-    /// Whether an action needs trusted input (the browser's own).
-    pub trusted: BTreeMap<ActionSignature, bool>,
+    /// Whether an action needs trusted input (the browser's own) where it is.
+    pub trusted: BTreeMap<PlacedAction, bool>,
     /// Addresses whose requests do not end. Only grows.
     pub endless: BTreeSet<String>,
     /// Pages that should have been a state and differ from it in values alone.
@@ -253,13 +267,14 @@ impl PageIndex {
 }
 
 fn offers_of(page: &Page, recognised: &Recognised) -> Vec<OfferDetail> {
+    let named = AccessiblePage::of(page);
     let both = page.offers.iter().zip(&recognised.actions);
     both.filter_map(|(offer, action)| {
         action.map(|signature| OfferDetail {
             signature,
             kind: offer.kind,
             argument: offer.argument.clone(),
-            label: label::of(page, offer),
+            label: label::of(&named, offer),
             place: offer.place.clone(),
         })
     })
@@ -273,6 +288,20 @@ mod tests {
     fn look(raw: u128) -> Look {
         let (page, source, content_type) = (Page::default(), String::new(), "text/html".to_owned());
         Look { raw: Raw(raw), page, source, status: 200, content_type, truncated: false }
+    }
+
+    #[test]
+    fn an_action_is_placed_by_the_structure_around_it() {
+        let placed = |place: &str| {
+            let (action, kind, argument) = (ActionSignature(7), Kind::Click, "".into());
+            ActionHandle { action, kind, argument, place: place.into() }.placed()
+        };
+        assert_eq!(placed("1/0~a.b.c.d.e"), (ActionSignature(7), 10));
+        assert_eq!(placed("1/5~a.x..y.z"), placed("1/0~a.b.c.d.e"), "rows of one list");
+        assert_ne!(placed("1/0~b.b.c.d.e"), placed("1/0~a.b.c.d.e"), "another structure");
+        for hostile in ["1/0", "1/0~", "~.", "~~", "1~zzzzzzzzzzzzzzzzzzzz", "1~é"] {
+            assert_eq!(placed(hostile), (ActionSignature(7), 0), "{hostile}");
+        }
     }
 
     #[test]

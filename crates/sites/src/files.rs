@@ -26,6 +26,7 @@ macro_rules! site {
 
 /// All fixtures, in the order of their names.
 pub(crate) const ALL: &[SiteFiles] = &[
+    site!("areas", "index.html", "bare.html", "left.html", "picture.svg", "right.html"),
     SiteFiles { site: "broken", expected: None, files: &[] },
     site!("crashing", "index.html"),
     site!("delegated", "index.html"),
@@ -36,6 +37,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("filetree", "index.html"),
     site!("filetree-cassandra" in "filetree", "index.html"),
     site!("frames", "index.html", "deeper.html", "extra.html", "inner.html", "switch.js"),
+    site!("generated-ids", "index.html"),
     site!("gestures", "index.html"),
     site!("hidden", "index.html"),
     site!("hover", "index.html"),
@@ -43,12 +45,17 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("members", "index.html", "second.html", "greeting.txt"),
     site!("long-poll", "index.html"),
     site!("moving", "index.html"),
+    site!("nested-hover", "index.html"),
     site!("nondeterministic", "index.html"),
     site!("one-way", "index.html"),
+    site!("parked", "index.html"),
     site!("react", "index.html"),
     site!("refresh", "index.html", "home.html", "loop.html", "moved.html", "slow.html"),
+    site!("ripples", "index.html"),
     site!("router", "index.html"),
+    site!("same-label", "index.html"),
     site!("shadow", "index.html"),
+    site!("shifted", "index.html"),
     site!("slow-fetch", "index.html", "extra.js"),
     site!("spinning", "index.html"),
     site!("splash", "index.html"),

@@ -25,6 +25,7 @@ pub(crate) fn answer(
         "nondeterministic" => various::nondeterministic(request, memory),
         "refresh" => settling::refresh(request),
         "router" => various::router(request, site),
+        "shifted" => various::shifted(request, memory, site),
         "slow-fetch" => various::slow_fetch(request, site),
         "splash" => settling::splash(request),
         "storage" => various::storage(request, site),

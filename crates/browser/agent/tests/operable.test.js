@@ -46,6 +46,22 @@ export const cases = {
     const box = /** @type {Element} */ (document.querySelector("input"));
     equal(isOperable(box, coverOfViewport), true);
   },
+  "a box that is out of sight is operated by its label": () => {
+    const box = (/** @type {string} */ style) => {
+      show(`<label>a<input type=checkbox style='${style}'></label>`);
+      return isOperable(/** @type {Element} */ (document.querySelector("input")), coverOfViewport);
+    };
+    equal(box("position: absolute; left: -9999px"), true);
+    equal(box("display: none"), true);
+    equal(operable("<input type=checkbox style='display: none'>"), false);
+  },
+  "an area has the box of its coordinates on the image": () => {
+    const style = "position: absolute; left: 10px; top: 20px";
+    const image = `<img usemap='#m' style='${style}' width=90 height=90 alt=''>`;
+    show(`${image}<map name=m><area shape=circle coords='40,40,10' href='/a'></map>`);
+    const box = boxOf(/** @type {Element} */ (document.querySelector("area")));
+    equal([box?.left, box?.top, box?.width, box?.height], [40, 50, 20, 20]);
+  },
   "the cover is the outermost fixed element": () => {
     equal(coverOfViewport(), null);
     const outer = show(`<div style='${FULL}'><div style='${FULL}'></div></div>`);

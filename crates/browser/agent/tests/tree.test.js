@@ -23,6 +23,36 @@ export const cases = {
     show('<p hidden>a</p><p style="opacity: 0"></p>');
     equal(lines(), ["p hidden= hidden", " #text a hidden", "p style=opacity: 0 hidden"]);
   },
+  "what is parked out of sight is hidden, but can be read aloud": () => {
+    const dot = "position: absolute; width: 1px; height: 1px; overflow: hidden";
+    for (const style of ["position: absolute; left: -9999px", "transform: none", dot]) {
+      show("<p><b>a</b></p>").style.cssText = style;
+      const parked = style === "transform: none" ? "" : " .parked= hidden";
+      const [, bold, text] = lines();
+      equal([style, bold, text], [style, ` b${parked}`, `  #text a${parked && " hidden"}`]);
+    }
+  },
+  "what a scroll bar leads to is visible": () => {
+    const log = show("<div><p style='height: 900px'>a</p><p>b</p></div>");
+    log.style.cssText = "height: 20px; overflow: auto";
+    log.scrollTop = 2000;
+    equal(log.firstChild.getBoundingClientRect().bottom < 0, true);
+    equal(
+      lines().some((line) => line.includes("hidden")),
+      false,
+    );
+  },
+  "a box whose label is visible is as visible as the label": () => {
+    show("<label>a<input type=checkbox hidden></label>");
+    equal(lines(), ["label", " #text a", " input type=checkbox hidden="]);
+  },
+  "what is written for browsers without scripts is left out": () => {
+    const other = "<b></b><noscript><p>enable scripts</p></noscript>";
+    const parsed = new DOMParser().parseFromString(other, "text/html");
+    document.body.replaceChildren(...parsed.querySelectorAll("b, noscript"));
+    equal(document.querySelectorAll("noscript p").length, 1);
+    equal(lines(), ["b"]);
+  },
   "values of fields are attributes": () => {
     show("<input value=a><input type=checkbox><textarea></textarea>");
     const [text, box, area] = /** @type {any} */ (document.body.children);

@@ -12,6 +12,7 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
 
 use crate::recorded::{RecordedRun, short};
+use crate::state_names::{PageSigns, ScreenKey, name_states};
 use argiope::failure::CommandFailure;
 use argiope::output;
 
@@ -19,9 +20,11 @@ const AFTER_HELP: &str = "\
 Examples:
   argiope states demo-run
   argiope states demo-run 5
+  argiope states demo-run --screens
 
 States are numbered in the order of discovery; `initial` is state 0. The beginning of a key also \
-names a state. Keys are the same in every crawl of an application.";
+names a state. Keys are the same in every crawl of an application. A state is named by the dialog, \
+the selected tab or the heading that tells it from the others.";
 
 /// The arguments as typed.
 #[derive(clap::Args)]
@@ -33,6 +36,9 @@ pub struct StatesArgs {
     /// Show this state
     #[arg(value_name = "STATE")]
     state: Option<String>,
+    /// Group states that are nearly equal: the same structure, and addresses of the same form
+    #[arg(long, conflicts_with = "state")]
+    screens: bool,
 }
 
 /// Lists the states, or shows one.
@@ -40,8 +46,42 @@ pub fn run(args: &StatesArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
     match &args.state {
         Some(state) => output::print(&detail(&recorded, recorded.find(state)?)?),
+        None if args.screens => output::print(&screens(&recorded)?),
         None => output::print(&table(&recorded)?),
     }
+}
+
+/// The longest name of a state, in characters.
+const LONGEST_NAME: usize = 80;
+
+/// One row for each screen, the largest first.
+fn screens(recorded: &RecordedRun) -> Result<String, CommandFailure> {
+    let mut groups: BTreeMap<ScreenKey, Vec<StateIndex>> = BTreeMap::new();
+    let mut signs = Vec::new();
+    for state in recorded.states() {
+        let page = recorded.page(state)?;
+        signs.push(PageSigns::of(&page));
+        groups.entry(ScreenKey::of(&page, &recorded.learned.masks)).or_default().push(state);
+    }
+    let mut groups: Vec<(ScreenKey, Vec<StateIndex>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, states)| (std::cmp::Reverse(states.len()), states[0]));
+    let firsts: Vec<PageSigns> =
+        groups.iter().map(|(_, states)| signs[states[0].0 as usize].clone()).collect();
+    let names = name_states(&firsts);
+    let states = count(signs.len() as u64, "state");
+    let mut text = format!("{} of {states}\n", count(groups.len() as u64, "screen"));
+    _ = writeln!(text, "{:>6}  {:>6}  {:>6}  name and address", "screen", "states", "first");
+    for (number, ((screen, states), name)) in groups.iter().zip(names).enumerate() {
+        _ = writeln!(
+            text,
+            "{number:>6}  {:>6}  {:>6}  {}  {}",
+            states.len(),
+            states[0].0,
+            Escaped(&name, LONGEST_NAME),
+            Escaped(&screen.template, 100),
+        );
+    }
+    Ok(text)
 }
 
 /// One row for each state.
@@ -50,7 +90,11 @@ fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
     let paths = recorded.controller.paths();
     let mut text =
         format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "tried/known");
+    let mut signs = Vec::new();
     for state in recorded.states() {
+        signs.push(PageSigns::of(&recorded.page(state)?));
+    }
+    for (state, name) in recorded.states().zip(name_states(&signs)) {
         let detail = recorded.detail(state)?;
         let key = graph.key(state);
         let known = graph.slots(state).filter(|slot| !graph.closed().contains(slot)).count();
@@ -62,7 +106,7 @@ fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
             state.0,
             short(key),
             format!("{done}/{known}"),
-            Quoted(&detail.title),
+            Quoted(&name),
             Escaped(&detail.url, 100),
         );
     }

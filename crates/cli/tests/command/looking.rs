@@ -38,6 +38,30 @@ fn states_are_listed_in_the_order_of_discovery() {
 }
 
 #[test]
+fn states_are_named_by_what_tells_them_apart() {
+    let list = output(&format!("states {}", details().display()));
+    let named = |name: &str| list.lines().filter(|line| line.contains(name)).count();
+    assert!(named("\"dialog") > 0 && named("\"dialog") < 12, "{list}");
+}
+
+#[test]
+fn nearly_equal_states_are_one_screen() {
+    let run = details().display();
+    let text = output(&format!("states {run} --screens"));
+    let mut lines = text.lines();
+    let (screens, states) = lines.next().and_then(|line| line.split_once(" of ")).unwrap();
+    assert_eq!(states, "12 states");
+    let counts: Vec<usize> = lines
+        .skip(1)
+        .map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(counts.iter().sum::<usize>(), 12, "{text}");
+    assert!(screens.starts_with(&format!("{} screen", counts.len())), "{text}");
+    assert!(counts.is_sorted_by(|a, b| a >= b), "{text}");
+    assert_eq!(argiope(&format!("states {run} 1 --screens")).code, Some(2));
+}
+
+#[test]
 fn a_state_tells_how_to_get_there_and_where_its_actions_lead() {
     let run = details().display();
     let list = output(&format!("states {run}"));

@@ -105,6 +105,11 @@ pub(crate) fn is_heading(node: &PageNode) -> bool {
     ) || role(node) == "heading"
 }
 
+/// Whether a page has put it out of sight, where only screen readers find it.
+pub(crate) fn is_parked(node: &PageNode) -> bool {
+    !node.visible && node.attribute(".parked").is_some()
+}
+
 /// Whether a browser never shows its content.
 pub(crate) fn is_never_shown(node: &PageNode) -> bool {
     matches!(

@@ -61,6 +61,8 @@ pub fn looks_generated(id: &str) -> bool {
         || has_long_digits(id)
         || has_numbered_prefix(id)
         || words(id).any(looks_random)
+        || id.ends_with('=')
+        || is_scrambled(id)
 }
 
 /// React's `useId`: `:r1:`, `«r1»`, `_r_1_`, also inside an id.
@@ -115,6 +117,62 @@ fn looks_random(word: &str) -> bool {
     changes >= 3
 }
 
+/// Letters of both cases and digits in no order, as in base64: `aGVsbG8gd29y`. People
+/// write words together, as in `saveButton2`: most of an id then belongs to a word.
+fn is_scrambled(id: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| id.as_bytes().iter().any(class);
+    let letters = id.bytes().filter(u8::is_ascii_alphanumeric).count();
+    if letters < 8 || !has(u8::is_ascii_uppercase) || !has(u8::is_ascii_lowercase) {
+        return false;
+    }
+    let (mut pieces, mut readable, mut odd) = (0, 0, 0);
+    for word in words(id) {
+        let found = Pieces::of(word);
+        pieces += found.all;
+        readable += found.readable;
+        odd += found.odd;
+    }
+    // Measured on 20,000 random ids of each length: 3 % of 16 characters pass, 1 % of 24.
+    (pieces >= 4 && readable * 100 < letters * 45) || (letters >= 12 && odd * 4 >= letters)
+}
+
+/// How a word falls apart into capitals, small letters and digits.
+#[derive(Default)]
+struct Pieces {
+    /// The number of runs of one class; a capital belongs to the small letters after it.
+    all: usize,
+    /// The letters in pieces that may be words: three letters or more, with a vowel.
+    readable: usize,
+    /// The number of pieces and joints that words do not have.
+    odd: usize,
+}
+
+impl Pieces {
+    fn of(word: &str) -> Self {
+        let class = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
+        let mut found = Self::default();
+        let mut before: &[u8] = &[];
+        for run in word.as_bytes().chunk_by(|a, b| class(a) == class(b)) {
+            let ends_capitals = before.last().is_some_and(u8::is_ascii_uppercase);
+            let is_small = run[0].is_ascii_lowercase();
+            found.all += usize::from(!(is_small && ends_capitals));
+            if is_small {
+                let length = run.len() + usize::from(ends_capitals);
+                let is_vowel = |byte: &u8| b"aeiouyAEIOUY".contains(byte);
+                let vowels = run.iter().any(is_vowel)
+                    || ends_capitals && before.last().is_some_and(is_vowel);
+                let may_be_word = length >= 3 && vowels;
+                found.readable += if may_be_word { length } else { 0 };
+                found.odd += usize::from(!may_be_word);
+                found.odd += usize::from(ends_capitals && before.len() > 1);
+                found.odd += 2 * usize::from(before.last().is_some_and(u8::is_ascii_digit));
+            }
+            before = run;
+        }
+        found
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::looks_generated;
@@ -139,6 +197,11 @@ mod tests {
             "item-a1b2c3d4",
             "ext-gen1234",
             "",
+            "kXhZtQwPzRbN",
+            "aGVsbG8gd29ybGQ",
+            "V1StGXR8_Z5jdHi6B-myT",
+            "bXkgaWQ=",
+            "panel-mQ3xZrT8vWcA",
         ] {
             assert!(looks_generated(id), "{id}");
         }
@@ -167,6 +230,18 @@ mod tests {
             "nav:main",
             "material",
             "video",
+            "mainContentArea",
+            "addToCartBtn",
+            "OAuth2LoginBtn",
+            "dokuwiki__top",
+            "PDFViewerApp",
+            "getHTMLElementByURL",
+            "iPhoneXS",
+            "btnOK2",
+            "Section-4-2-1",
+            "NavBarTabItem3",
+            "toolbarViewerLeft",
+            "XMLHttpRequest2",
         ] {
             assert!(!looks_generated(id), "{id}");
         }

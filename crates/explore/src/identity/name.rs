@@ -1,5 +1,5 @@
 //! Names of elements and of their containers: accessible names, texts of items, headings of groups.
-//! Reads only content that is visible and not masked.
+//! Reads only content that is visible or for screen readers, and not masked.
 
 use std::collections::BTreeMap;
 
@@ -181,9 +181,10 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             let (here, node) = (next, tree.node(next));
             next += 1;
             if node.is_text() {
-                if node.visible && self.page.masked.text(here) {
+                let is_readable = node.visible || self.is_parked(tree.parent(here));
+                if is_readable && self.page.masked.text(here) {
                     out.push(MASKED);
-                } else if node.visible {
+                } else if is_readable {
                     text::push_normalised(&mut out, &node.text);
                 }
                 continue;
@@ -192,7 +193,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             text::push_normalised(&mut out, " ");
             if self.is_skipped(here, node, scope) {
                 next = tree.end(here);
-            } else if node.visible
+            } else if (node.visible || elements::is_parked(node))
                 && let Some(said) = self
                     .attribute_text(here, "aria-label")
                     .or_else(|| self.attribute_text(here, "alt"))
@@ -203,6 +204,10 @@ impl<'s, 'a> ElementNames<'s, 'a> {
         }
         out.truncate(out.trim_end().len());
         out
+    }
+
+    fn is_parked(&self, at: Option<NodeIndex>) -> bool {
+        at.is_some_and(|at| elements::is_parked(self.page.tree.node(at)))
     }
 
     fn is_skipped(&self, at: NodeIndex, node: &PageNode, scope: TextScope) -> bool {
@@ -279,7 +284,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             next += 1;
             if self.page.masked.whole(here) || elements::container(node).is_some() {
                 next = tree.end(here);
-            } else if node.visible && elements::is_heading(node) {
+            } else if (node.visible || elements::is_parked(node)) && elements::is_heading(node) {
                 let text = self.read(here, TextScope::All);
                 return (!text.is_empty()).then_some(text);
             }

@@ -60,7 +60,8 @@ impl Crawler {
         for Ahead { after, job } in ahead.iter().take_while(|ahead| !ahead.job.reset) {
             let last = planned.last_mut()?;
             // An undecided action may have to be repeated with trusted input.
-            let decided = !self.is_undecided(last.job.action);
+            let placed = self.placed(last.job.state, last.job.action);
+            let decided = !self.is_undecided(placed);
             let Some(actions) = self.actions_of(*after).filter(|_| decided) else { break };
             let raw = actions.raw;
             let Some(next) = self.planned(job, KnownPage { key: *after, actions }) else { break };

@@ -123,6 +123,7 @@ pub fn model(records: &[Fact]) -> Model {
             | Fact::Appeared { .. }
             | Fact::PlainLink { .. }
             | Fact::LinkFollower { .. }
+            | Fact::Gone { .. }
             | Fact::Spent { .. } => {}
         }
     }

@@ -26,6 +26,7 @@ macro_rules! crawl_fixtures {
 }
 
 crawl_fixtures! {
+    areas: "areas",
     crashing: "crashing",
     delegated: "delegated",
     demo: "demo",
@@ -34,6 +35,7 @@ crawl_fixtures! {
     endless: "endless",
     filetree: "filetree",
     frames: "frames",
+    generated_ids: "generated-ids",
     gestures: "gestures",
     hidden: "hidden",
     hover: "hover",
@@ -41,12 +43,17 @@ crawl_fixtures! {
     long_poll: "long-poll",
     members: "members",
     moving: "moving",
+    nested_hover: "nested-hover",
     nondeterministic: "nondeterministic",
     one_way: "one-way",
+    parked: "parked",
     react: "react",
     refresh: "refresh",
+    ripples: "ripples",
     router: "router",
+    same_label: "same-label",
     shadow: "shadow",
+    shifted: "shifted",
     slow_fetch: "slow-fetch",
     spinning: "spinning",
     splash: "splash",
@@ -135,6 +142,7 @@ fn settings(url: String, expected: &Expected) -> CrawlSettings {
                 let seconds: u32 = value.strip_suffix('s').unwrap().parse().unwrap();
                 settings.settle_ms = seconds * 1000;
             }
+            [name, value] if name == "--ignore" => settings.ignore.push(value.clone()),
             other => panic!("no test knows the arguments {other:?}"),
         }
     }

@@ -18,6 +18,7 @@ use argiope_runtime::executor::{
     CrawlContext, JobSource, NotBegun, PoolEvent, PoolEvents, TabTask, TabWork, WorkResult,
     WorkerPool, agent_settings, drive_tab,
 };
+use argiope_runtime::learned::TRUSTED;
 use argiope_runtime::page_index::{PageIndex, SharedPageIndex};
 use argiope_runtime::settings::{CrawlSettings, Scope};
 use argiope_runtime::store::{OfferDetail, Store};
@@ -167,7 +168,7 @@ fn a_crawler_sent_through_a_menu_that_only_a_pointer_opens_learns_how() {
         (2, 1),
         "the menu was opened"
     );
-    Store::open(&place.path("run")).unwrap().put("trusted", b"[]").unwrap();
+    Store::open(&place.path("run")).unwrap().put(TRUSTED, b"[]").unwrap();
     let (summary, found) = crawled(&settings, &place);
     assert_eq!((summary.failed(), summary.nondeterministic), (0, 0));
     assert_eq!((found.states.len(), found.transitions.len()), (4, 4));

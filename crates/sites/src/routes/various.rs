@@ -50,6 +50,16 @@ pub(super) fn router(request: &SiteRequest, site: Site) -> Option<SiteReply> {
     if request.path.contains('.') { None } else { site.file("index.html") }
 }
 
+/// None, one or two advertisements before the buttons, in turn, for all clients together.
+pub(super) fn shifted(
+    request: &SiteRequest,
+    memory: &ServerMemory,
+    site: Site,
+) -> Option<SiteReply> {
+    let ads = || "<button class=\"ad\">buy this</button>".repeat(memory.next() as usize % 3);
+    (request.path == "/").then(|| filled(site, "ads", &ads())).flatten()
+}
+
 /// Slow replies, and a slow script.
 pub(super) fn slow_fetch(request: &SiteRequest, site: Site) -> Option<SiteReply> {
     Some(match request.path.as_str() {
@@ -131,6 +141,14 @@ mod tests {
         assert_eq!(body(endless(&at("/items", "page=6"))), r#"{"items":[]}"#);
         assert_eq!(body(endless(&at("/items", "page=4294967295"))), r#"{"items":[]}"#);
         assert_eq!(body(endless(&at("/items", "page=0"))), r#"{"items":[]}"#);
+    }
+
+    #[test]
+    fn the_number_of_advertisements_changes_with_each_load() {
+        let memory = ServerMemory::default();
+        let site = Site::find("shifted").unwrap();
+        let ads = || body(shifted(&at("/", ""), &memory, site)).matches("class=\"ad\"").count();
+        assert_eq!([ads(), ads(), ads(), ads()], [0, 1, 2, 0]);
     }
 
     #[test]

@@ -33,6 +33,12 @@ struct Found {
     ids: String,
 }
 
+/// The program, with the options that a site needs.
+struct CrawlProgram<'a> {
+    path: &'a Path,
+    options: &'a [String],
+}
+
 /// Crawls every site in four ways and compares the results.
 pub fn run(program: &Path, quick: bool) -> Result<(), CommandFailure> {
     output::print(
@@ -45,6 +51,9 @@ pub fn run(program: &Path, quick: bool) -> Result<(), CommandFailure> {
     let sites = Site::names().filter(expects).filter(|name| !SKIPPED.contains(name));
     for site in sites.filter(|&site| !quick || site == "links") {
         let directory = TempDir::new()?;
+        let options = Site::find(site).and_then(|site| site.expected()).map(|it| it.crawl.args);
+        let options = options.unwrap_or_default();
+        let program = &CrawlProgram { path: program, options: &options };
         // Each crawl gets a new server: some sites count their visitors.
         let on_new_server = |crawl: &dyn Fn(&str) -> Result<Found, CommandFailure>| {
             let server =
@@ -73,19 +82,24 @@ pub fn run(program: &Path, quick: bool) -> Result<(), CommandFailure> {
 }
 
 /// Crawls on one machine.
-fn alone(program: &Path, url: &str, out: &Path, tabs: &str) -> Result<Found, CommandFailure> {
+fn alone(
+    program: &CrawlProgram<'_>,
+    url: &str,
+    out: &Path,
+    tabs: &str,
+) -> Result<Found, CommandFailure> {
     crawled(program, &["crawl", url, "--tabs", tabs], out)
 }
 
 /// Crawls with three controllers and two crawlers. One controller may be killed on the way.
 fn together(
-    program: &Path,
+    program: &CrawlProgram<'_>,
     url: &str,
     directory: &Path,
     kills_one: bool,
 ) -> Result<Found, CommandFailure> {
     std::fs::create_dir(directory).map_err(|error| CommandFailure::Failed(error.to_string()))?;
-    let mut cluster = ClusterProcesses::start(directory, 3, ClusterOptions::new(program))?;
+    let mut cluster = ClusterProcesses::start(directory, 3, ClusterOptions::new(program.path))?;
     cluster.add_crawler()?;
     cluster.add_crawler()?;
     cluster.wait_for_crawlers(2)?;
@@ -125,9 +139,14 @@ fn together(
 }
 
 /// Runs a crawl to its end and reads its result.
-fn crawled(program: &Path, arguments: &[&str], out: &Path) -> Result<Found, CommandFailure> {
-    let ended = Command::new(program)
+fn crawled(
+    program: &CrawlProgram<'_>,
+    arguments: &[&str],
+    out: &Path,
+) -> Result<Found, CommandFailure> {
+    let ended = Command::new(program.path)
         .args(arguments)
+        .args(program.options)
         .args(["--quiet", "--json", "--out"])
         .arg(out)
         .output();
