@@ -24,7 +24,7 @@ fn facts() -> Vec<Fact> {
     vec![
         Fact::State {
             key: a,
-            offers: vec![Offered { action: go, once: false }, Offered { action: stay, once: true }],
+            offers: vec![Offered { action: stay, once: true }, Offered { action: go, once: false }],
             route: Some([].into()),
             content: None,
         },

@@ -592,7 +592,7 @@ fn two_controllers_and_two_crawlers_survive_a_crash() {
 #[test]
 fn two_controllers_survive_a_crash_and_a_join() {
     let both = Checked { crashes: 1, joins: 1, ..with("shared", Recovery::Redundancy, 2, 1) };
-    assert_eq!(count_states(both), 337_945);
+    assert_eq!(count_states(both), 338_185);
 }
 
 #[test]
