@@ -92,7 +92,7 @@ const PLAIN = new Set(["div", "span", "i", "b"]);
  * nothing, has no room of its own, and the pointer goes through it.
  * @param {Element} element
  */
-export function isDecoration(element) {
+function isDecoration(element) {
   if (!saysNothing(element, 0)) return false;
   const { position, pointerEvents } = getComputedStyle(element);
   return pointerEvents === "none" && (position === "absolute" || position === "fixed");

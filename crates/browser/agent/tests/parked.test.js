@@ -1,5 +1,5 @@
 // @ts-check
-import { isClipped, isDecoration, isOffPage, isParked } from "../parked.js";
+import { isClipped, isOffPage, isParked } from "../parked.js";
 import { equal, show } from "./check.js";
 
 /** @param {string} style */
@@ -7,7 +7,7 @@ const offPage = (style) => isOffPage(show(`<p style='${style}'>text</p>`));
 /** @param {string} style */
 const clipped = (style) => isClipped(show(`<p style='${style}'>text</p>`));
 /** @param {string} html */
-const decoration = (html) => isDecoration(show(html));
+const decoration = (html) => isParked(show(html));
 
 const RIPPLE = "position: absolute; width: 9px; height: 9px; pointer-events: none";
 

@@ -202,7 +202,9 @@ fn finished(prepared: &PreparedCrawl) -> Result<Option<CrawlSummary>, CommandFai
     let controller = recorded::controller(&prepared.store, &prepared.settings, learned.reset_cost)?;
     let summary = CrawlSummary::of(&controller, true, None);
     let begun = summary.progress.states > 0;
-    Ok((begun && summary.progress.unexplored == 0).then_some(summary))
+    // What was given up is tried again.
+    let is_over = summary.progress.unexplored == 0 && summary.failed() == 0;
+    Ok((begun && is_over).then_some(summary))
 }
 
 /// Crawls until the end. Returns none if it is interrupted before the first state.
