@@ -326,8 +326,8 @@ impl Controller {
         self.keep(Fact::Gone { state: key });
     }
 
-    /// A job did not reach a state. Says whether the state counts as gone: soon, if all that it
-    /// offers was executed elsewhere.
+    /// A job did not reach a state. Says whether the state counts as gone: soon, if it has never
+    /// come back and all that it offers was executed elsewhere.
     fn misses(&mut self, state: StateIndex) -> bool {
         let count = self.troubles.missed(state);
         let loses_nothing = || {
@@ -337,6 +337,7 @@ impl Controller {
                 left.all(|slot| self.known.is_offered_elsewhere(slot, true))
             })
         };
-        count >= MOST_MISSES || (count >= FEW_MISSES && loses_nothing())
+        let is_new = count >= FEW_MISSES && !self.troubles.has_come_back(state);
+        count >= MOST_MISSES || (is_new && loses_nothing())
     }
 }

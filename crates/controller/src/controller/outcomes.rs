@@ -51,7 +51,7 @@ impl Controller {
     ) {
         let candidate = assigned.candidate;
         self.troubles.loaded();
-        self.troubles.reached(candidate.state);
+        self.troubles.reached(candidate.state, assigned.reset || !assigned.walk.is_empty());
         if assigned.reset {
             self.lands_in = assigned.walk.first().map_or(candidate.state, |hop| hop.slot.state);
         }
@@ -207,7 +207,7 @@ impl Controller {
                 self.give_up_state(candidate.state);
             }
         } else {
-            self.troubles.reached(candidate.state);
+            self.troubles.reached(candidate.state, assigned.reset || !assigned.walk.is_empty());
             let enough = self.troubles.failed(candidate);
             self.retry_unless(enough, candidate, reason);
         }

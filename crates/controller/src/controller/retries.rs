@@ -17,7 +17,7 @@ const MOST_LOSSES: u32 = 5;
 const MOST_EXCHANGES: u32 = 100;
 /// Jobs in a row that do not reach a state, after which the state counts as gone.
 pub(super) const MOST_MISSES: u32 = 8;
-/// The same, if everything that the state offers was executed elsewhere.
+/// The same, if the state has never come back, and all that it offers was executed elsewhere.
 pub(super) const FEW_MISSES: u32 = 2;
 /// Failures or strays after which a transition is avoided where there is another way.
 const UNRELIABLE: u32 = 2;
@@ -31,6 +31,8 @@ pub(super) struct RetryCounts {
     losses: BTreeMap<Slot, u32>,
     exchanges: BTreeMap<Slot, u32>,
     misses: BTreeMap<StateIndex, u32>,
+    /// States that a reset or a walk has led back to.
+    came_back: BTreeSet<StateIndex>,
     wrong_steps: BTreeMap<Slot, u32>,
     unreliable: BTreeSet<Slot>,
     failed_loads: u32,
@@ -63,9 +65,17 @@ impl RetryCounts {
         count(&mut self.misses, state)
     }
 
-    /// A state was reached.
-    pub(super) fn reached(&mut self, state: StateIndex) {
+    /// A state was reached: again, if the crawler did not stand there before.
+    pub(super) fn reached(&mut self, state: StateIndex, again: bool) {
         self.misses.remove(&state);
+        if again {
+            self.came_back.insert(state);
+        }
+    }
+
+    /// Whether a reset or a walk has led back to a state.
+    pub(super) fn has_come_back(&self, state: StateIndex) -> bool {
+        self.came_back.contains(&state)
     }
 
     /// Counts a failure or stray of a transition on a walk. Says whether it is unreliable.
