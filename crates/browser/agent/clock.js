@@ -3,12 +3,15 @@
 // once and in the order of their due times; between steps the page stands still. Dates run ahead
 // of the real ones by the time that was skipped.
 import { shared } from "./context.js";
+import { callPage } from "./intact.js";
 import {
   apply,
-  callPage,
+  bare,
   construct,
   defineProperty,
   disguise,
+  getOrInsert,
+  getOwnPropertyDescriptor,
   native,
   replace,
   turn,
@@ -19,9 +22,18 @@ export const HORIZON = settings.horizon;
 const FRAME = 1000 / 60;
 // A timeout that re-arms itself this often without changing the page is an interval in disguise.
 const REPEATS = { timeout: 3, frame: 60 };
+// How long a user pauses before an action, in virtual milliseconds: longer than pages wait for the
+// second press of a double click or tap. Without it, how fast the machine is would decide.
+const PAUSE = 1000;
 
 /** @type {VirtualClock} */
-export const clock = shared.clock ?? { at: 0, next: 1, timers: new Map(), running: null };
+export const clock = shared.clock ?? {
+  at: 0,
+  paused: 0,
+  next: 1,
+  timers: new Map(),
+  running: null,
+};
 shared.clock = clock;
 
 /**
@@ -158,6 +170,11 @@ export async function passTime(milliseconds) {
   clock.at = Math.max(clock.at, by);
 }
 
+/** The user pauses before an action. No timer runs: the page has settled. */
+export function pause() {
+  clock.paused += PAUSE;
+}
+
 (function hookTimers() {
   replace(window, "setTimeout", () => (callback, delay, ...args) => {
     return arm("timeout", callback, args, delay, 0);
@@ -179,7 +196,7 @@ export async function passTime(milliseconds) {
 })();
 
 (function hookDates() {
-  const present = () => (settings.freeze ?? native.now()) + Math.floor(clock.at);
+  const present = () => (settings.freeze ?? native.now() + clock.paused) + Math.floor(clock.at);
   /** @type {DateConstructor} */
   const VirtualDate = new Proxy(native.Date, {
     construct(target, args, wanted) {
@@ -197,18 +214,25 @@ export async function passTime(milliseconds) {
   disguise(VirtualDate, native.Date);
   replace(Performance.prototype, "now", (old) => {
     return function () {
-      return apply(old, this, []) + clock.at;
+      return apply(old, this, []) + clock.at + clock.paused;
     };
   });
 })();
 
-// The same page draws the same numbers each time it is loaded.
-(function hookChance() {
-  let seed = settings.seed >>> 0;
-  replace(Math, "random", () => () => {
-    seed = (seed + 0x6d2b79f5) >>> 0;
-    let word = Math.imul(seed ^ (seed >>> 15), seed | 1);
-    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
-    return ((word ^ (word >>> 14)) >>> 0) / 4294967296;
-  });
+// Pages compare the times of events with each other and with `performance.now()`.
+(function hookTimesOfEvents() {
+  const property = getOwnPropertyDescriptor(Event.prototype, "timeStamp");
+  const read = property?.get;
+  if (!read) return;
+  /** @type {WeakMap<Event, number>} */
+  const times = new WeakMap();
+  const { get } = {
+    /** @this {Event} */
+    get() {
+      return getOrInsert(times, this, () => apply(read, this, []) + clock.at + clock.paused);
+    },
+  };
+  defineProperty(get, "name", { value: read.name, configurable: true });
+  disguise(get, read);
+  defineProperty(Event.prototype, "timeStamp", bare({ ...property, get }));
 })();

@@ -5,12 +5,13 @@
 export const isMain = window.parent === window;
 
 /**
- * The agent in a document of the same origin; nothing where there is none.
+ * The agent in a document of the same origin; nothing where there is none. A page can find the
+ * function under this name, but does not know the key that it asks for.
  * @param {Window} view
  * @returns {{ shared: SharedState } | undefined}
  */
 export function agentOf(view) {
-  return /** @type {any} */ (view)[settings.secret];
+  return /** @type {any} */ (view)[settings.secret]?.(settings.key);
 }
 
 export const isRoot = (() => {
@@ -24,6 +25,8 @@ export const isRoot = (() => {
 // Each module adds its own fields when it starts. Until the first frame no observer of the page
 // has been told anything, so the first wait paints.
 const fresh = /** @type {SharedState} */ ({ paintFirst: true, unframed: false });
+// A setter that the page gives to all objects must not get hold of it.
+Reflect.setPrototypeOf(fresh, null);
 
 /** @type {SharedState} */
 export const shared = isRoot ? fresh : /** @type {any} */ (agentOf(window.parent)).shared;

@@ -1,5 +1,6 @@
 // @ts-check
-// Fields of forms: which elements are typed into, and with what.
+// Fields of forms: which elements are typed into or chosen from, and what they are called.
+import { withoutNumbers } from "./numbers.js";
 
 export const TEXTUAL = new Set([
   ..."text search email url tel password number color range".split(" "),
@@ -7,19 +8,8 @@ export const TEXTUAL = new Set([
 ]);
 
 const CHOSEN = new Set(["textarea", "select", "option"]);
-// What is typed into fields that take one form of text.
-const VALUES = new Map([
-  ["email", "argiope@example.com"],
-  ["url", "https://example.com/"],
-  ["tel", "5550100"],
-  ["password", "Argiope-1"],
-  ["date", "2024-01-15"],
-  ["time", "10:30"],
-  ["month", "2024-01"],
-  ["week", "2024-W03"],
-  ["datetime-local", "2024-01-15T10:30"],
-  ["color", "#336699"],
-]);
+// The text of a label that is longer says more than a name.
+const LONGEST_LABEL = 200;
 
 /**
  * Whether an element is typed into or chosen from, not clicked.
@@ -35,50 +25,76 @@ export function isField(element) {
  * @returns {string}
  */
 export function currentValue(element) {
-  return "value" in element ? element.value : element.textContent;
+  const value = "value" in element ? element.value : element.textContent;
+  // A framework may have replaced the property by one without a value.
+  return withoutNumbers(String(value ?? ""));
 }
 
 /**
- * The one valid value that is typed into a field.
+ * The type of a field, as people write it in the file of inputs.
  * @param {any} element
  * @returns {string}
  */
-export function valueFor(element) {
-  const type = element.localName === "input" ? element.type : "text";
-  if (type === "range") return rangeFor(element);
-  if (type === "number") return numberFor(element);
-  return VALUES.get(type) ?? textFor(element);
+export function typeOf(element) {
+  if (element.localName === "input") return element.type;
+  const { localName } = element;
+  return localName === "textarea" || localName === "select" ? localName : "contenteditable";
 }
 
 /**
- * The upper end, or the lower one if the upper is set already.
- * @param {HTMLInputElement} input
+ * What people call a field: its labels, the names for assistive technology, the placeholder.
+ * @param {any} element
+ * @returns {string[]}
  */
-function rangeFor({ value, min, max }) {
-  const upper = max || "100";
-  return value === upper ? min || "0" : upper;
+export function labelsOf(element) {
+  const by = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/).slice(0, 8);
+  const tree = element.getRootNode();
+  const referred = by.map((/** @type {string} */ id) => id && tree.getElementById?.(id));
+  const around = element.labels ?? [element.closest("label")];
+  const texts = [...around, ...referred].filter(Boolean).map(ownText);
+  const written = ["aria-label", "placeholder", "title"].map((one) => element.getAttribute(one));
+  return [...texts, ...written].map(squeezed).filter((text) => text !== "");
 }
 
 /**
- * @param {HTMLInputElement} input
+ * The text of a label without the text of fields inside it.
+ * @param {Element} label
  */
-function numberFor({ min, max, step }) {
-  let number = 7;
-  if (max !== "" && number > Number(max)) number = Number(max);
-  if (min !== "" && number < Number(min)) number = Number(min);
-  const stride = Number(step);
-  if (stride > 0) {
-    const least = Number(min || 0);
-    number = least + Math.round((number - least) / stride) * stride;
+function ownText(label) {
+  const walker = label.ownerDocument.createTreeWalker(label, 4);
+  let text = "";
+  while (text.length < LONGEST_LABEL && walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (!node.parentElement?.closest("select,textarea,button,script,style")) text += node.data;
   }
-  return String(number);
+  return text;
 }
 
 /**
- * @param {HTMLInputElement} input
+ * @param {string | null} text
  */
-function textFor({ minLength, maxLength }) {
-  let text = "argiope";
-  if (minLength > text.length) text = text.padEnd(Math.min(minLength, 1000), "e");
-  return maxLength >= 0 ? text.slice(0, maxLength) : text;
+export function squeezed(text) {
+  const plain = (text ?? "").replace(/\s+/g, " ").trim();
+  return plain.replace(/\s*[:*]+$/, "").toLowerCase();
+}
+
+// The kinds of mistake that the browser finds, as `ValidityState` names them.
+const MISTAKES = [
+  ...["valueMissing", "typeMismatch", "patternMismatch", "tooLong", "tooShort"],
+  ...["rangeUnderflow", "rangeOverflow", "stepMismatch", "badInput"],
+];
+
+/**
+ * What the browser says is wrong with a field after its form was sent; nothing if it says nothing.
+ * The browser's own words depend on its version, so that its kinds of mistake are named.
+ * @param {any} field
+ * @returns {string | undefined}
+ */
+export function mistakeOf(field) {
+  const { validity, form } = field;
+  if (!validity || validity.valid || !form || form.noValidate) return undefined;
+  if (!field.willValidate || !field.matches(":user-invalid")) return undefined;
+  const kind = MISTAKES.find((one) => validity[one]);
+  if (kind === undefined || validity.customError) return field.validationMessage;
+  return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -34,6 +34,9 @@ const FRAMED = new Set([
   "fullscreenchange",
 ]);
 
+// How many listeners of one target for one type are recorded.
+const MOST_LISTENERS = 100;
+
 /** @type {Hooked} */
 export const hooked = shared.hooked ?? {
   targets: new WeakMap(),
@@ -60,8 +63,13 @@ function record(target, type, listener, capture, onRecorded) {
   const types = getOrInsert(hooked.targets, target, () => new Map());
   /** @type {ListenerRecord[]} */
   const all = getOrInsert(types, type, () => []);
-  if (all.some((one) => one.listener === listener && one.capture === capture)) return;
-  all.push({ listener, capture });
+  // More listeners of one kind say nothing more, and each costs a comparison with all others.
+  if (all.length >= MOST_LISTENERS) return;
+  // Without methods of arrays: the page may have replaced them.
+  for (let at = 0; at < all.length; at++) {
+    if (all[at].listener === listener && all[at].capture === capture) return;
+  }
+  all[all.length] = { listener, capture };
   hooked.types.add(type);
   if (FRAMED.has(type)) needFrames();
   if (/** @type {Node} */ (target).nodeType !== 1) hooked.roots.add(target);
@@ -78,7 +86,11 @@ function forget(target, type, listener, capture) {
   const types = hooked.targets.get(target);
   const all = types?.get(type);
   if (!types || !all) return;
-  const rest = all.filter((one) => one.listener !== listener || one.capture !== capture);
+  const rest = [];
+  for (let at = 0; at < all.length; at++) {
+    const one = all[at];
+    if (one.listener !== listener || one.capture !== capture) rest[rest.length] = one;
+  }
   if (rest.length) types.set(type, rest);
   else types.delete(type);
 }
@@ -121,8 +133,8 @@ export function shadowOf(element) {
       return apply(old, target, [type, listener, options]);
     };
   });
-  beforeCalls(EventTarget.prototype, "removeEventListener", (self, [type, listener, options]) => {
-    forget(self ?? window, String(type), listener, isCapture(options));
+  beforeCalls(EventTarget.prototype, "removeEventListener", (self, args) => {
+    forget(self ?? window, String(args[0]), args[1], isCapture(args[2]));
   });
   const owners = [HTMLElement.prototype, SVGElement.prototype, Document.prototype, window];
   for (const owner of owners) {

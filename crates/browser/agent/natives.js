@@ -15,6 +15,16 @@ export const native = {
   clock: performance.now.bind(performance),
   report: window.reportError,
   observe: IntersectionObserver.prototype.observe,
+  charCode: String.prototype.charCodeAt,
+  slice: String.prototype.slice,
+  wellFormed: String.prototype.toWellFormed,
+  follow: Promise.prototype.then,
+  imul: Math.imul,
+  stop: Event.prototype.stopImmediatePropagation,
+  Event,
+  ProgressEvent,
+  Bytes: Uint8Array,
+  query: Document.prototype.querySelector,
   Channel: MessageChannel,
   Observer: IntersectionObserver,
   Date,
@@ -23,23 +33,42 @@ export const native = {
 export const { apply, construct, getOwnPropertyDescriptor, defineProperty } = Reflect;
 export const ownNames = Object.getOwnPropertyNames;
 
+const { setPrototypeOf } = Reflect;
+
 /**
- * Calls a function of the page; what it throws is reported as the browser itself would.
- * @param {Function} callback
- * @param {unknown} self
- * @param {unknown[]} args
+ * A descriptor without what a page has added to all objects.
+ * @param {PropertyDescriptor} descriptor
  */
-export function callPage(callback, self, args) {
-  try {
-    return apply(callback, self, args);
-  } catch (error) {
-    try {
-      apply(native.report, window, [error]);
-    } catch {
-      // A window that is gone takes no reports.
-    }
-  }
+export function bare(descriptor) {
+  setPrototypeOf(descriptor, null);
+  return descriptor;
 }
+
+/**
+ * A collection whose methods are its own: a page that replaces those of `Map.prototype` and the
+ * like does not reach the agent's.
+ * @template {{ new (...args: any[]): any, prototype: any }} C
+ * @param {C} original
+ * @returns {C}
+ */
+function harden(original) {
+  const hardened = class extends original {};
+  for (const key of Reflect.ownKeys(original.prototype)) {
+    const descriptor = getOwnPropertyDescriptor(original.prototype, key);
+    if (descriptor && key !== "constructor") defineProperty(hardened.prototype, key, descriptor);
+  }
+  setPrototypeOf(hardened.prototype, null);
+  return hardened;
+}
+
+// All modules after this one share these names.
+// biome-ignore-start lint/suspicious/noShadowRestrictedNames: that is the point
+const Map = harden(window.Map);
+const Set = harden(window.Set);
+const WeakMap = harden(window.WeakMap);
+const WeakSet = harden(window.WeakSet);
+// biome-ignore-end lint/suspicious/noShadowRestrictedNames: that is the point
+void [Map, Set, WeakSet];
 
 // Libraries read the source of a function to see whether it is the browser's own.
 /** @type {WeakMap<object, Function>} */
@@ -145,5 +174,5 @@ export function sleep(milliseconds) {
  * @param {string} text
  */
 export function wellFormed(text) {
-  return text.toWellFormed();
+  return apply(native.wellFormed, text, []);
 }

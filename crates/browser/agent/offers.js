@@ -1,18 +1,28 @@
 // @ts-check
 // What can be done on the page: native controls, and elements that listen or look as if they did.
-// What is invisible, covered or disabled is not offered.
-import { currentValue, isField, TEXTUAL, valueFor } from "./fields.js";
+// What is invisible, covered, disabled or out of scope is withheld, with the reason.
+import { currentValue, isField, TEXTUAL } from "./fields.js";
+import { optionFor } from "./filling.js";
+import { controlsOf, Forms, formOf } from "./forms.js";
 import { hooked, listenersOf } from "./listeners.js";
 import { FAMILY, handlerOf, isReactRoot, isTop, Listening } from "./listening.js";
 import { apply, getOrInsert, native, ownNames, wellFormed } from "./natives.js";
-import { coverOfViewport, isOperable } from "./operable.js";
+import { coverOfViewport, hindranceOf } from "./operable.js";
 import { hasHoverRule } from "./rules.js";
 import { tracesOf } from "./traits.js";
 import { isVisible } from "./tree.js";
+import { givenFor, valueFor } from "./values.js";
+import { isAllowed } from "./world.js";
 
-const MOST_OFFERS = 5000;
+export const MOST_OFFERS = 5000;
 const MOST_DRAGS = 64;
 const MOST_OPTIONS = 32;
+// How many withheld actions are listed; the others are counted.
+const MOST_WITHHELD = 200;
+// The same in a large form.
+const MOST_FORM_OPTIONS = 8;
+// What sends a form.
+const SENDING = new Set(["button", "input", "form"]);
 const PRESS = ["pointerdown", "mousedown", "touchstart"];
 const RELEASE = [
   ...["pointerup", "mouseup", "touchend"],
@@ -31,11 +41,15 @@ export const KEYS = {
   ArrowRight: 39,
 };
 
+/** How many actions of the page are beyond the limits above. */
+let beyond = 0;
+
 /**
  * @param {CollectedTree} tree
  */
 export function findOffers({ elements, numbers }) {
   const found = new Listening(elements);
+  beyond = 0;
   /** @type {Map<Element, string>} */
   const traced = new Map();
   const traces = (/** @type {Element} */ element) =>
@@ -52,6 +66,18 @@ export function findOffers({ elements, numbers }) {
       place: traces(element) + (onto ? `>${traces(onto)}` : ""),
     });
   };
+  /** @type {Withheld[]} */
+  const withheld = [];
+  let unlisted = 0;
+  /** @type {(kind: string, element: Element, argument: Want[1], reason: Hindrance) => void} */
+  const withhold = (kind, element, argument, reason) => {
+    if (withheld.length >= MOST_WITHHELD) {
+      unlisted++;
+      return;
+    }
+    const node = /** @type {number} */ (numbers.get(element));
+    withheld.push({ kind, node, argument: wellFormed(String(argument)), reason });
+  };
   /** @type {Element | null | undefined} */
   let covering;
   const cover = () => {
@@ -59,34 +85,64 @@ export function findOffers({ elements, numbers }) {
     return covering;
   };
   const sources = [];
+  const forms = new Forms(elements, found);
+  const isReached = (/** @type {Element} */ field) => hindranceOf(field, cover) === "";
   for (const element of elements) {
-    const wants = wantsOf(element, found);
-    if (wants.length === 0 || !isOperable(element, cover)) continue;
+    // A button that is disabled as long as a form is empty is not operable yet.
+    const fills = SENDING.has(element.localName) ? forms.fillsOf(element) : [];
+    if (fills.length && forms.canBeFilled(element, isReached)) {
+      for (const argument of fills) offer("fill", element, argument);
+    }
+    const wants = wantsOf(element, found, forms);
+    if (wants.length === 0) continue;
+    const hindrance = hindranceOf(element, cover);
     for (const [kind, argument] of wants) {
-      if (kind === "drag") sources.push(element);
+      if (kind === AWAY) withhold("link", element, argument, "out-of-scope");
+      else if (hindrance !== "") withhold(kind, element, argument, hindrance);
+      else if (kind === "drag") sources.push(element);
       else offer(kind, element, argument);
     }
   }
   const takesDrops = (/** @type {Element} */ element) =>
-    found.hears(element, ["drop"]) && isOperable(element, cover);
+    found.hears(element, ["drop"]) && hindranceOf(element, cover) === "";
   const targets = sources.length ? elements.filter(takesDrops) : [];
   const pairs = sources.flatMap((source) => {
     return targets.filter((target) => target !== source).map((target) => [source, target]);
   });
   for (const [source, target] of pairs.slice(0, MOST_DRAGS)) offer("drag", source, "", target);
   for (const key of pageKeys()) offer("key", document.body ?? document.documentElement, key);
-  return offers.sort((one, other) => one.node - other.node).slice(0, MOST_OFFERS);
+  beyond += Math.max(0, pairs.length - MOST_DRAGS) + Math.max(0, offers.length - MOST_OFFERS);
+  const listed = offers.sort((one, other) => one.node - other.node).slice(0, MOST_OFFERS);
+  return { offers: listed, withheld, unlisted, beyond, avoided: avoidedNodes(elements, numbers) };
+}
+
+/**
+ * The nodes that a selector of the crawl names, and those inside them.
+ * @param {Element[]} elements
+ * @param {Map<Element, number>} numbers
+ * @returns {number[]}
+ */
+function avoidedNodes(elements, numbers) {
+  if (settings.avoid === "") return [];
+  const isAvoided = (/** @type {any} */ element) => {
+    for (let node = element; node; node = node.getRootNode().host) {
+      if (node.closest(settings.avoid)) return true;
+    }
+    return false;
+  };
+  return elements.filter(isAvoided).map((element) => /** @type {number} */ (numbers.get(element)));
 }
 
 /**
  * The kinds of action that an element would answer to.
  * @param {Element} element
  * @param {Listening} found
+ * @param {Forms} forms
  */
-function wantsOf(element, found) {
+function wantsOf(element, found, forms) {
   /** @type {Want[]} */
   const wants = [];
-  const isControl = addNative(element, found, wants);
+  const isControl = addNative(element, found, forms, wants);
   if (!isTop(element)) addHeard(element, found, isControl, wants);
   if (isScrollable(element, found)) wants.push(["scroll", ""]);
   return wants;
@@ -121,9 +177,10 @@ function addHeard(element, found, isControl, wants) {
  * Adds what the browser's own controls do; true if that covers a click.
  * @param {any} element
  * @param {Listening} found
+ * @param {Forms} forms
  * @param {Want[]} wants
  */
-function addNative(element, found, wants) {
+function addNative(element, found, forms, wants) {
   switch (element.localName) {
     case "button":
       wants.push(["click", ""]);
@@ -135,50 +192,69 @@ function addNative(element, found, wants) {
     case "area":
       return addLink(element, found, wants);
     case "select":
-      addOptions(element, wants);
+      addOptions(element, forms, wants);
       return true;
     case "textarea":
-      return addTyping(element, wants);
+      return addTyping(element, forms, wants);
     case "form":
       if (sendsByKeyOnly(element)) wants.push(["submit", ""]);
       return false;
     case "input":
-      return addInput(element, wants);
+      return addInput(element, forms, wants);
   }
   if (element.isContentEditable && !element.parentElement?.isContentEditable) {
-    return addTyping(element, wants);
+    return addTyping(element, forms, wants);
   }
   return false;
 }
 
 /**
  * @param {HTMLSelectElement} select
+ * @param {Forms} forms
  * @param {Want[]} wants
  */
-function addOptions(select, wants) {
-  const options = [...select.options].filter((one) => !one.selected && !one.disabled);
-  for (const option of options.slice(0, MOST_OPTIONS)) wants.push(["choose", option.index]);
+function addOptions(select, forms, wants) {
+  if (!forms.mayChange(select)) return;
+  const isFree = (/** @type {HTMLOptionElement} */ one) => one && !one.selected && !one.disabled;
+  const given = givenFor(select)?.map((value) => select.options[optionFor(select, value)]);
+  const options = (given ?? [...select.options]).filter(isFree);
+  const form = formOf(select);
+  const most = form && forms.about(form).isLarge ? MOST_FORM_OPTIONS : MOST_OPTIONS;
+  const kept = given ? options : options.slice(0, most);
+  for (const option of kept) wants.push(["choose", option.index]);
+  beyond += options.length - kept.length;
 }
 
 /**
  * @param {HTMLInputElement} element
+ * @param {Forms} forms
  * @param {Want[]} wants
  */
-function addInput(element, wants) {
+function addInput(element, forms, wants) {
   const { type } = element;
   if (["button", "submit", "reset", "image"].includes(type)) wants.push(["click", ""]);
-  else if (type === "checkbox" || (type === "radio" && !element.checked)) wants.push(["check", ""]);
-  else if (TEXTUAL.has(type)) return addTyping(element, wants);
+  else if (type === "checkbox" || (type === "radio" && !element.checked)) {
+    if (forms.mayChange(element)) wants.push(["check", ""]);
+  } else if (type === "file" || TEXTUAL.has(type)) return addTyping(element, forms, wants);
   return true;
 }
 
 /**
+ * Adds what is typed into a field: every given value, otherwise a valid one of argiope's own.
  * @param {any} element
+ * @param {Forms} forms
  * @param {Want[]} wants
  */
-function addTyping(element, wants) {
-  const value = valueFor(element);
-  if (!element.readOnly && currentValue(element) !== value) wants.push(["input", value]);
+function addTyping(element, forms, wants) {
+  if (element.readOnly || !forms.mayChange(element)) return true;
+  const isFile = element.type === "file";
+  const isOther = (/** @type {string} */ value) => {
+    return isFile ? element.files[0]?.name !== value : currentValue(element) !== value;
+  };
+  const given = givenFor(element);
+  const values = given && !formOf(element) ? forms.looseValues(element, given) : given;
+  if (values) for (const value of values.filter(isOther)) wants.push(["enter", value]);
+  else if (isOther(valueFor(element))) wants.push(["input", valueFor(element)]);
   return true;
 }
 
@@ -187,12 +263,14 @@ function addTyping(element, wants) {
  * @param {HTMLFormElement} form
  */
 function sendsByKeyOnly(form) {
-  /** @type {any[]} */
-  const elements = [...form.elements];
+  const elements = controlsOf(form);
   const isButton = (/** @type {any} */ one) => one.type === "submit" || one.type === "image";
   if (elements.some((one) => isButton(one) && isVisible(one))) return false;
   return elements.some((one) => isField(one) && isVisible(one));
 }
+
+// The kind of a link that leads out of the scope, until it is withheld.
+const AWAY = "away";
 
 /**
  * A link is an address of its own unless something handles the click on it.
@@ -213,7 +291,10 @@ function addLink(element, found, wants) {
   } catch {
     return true;
   }
-  if (url.origin !== settings.origin || !/^https?:$/.test(url.protocol)) return true;
+  if (!isAllowed(url.href) || !/^https?:$/.test(url.protocol)) {
+    wants.push([AWAY, url.href]);
+    return true;
+  }
   const here = new URL(location.href);
   const hasFragment = url.hash !== "" || /#$/.test(address);
   if (hasFragment && url.pathname === here.pathname && url.search === here.search) {

@@ -1,32 +1,42 @@
 // @ts-check
-// Whether a user could operate an element: visible, enabled, and not under something else.
+// Whether a user could operate an element: visible, enabled, and not under something else. If not,
+// what hinders: the ledger says so.
 import { isTop } from "./listening.js";
+import { isOffPage } from "./parked.js";
 import { isShownByFocus } from "./rules.js";
 import { imageOf, isPresent, labelOf } from "./tree.js";
 
 /**
+ * What keeps a user from operating an element; an empty text if nothing does.
  * @param {Element} element
  * @param {() => Element | null} cover what covers the whole view
+ * @returns {Hindrance | ""}
  */
-export function isOperable(element, cover) {
-  if (isDisabled(element) || isShownByFocus(element)) return false;
+export function hindranceOf(element, cover) {
+  const blocked = blockOf(element);
+  if (blocked !== "") return isPresent(element, false) ? blocked : "invisible";
+  if (isShownByFocus(element)) return "invisible";
   // What is only transparent can still be clicked.
-  if (isPresent(element, false)) {
-    if (isTop(element) || element.localName === "form") return true;
-    if (isUncovered(element, cover)) return true;
+  const isThere = isPresent(element, false);
+  if (isThere) {
+    if (isTop(element) || element.localName === "form") return "";
+    if (isUncovered(element, cover)) return "";
   }
   const label = labelOf(element);
-  return label !== undefined && isUncovered(label, cover);
+  if (label !== undefined && isUncovered(label, cover)) return "";
+  return isThere && boxOf(element) && !isOffPage(element) ? "covered" : "invisible";
 }
 
 /**
+ * Whether an element is disabled, or a modal dialog covers it.
  * @param {Element} element
+ * @returns {"disabled" | "covered" | ""}
  */
-function isDisabled(element) {
-  if (element.matches(":disabled")) return true;
-  if (element.closest("[inert]") || element.closest("[aria-disabled=true]")) return true;
+function blockOf(element) {
+  if (element.matches(":disabled") || element.closest("[aria-disabled=true]")) return "disabled";
+  if (element.closest("[inert]")) return "disabled";
   const modal = element.ownerDocument.querySelector("dialog:modal");
-  return modal !== null && !modal.contains(element);
+  return modal !== null && !modal.contains(element) ? "covered" : "";
 }
 
 /**

@@ -4,9 +4,14 @@
 import { passTime } from "./clock.js";
 import { shared } from "./context.js";
 import { isField, TEXTUAL } from "./fields.js";
+import { putFile } from "./files.js";
+import { fillIn } from "./filling.js";
+import { controlsOf, formOf, noteChange } from "./forms.js";
+import { asPage } from "./intact.js";
 import { hooked, listenersOf } from "./listeners.js";
 import { isTop } from "./listening.js";
-import { apply, defineProperty, getOwnPropertyDescriptor, native } from "./natives.js";
+import { apply, bare, defineProperty, getOwnPropertyDescriptor, native } from "./natives.js";
+import { withNumber } from "./numbers.js";
 import { KEYS } from "./offers.js";
 import { paint } from "./rendering.js";
 import { findAgain } from "./traits.js";
@@ -21,15 +26,24 @@ const CANCELABLE = { bubbles: true, cancelable: true, composed: true };
  * Performs one step; false if the element is not there.
  * @param {PathStep} step
  */
-export async function perform({ kind, place, argument }) {
+export async function perform({ kind, place, argument, number }) {
   const [element, onto] = place.split(">").map(findAgain);
   const act = ACTIONS[kind];
   if (!element || onto === null || !act) return false;
-  await act(element, argument, onto);
+  if (CHANGES.has(kind)) noteChange(element);
+  await act(element, argument, onto, number);
   return true;
 }
 
-/** @type {Record<string, (element: any, argument: string, onto: any) => void | Promise<void>>} */
+// The kinds that change one field.
+const CHANGES = new Set(["check", "input", "enter", "choose"]);
+
+/**
+ * @typedef {(element: any, argument: string, onto: any, number?: string) => void | Promise<void>}
+ * Act
+ */
+
+/** @type {Record<string, Act>} */
 const ACTIONS = {
   click: (element) => click(element, 1),
   check: (element) => click(element, 1),
@@ -40,8 +54,10 @@ const ACTIONS = {
   focus: focusAnew,
   drag: (element, _, onto) => drag(element, onto),
   key: pressKey,
-  input: typeInto,
+  input: (element, value, _, number) => typeInto(element, withNumber(value, number)),
+  enter: (element, value, _, number) => typeInto(element, withNumber(value, number)),
   choose: (element, index) => choose(element, Number(index)),
+  fill: (element, argument, _, number) => fill(element, argument, number),
   submit: (element) => element.requestSubmit(),
   scroll: scrollDown,
   link: (_, address) => location.assign(address),
@@ -62,7 +78,7 @@ function viewOf(element) {
  * @returns {boolean}
  */
 function send(target, event) {
-  return apply(native.dispatch, target, [event]);
+  return asPage(() => apply(native.dispatch, target, [event]));
 }
 
 // Handlers in attributes are not hooked: these events are always sent.
@@ -124,7 +140,7 @@ function locate(event, element, view) {
       known ??= element.getBoundingClientRect();
       return of(known);
     };
-    defineProperty(event, name, { configurable: true, get });
+    defineProperty(event, name, bare({ configurable: true, get }));
   };
   /** @param {DOMRect} box */
   const x = (box) => box.left + box.width / 2;
@@ -331,9 +347,22 @@ function pressKey(element, key) {
  * @param {HTMLFormElement} form
  */
 function submitOf(form) {
-  /** @type {any[]} */
-  const elements = [...form.elements];
-  return elements.find((one) => one.type === "submit" && !one.disabled) ?? null;
+  return controlsOf(form).find((one) => one.type === "submit" && !one.disabled) ?? null;
+}
+
+/**
+ * Fills in a form and sends it by one of its buttons; as the Enter key does if it has none.
+ * @param {any} element
+ * @param {string} argument
+ * @param {string | undefined} number
+ */
+async function fill(element, argument, number) {
+  const form = formOf(element);
+  if (!form) return;
+  const press = (/** @type {Element} */ box) => click(box, 1);
+  await fillIn(form, argument, number, { type: typeInto, choose, press });
+  if (element === form) form.requestSubmit(submitOf(form));
+  else if (element.isConnected) click(element, 1);
 }
 
 /**
@@ -358,6 +387,10 @@ function typeInto(element, value) {
  * @param {PageWindow} view
  */
 function setValue(element, value, view) {
+  if (/** @type {HTMLInputElement} */ (element).type === "file") {
+    putFile(/** @type {HTMLInputElement} */ (element), value, view);
+    return;
+  }
   let prototype = null;
   if (element.localName === "textarea") prototype = view.HTMLTextAreaElement.prototype;
   if (element.localName === "input") prototype = view.HTMLInputElement.prototype;

@@ -2,14 +2,26 @@
 // The raw hash: it tells a page that was seen before without a look at it. Native serialisation
 // and one pass over the text; what is not in the text is added (values of fields, shadow roots,
 // frames, open popovers).
+import { isChanged } from "./changes.js";
 import { shared } from "./context.js";
 import { framesOf, innerDocument, shadowRoots } from "./documents.js";
+import { mistakeOf } from "./fields.js";
 import { hooked } from "./listeners.js";
+import { withoutNumbers } from "./numbers.js";
 import { placeOf } from "./place.js";
 
 export function rawHash() {
   const hash = new Hash();
   addDocument(hash, document);
+  return hash.hex();
+}
+
+/**
+ * @param {string} text
+ */
+export function hashOf(text) {
+  const hash = new Hash();
+  hash.add(text);
   return hash.hex();
 }
 
@@ -58,7 +70,7 @@ class Hash {
 function addDocument(hash, page) {
   const root = page.documentElement;
   if (!root) return;
-  hash.add(page.title);
+  hash.add(withoutNumbers(page.title));
   for (const { name, value } of root.attributes) hash.add(`${name}=${value}`);
   addTree(hash, page.body ?? root, page);
 }
@@ -69,7 +81,7 @@ function addDocument(hash, page) {
  * @param {Document} page
  */
 function addTree(hash, root, page) {
-  hash.add(markup(root, page));
+  hash.add(withoutNumbers(markup(root, page)));
   addFields(hash, root);
   if (hooked.hasShadows) {
     for (const shadow of shadowRoots(root)) {
@@ -123,8 +135,13 @@ function addFields(hash, root) {
     } else if (field.type === "checkbox" || field.type === "radio") {
       hash.add(field.checked ? "1" : field.indeterminate ? "?" : "0");
     } else {
-      hash.add(`=${field.value}`);
+      hash.add(`=${withoutNumbers(field.value)}`);
     }
+    if (!field.form) continue;
+    // What the page offers depends on it.
+    if (isChanged(field)) hash.add("changed");
+    const mistake = mistakeOf(field);
+    if (mistake !== undefined) hash.add(mistake);
   }
 }
 

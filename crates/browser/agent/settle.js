@@ -5,6 +5,7 @@
 import { clock, fireOne, HORIZON, nextDue } from "./clock.js";
 import { shared } from "./context.js";
 import { documents, shadowRoots } from "./documents.js";
+import { away, recheckBuiltins } from "./intact.js";
 import { hooked } from "./listeners.js";
 import { native, sleep, turn } from "./natives.js";
 import { needFrames, paint, paintObserved } from "./rendering.js";
@@ -22,15 +23,18 @@ import {
 } from "./traffic.js";
 import { holdsNavigation, stayOnPage } from "./world.js";
 
-// How long a document that is being left may still be here, in real milliseconds.
-const LEAVING = 3000;
+// How often the agent looks whether a document that is being left is still here, and the real
+// milliseconds between two looks. The looks count, not the time: a busy machine is late with each
+// of them, as it is late with the next document.
+const LEAVING = 300;
+const LEAVING_POLL = 10;
 // How often the agent polls whether documents are loaded and workers have answered.
 const POLL = 50;
 // While a request is pending, virtual time follows real time, and this many milliseconds behind it:
 // a timer fires before an answer only if it is due long before. So a busy machine, which answers a
 // little later, does not change the order. A document that loads delays timers longer, because its
 // scripts come in any order.
-const LAG = 250;
+const LAG = 1000;
 const LOADING_LAG = 1500;
 // How long the timers may take that a pending request held back, in real milliseconds.
 const AFTERWARDS = 1000;
@@ -53,19 +57,21 @@ export async function settle(deadline, stay) {
  */
 async function settleWithin(wait, stay) {
   for (;;) {
-    await turn();
+    await away(turn());
+    // While a document loads, its scripts begin to run.
+    if (stay) recheckBuiltins();
     if (shared.unframed) return false;
     if (native.clock() > wait.deadline && !wait.extend()) return false;
     if (shared.leaving) {
       if (!stay || holdsNavigation()) return wait.isInTime;
       // The document is about to go. If it does not (no content, a download), the page stays.
-      await sleep(10);
-      shared.leftAt ??= native.clock();
-      if (native.clock() - shared.leftAt < LEAVING) continue;
+      await away(sleep(LEAVING_POLL));
+      shared.leavingPolls = (shared.leavingPolls ?? 0) + 1;
+      if (shared.leavingPolls < LEAVING) continue;
       stayOnPage();
     }
     if (areWorkersBusy()) {
-      await trafficChange(POLL);
+      await away(trafficChange(POLL));
       continue;
     }
     const isBusy = isLoading();
@@ -75,7 +81,7 @@ async function settleWithin(wait, stay) {
     }
     const rest = awaitStreams(traffic.requests);
     if (rest > 0) {
-      await trafficChange(rest);
+      await away(trafficChange(rest));
       continue;
     }
     const now = countChanges();
@@ -132,6 +138,7 @@ class Wait {
     const due = nextDue(this.until);
     if (due === Infinity) return false;
     const before = clock.at;
+    drawBefore();
     fireOne(due);
     this.reached += clock.at - before;
     return true;
@@ -146,10 +153,11 @@ class Wait {
     const due = nextDue(this.until);
     const rest = due - this.reached - this.held + lag;
     if (rest <= 0) {
+      drawBefore();
       fireOne(due);
       return;
     }
-    await trafficChange(Math.min(rest, POLL, this.deadline - began + 1));
+    await away(trafficChange(Math.min(rest, POLL, this.deadline - began + 1)));
     this.held += native.clock() - began;
   }
 }
@@ -161,19 +169,19 @@ class Wait {
  */
 async function paintOnce(wait, now) {
   if (finishAnimations()) {
-    await paint();
+    await away(paint());
     wait.painted = countChanges();
     return true;
   }
   if (hooked.observes && wait.painted !== now) {
     wait.painted = now;
-    await paintObserved();
+    await away(paintObserved());
     return true;
   }
   const open = countOpen();
   if (open !== (shared.opened ?? 0)) {
     shared.opened = open;
-    await paint();
+    await away(paint());
     return true;
   }
   return false;
@@ -269,6 +277,16 @@ function finishAnimations() {
     }
   }
   return hasFinished;
+}
+
+/**
+ * Before a timer or a frame of the page runs, the page has been drawn. Real frames come at any
+ * time, and a change is animated only if the styles before it were computed: so they always are.
+ */
+function drawBefore() {
+  for (const { document: page } of documents()) {
+    if (canAnimate(page)) page.documentElement?.getBoundingClientRect();
+  }
 }
 
 /** @type {WeakMap<Document, { rules: number, animates: boolean }>} */

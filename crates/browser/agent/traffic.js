@@ -3,7 +3,17 @@
 // scripts, style sheets and frames that were inserted. Outside hosts do not, nor do addresses whose
 // requests were found to be endless. Sockets and event streams: see streams.js.
 import { shared } from "./context.js";
-import { apply, beforeCalls, getOrInsert, native, replace } from "./natives.js";
+import {
+  apply,
+  beforeCalls,
+  construct,
+  defineProperty,
+  disguise,
+  getOrInsert,
+  native,
+  replace,
+} from "./natives.js";
+import { handOverReady, inTurn, orderEvents } from "./ordering.js";
 import { expectAnswer, onStreamMessage, streams } from "./streams.js";
 
 /** @type {Traffic} */
@@ -67,12 +77,16 @@ function withoutQuery(url) {
  * Holds the page until `release` gets the token; 0 if the address does not hold it. A request to an
  * endless address is a stream: what it brings soon belongs to the step.
  * @param {string} address
+ * @param {boolean} [ordered] whether later answers wait for this one: see ordering.js
  */
-export function holdFor(address) {
+export function holdFor(address, ordered = false) {
   if (!isOwn(address)) return 0;
   if (isEndless(address)) return openPoll();
   traffic.requests++;
-  return holdAs(withoutQuery(new URL(address, document.baseURI)));
+  const token = holdAs(withoutQuery(new URL(address, document.baseURI)));
+  const request = traffic.pending.get(token);
+  if (request) request.ordered = ordered;
+  return token;
 }
 
 /** The tokens of endless requests are negative. */
@@ -113,6 +127,7 @@ export function release(token) {
   if (!request) return;
   traffic.pending.delete(token);
   addTime(request);
+  handOverReady();
   traffic.wake?.();
 }
 
@@ -156,6 +171,7 @@ export function giveUpPending(waited) {
     if ((traffic.spent.get(reason) ?? 0) >= waited / 2) learnEndless(reason);
   }
   traffic.pending.clear();
+  handOverReady();
 }
 
 /**
@@ -288,14 +304,14 @@ const observers = new WeakMap();
     return function (...args) {
       const request = args[0];
       const hasUrl = typeof request === "object" && request !== null && "url" in request;
-      const token = holdFor(hasUrl ? request.url : String(request));
+      const token = holdFor(hasUrl ? request.url : String(request), true);
       return releaseAfter(apply(old, this, args), token);
     };
   });
   for (const name of ["json", "text", "arrayBuffer", "blob", "formData", "bytes"]) {
     replace(Response.prototype, name, (old) => {
       return function () {
-        const token = holdFor(this.url || location.href);
+        const token = holdFor(this.url || location.href, true);
         return releaseAfter(apply(old, this, []), token);
       };
     });
@@ -314,25 +330,55 @@ const observers = new WeakMap();
 })();
 
 /**
+ * Releases a request with its answer, which the page gets when it is its turn.
  * @param {Promise<unknown>} answer
  * @param {number} token
+ * @returns {Promise<unknown>}
  */
 export function releaseAfter(answer, token) {
-  const done = () => release(token);
-  if (token) answer.then(done, done);
-  return answer;
+  if (!token) return answer;
+  return new native.Promise((resolve, reject) => {
+    /** @type {(settle: (value: any) => void) => (value: unknown) => void} */
+    const handing = (settle) => (value) =>
+      inTurn(token, () => {
+        settle(value);
+        release(token);
+      });
+    apply(native.follow, answer, [handing(resolve), handing(reject)]);
+  });
 }
 
 function hookRequests() {
-  /** @type {WeakMap<XMLHttpRequest, string | null>} */
-  const addresses = new WeakMap();
-  beforeCalls(XMLHttpRequest.prototype, "open", (request, [, address, isAsynchronous]) => {
-    addresses.set(request, isAsynchronous === false ? null : String(address));
+  /** @type {WeakMap<XMLHttpRequest, OpenRequest>} */
+  const requests = new WeakMap();
+  const fresh = () => ({ address: /** @type {string | null} */ (null), token: 0, isInTurn: false });
+  const original = XMLHttpRequest;
+  // A request calls its listeners in the order in which they were added: the agent's is the first.
+  /** @type {any} */
+  const replacement = new Proxy(original, {
+    construct(target, args, wanted) {
+      const request = construct(target, args, wanted === replacement ? target : wanted);
+      const state = fresh();
+      requests.set(request, state);
+      orderEvents(request, state);
+      return request;
+    },
   });
-  replace(XMLHttpRequest.prototype, "send", (old) => {
+  const property = { value: replacement, writable: true, configurable: true };
+  defineProperty(original.prototype, "constructor", property);
+  defineProperty(window, "XMLHttpRequest", property);
+  disguise(replacement, original);
+  beforeCalls(original.prototype, "open", (request, args) => {
+    const state = getOrInsert(requests, request, fresh);
+    state.address = args[2] === false ? null : String(args[1]);
+    state.token = 0;
+    state.isInTurn = false;
+  });
+  replace(original.prototype, "send", (old) => {
     return function (...args) {
-      const address = addresses.get(this);
-      const token = address == null ? 0 : holdFor(address);
+      const state = requests.get(this);
+      const token = state?.address == null ? 0 : holdFor(state.address, true);
+      if (state) state.token = token;
       if (token) apply(native.add, this, ["loadend", () => release(token), { once: true }]);
       try {
         return apply(old, this, args);

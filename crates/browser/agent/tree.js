@@ -2,21 +2,27 @@
 // The tree of the page as plain data, as a user perceives it, with shadow roots and frames of the
 // same origin in their places. What to make of it is decided outside.
 import { frameAround, innerDocument } from "./documents.js";
+import { mistakeOf } from "./fields.js";
 import { shadowOf } from "./listeners.js";
 import { wellFormed } from "./natives.js";
+import { withoutNumbers } from "./numbers.js";
 import { isClipped, isOffPage, isParked } from "./parked.js";
+import { hashOf } from "./raw.js";
 import { refreshRules } from "./rules.js";
 
-export const MOST_NODES = 200000;
+const MOST_NODES = 200000;
 const DEEPEST = 2000;
 const LONGEST_TEXT = 100000;
 const LONGEST_ATTRIBUTE = 20000;
+// All texts and attributes together, in characters: an answer of more than 64 MB ends the
+// connection to the browser.
+const MOST_CHARACTERS = 8_000_000;
 const UNSEEN = new Set(["script", "style", "noscript", "template", "link", "meta", "head", "base"]);
 
 /** @returns {CollectedTree} */
 export function collectTree() {
   /** @type {CollectedTree} */
-  const tree = { nodes: [], elements: [], numbers: new Map() };
+  const tree = { nodes: [], elements: [], numbers: new Map(), characters: 0, isCut: false };
   refreshRules();
   collect(document.documentElement, 0, tree, false);
   return tree;
@@ -30,7 +36,10 @@ export function collectTree() {
  */
 function collect(element, depth, tree, clipped) {
   const { nodes, elements, numbers } = tree;
-  if (nodes.length >= MOST_NODES || depth > DEEPEST) return;
+  if (isFull(tree) || depth > DEEPEST) {
+    tree.isCut = true;
+    return;
+  }
   if (UNSEEN.has(element.localName) || isIgnored(element)) return;
   const tag = element.localName;
   const isPlaced = isVisible(element);
@@ -38,7 +47,7 @@ function collect(element, depth, tree, clipped) {
   const inside = clipped || (isPlaced && isClipped(element));
   const visible = isLabelled || (isPlaced && !inside && !isParked(element));
   numbers.set(element, nodes.length);
-  const attributes = attributesOf(element);
+  const attributes = attributesOf(element, tree);
   // Not for the eye, but for the ear: names of elements are made of it.
   if (isPlaced && !visible) attributes.push([".parked", ""]);
   nodes.push({ depth, tag, text: "", attributes, visible });
@@ -67,11 +76,37 @@ function collectChildren(parent, depth, visible, tree, clipped) {
   for (let child = parent.firstChild; child; child = child.nextSibling) {
     if (child.nodeType === 1) {
       collect(/** @type {Element} */ (child), depth, tree, clipped);
-    } else if (child.nodeType === 3 && tree.nodes.length < MOST_NODES) {
-      const text = wellFormed(/** @type {Text} */ (child).data.slice(0, LONGEST_TEXT));
+    } else if (child.nodeType === 3) {
+      if (isFull(tree)) {
+        tree.isCut = true;
+        return;
+      }
+      const text = cut(/** @type {Text} */ (child).data, LONGEST_TEXT, tree);
       tree.nodes.push({ depth, tag: "#text", text, attributes: [], visible });
     }
   }
+}
+
+/**
+ * @param {CollectedTree} tree
+ */
+function isFull(tree) {
+  return tree.nodes.length >= MOST_NODES || tree.characters >= MOST_CHARACTERS;
+}
+
+/**
+ * A text, which counts against what the tree may hold. A hash replaces the end of a long one, so
+ * that texts with equal beginnings stay different.
+ * @param {string} text
+ * @param {number} longest
+ * @param {CollectedTree} tree
+ */
+function cut(text, longest, tree) {
+  if (text.length > MOST_CHARACTERS) tree.isCut = true;
+  let kept = withoutNumbers(wellFormed(text.slice(0, MOST_CHARACTERS)));
+  if (kept.length > longest) kept = `${kept.slice(0, longest)}… ${hashOf(kept.slice(longest))}`;
+  tree.characters += kept.length;
+  return kept;
 }
 
 /**
@@ -140,12 +175,13 @@ export function isPresent(element, opacityProperty) {
 /**
  * The attributes, and what a user sees that no attribute says: `.value`, `.checked` and the like.
  * @param {Element} element
+ * @param {CollectedTree} tree
  */
-function attributesOf(element) {
+function attributesOf(element, tree) {
   /** @type {[string, string][]} */
   const attributes = [];
   for (const { name, value } of element.attributes) {
-    attributes.push([name, wellFormed(value.slice(0, LONGEST_ATTRIBUTE))]);
+    attributes.push([wellFormed(name), cut(value, LONGEST_ATTRIBUTE, tree)]);
   }
   const field = /** @type {any} */ (element);
   const { localName, type } = field;
@@ -153,9 +189,14 @@ function attributesOf(element) {
   if (localName === "input" && (type === "checkbox" || type === "radio")) {
     if (field.checked) attributes.push([".checked", ""]);
     if (field.indeterminate) attributes.push([".indeterminate", ""]);
-  } else if (localName === "textarea" || (localName === "input" && type !== "file")) {
-    attributes.push([".value", wellFormed(field.value.slice(0, LONGEST_TEXT))]);
+  } else if (localName === "input" && type === "file") {
+    const names = [...field.files].map((file) => file.name).join();
+    if (names) attributes.push([".files", cut(names, LONGEST_ATTRIBUTE, tree)]);
+  } else if (localName === "textarea" || localName === "input") {
+    attributes.push([".value", cut(field.value, LONGEST_TEXT, tree)]);
   }
+  const mistake = mistakeOf(field);
+  if (mistake !== undefined) attributes.push([".invalid", wellFormed(mistake)]);
   if (field.popover && field.matches(":popover-open")) attributes.push([".open", ""]);
   return attributes;
 }

@@ -3,17 +3,42 @@
 /** What argiope tells the agent once per document: `AgentSettings` in src/agent.rs. */
 interface AgentSettings {
   secret: string;
+  key: string;
   origin: string;
+  included: string[];
+  excluded: string[];
   site: string;
-  seed: number;
+  /** Null where chance is real. */
+  seed: number | null;
+  /** Whether cryptographic numbers differ from those of the crawl. */
+  probing: boolean;
   horizon: number;
   cap: number;
   freeze: number | null;
   ignore: string;
+  /** A selector of elements that are left alone. */
+  avoid: string;
+  /** Phrases divided by `|`: a question with one of them is refused. */
+  braked: string;
+  /** Phrases divided by `|`: a question with one of them is not refused. */
+  allowed: string;
   masks: Mask[];
   endless: string[];
   guarded: boolean;
   frames: boolean;
+  inputs: GivenValues[];
+  /** What every page shows while its session lasts; empty if none is known. */
+  inside: string;
+}
+
+/** Values of the file of inputs, and the fields that they are for. */
+interface GivenValues {
+  selector: string | null;
+  label: string | null;
+  name: string | null;
+  type: string | null;
+  autocomplete: string | null;
+  values: string[];
 }
 
 /** A region of the page that the raw hash leaves out. `what`: `text`, `tree` or an attribute. */
@@ -22,8 +47,10 @@ interface Mask {
   what: string;
 }
 
-/** The parameter of the function around all modules. */
+/** The parameters of the function around all modules. */
 declare const settings: AgentSettings;
+/** Every word of the modules, once. */
+declare const words: string;
 
 type PageWindow = Window & typeof globalThis;
 
@@ -53,6 +80,8 @@ interface Timer {
 interface VirtualClock {
   /** Virtual milliseconds since the document began. */
   at: number;
+  /** The pauses between actions, in which no timer runs; also virtual milliseconds. */
+  paused: number;
   next: number;
   timers: Map<number, Timer>;
   running: Timer | null;
@@ -67,6 +96,49 @@ interface PendingRequest {
   document: Document;
   /** The element that loads. */
   element?: Element;
+  /** Later answers wait for its answer. */
+  ordered?: boolean;
+}
+
+/** Answers that wait for earlier ones: see ordering.js. */
+interface AnswerOrder {
+  waiting: Map<number, () => void>;
+  /** Addresses for which no answer waits any longer. */
+  late: Set<string>;
+}
+
+/** A built-in function of the browser that the agent uses. */
+interface WatchedBuiltin {
+  name: string;
+  owner: Record<string | symbol, unknown>;
+  key: string | symbol;
+  /** As it was before any script of the page. */
+  descriptor: PropertyDescriptor;
+  /** Whether hooks use it too. */
+  inHooks: boolean;
+  /** The page's own, while the agent works. */
+  theirs: PropertyDescriptor | undefined;
+}
+
+/** What the page has replaced, in all of its documents. */
+interface BuiltinGuard {
+  realms: { document: Document; find(thorough: boolean, found: WatchedBuiltin[]): void }[];
+  replaced: WatchedBuiltin[];
+  /** Whether the agent works. */
+  inside: boolean;
+  /** When everything was last compared, in real milliseconds. */
+  checkedAt: number;
+  /** What may have deceived the agent. */
+  tampered: Set<string>;
+}
+
+/** A request of the older kind, from its opening on. */
+interface OpenRequest {
+  /** Null if the script waits for the answer. */
+  address: string | null;
+  token: number;
+  /** Its answer may be handed over. */
+  isInTurn: boolean;
 }
 
 interface Traffic {
@@ -119,6 +191,8 @@ interface Hooked {
 /** What the agents of a document and of its frames share. */
 interface SharedState {
   traffic: Traffic;
+  order: AnswerOrder;
+  guard: BuiltinGuard;
   streams: Streams;
   /** Documents that a script has written anew. */
   rewritten: WeakSet<Document>;
@@ -127,6 +201,8 @@ interface SharedState {
   /** The address to which the page would be refreshed. */
   refused: string | undefined;
   clock: VirtualClock;
+  /** The actions since the document began, as one number: see chance.js. */
+  path: { at: number; before: number; last: string; steps: number };
   hooked: Hooked;
   /** One for each document and each shadow root. */
   observers: MutationObserver[];
@@ -138,8 +214,8 @@ interface SharedState {
   unframed: boolean;
   /** The document is being left. */
   leaving: boolean;
-  /** Since when it is being left. */
-  leftAt: number | undefined;
+  /** How often the agent has looked whether it is still here. */
+  leavingPolls: number | undefined;
   /** The held navigations go on: no further one is held or counted as leaving. */
   released: boolean;
   /** The address of the link that leaves the document. */
@@ -161,6 +237,8 @@ interface PathStep {
   kind: string;
   place: string;
   argument: string;
+  /** What `{n}` stands for in this step. */
+  number?: string;
   expect?: string;
   first?: boolean;
 }
@@ -178,6 +256,10 @@ interface RunResult {
   held: boolean;
   unframed: boolean;
   endless: string[];
+  /** Built-in functions that the page has replaced: see intact.js. */
+  tampered: string[];
+  /** The page lacks what every page shows while its session lasts. */
+  outside: boolean;
 }
 
 interface TreeNode {
@@ -193,6 +275,21 @@ interface CollectedTree {
   nodes: TreeNode[];
   elements: Element[];
   numbers: Map<Element, number>;
+  /** The length of all texts and attributes. */
+  characters: number;
+  /** Whether something was left out because the page is too large. */
+  isCut: boolean;
+}
+
+/** Why a page does not let an action be performed: `Hindrance` in the crate `explore`. */
+type Hindrance = "invisible" | "covered" | "disabled" | "out-of-scope";
+
+/** An action that the page has and does not offer. */
+interface Withheld {
+  kind: string;
+  node: number;
+  argument: string;
+  reason: Hindrance;
 }
 
 interface Offer {

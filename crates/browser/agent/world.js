@@ -2,6 +2,7 @@
 // What the page wants of the world outside: dialogs, windows, downloads and other addresses. Each
 // is answered or refused here, and noted.
 import { isMain, isRoot, shared } from "./context.js";
+import { asAgent } from "./intact.js";
 import { hooked } from "./listeners.js";
 import { apply, beforeCalls, native, replace, wellFormed } from "./natives.js";
 import { holdAs, release, traffic } from "./traffic.js";
@@ -17,7 +18,11 @@ const LONGEST_NOTE = 2000;
  */
 function note(...texts) {
   if (shared.notes.length >= MOST_NOTES) return;
-  shared.notes.push(texts.map((text) => wellFormed(String(text).slice(0, LONGEST_NOTE))));
+  const noted = [];
+  for (let at = 0; at < texts.length; at++) {
+    noted[at] = wellFormed(apply(native.slice, String(texts[at]), [0, LONGEST_NOTE]));
+  }
+  shared.notes[shared.notes.length] = noted;
 }
 
 // How long an event that the browser has promised holds the page, in real milliseconds.
@@ -36,13 +41,34 @@ function awaitEvent(target, type) {
   apply(native.timeout, window, [done, PROMISED_EVENT]);
 }
 
+/**
+ * Whether a question asks for something that the crawl leaves alone. The answer cannot wait, so the
+ * phrases of the rule (the crate `explore`) are here.
+ * @param {string} question
+ */
+function asksForDanger(question) {
+  const plain = question
+    .toLowerCase()
+    .replaceAll("ё", "е")
+    .replace(/[^\p{L}\p{N}]+/gu, " ");
+  const said = ` ${plain} `;
+  const isSaid = (/** @type {string} */ phrase) => {
+    // Some languages write no spaces.
+    const isUnspaced = /[\u3040-\u30ff\u3400-\u9fff]/.test(phrase);
+    return phrase !== "" && said.includes(isUnspaced ? phrase : ` ${phrase} `);
+  };
+  return settings.braked.split("|").some(isSaid) && !settings.allowed.split("|").some(isSaid);
+}
+
 (function hookDialogs() {
   replace(window, "alert", () => (message) => {
     note("dialog", "alert", message ?? "");
   });
   replace(window, "confirm", () => (message) => {
-    note("dialog", "confirm", message ?? "");
-    return true;
+    const question = String(message ?? "");
+    const isRefused = asksForDanger(question);
+    note("dialog", isRefused ? "refused confirm" : "confirm", question);
+    return !isRefused;
   });
   replace(window, "prompt", () => (message, preset) => {
     note("dialog", "prompt", message ?? "");
@@ -53,8 +79,8 @@ function awaitEvent(target, type) {
   });
   replace(window, "open", (old) => (address, target, ...more) => {
     const name = String(target ?? "_blank");
-    if (!opensWindow(name)) return apply(old, window, [address, name, ...more]);
-    return openHere(toAbsolute(address || "about:blank")) ? window : null;
+    if (asAgent(() => !opensWindow(name))) return apply(old, window, [address, name, more[0]]);
+    return asAgent(() => openHere(toAbsolute(address || "about:blank"))) ? window : null;
   });
 })();
 
@@ -145,14 +171,15 @@ export function listenToWindow() {
  */
 function onClicked(event) {
   if (!event.isTrusted || event.defaultPrevented || !(event.target instanceof Element)) return;
-  if (followWindow(event.target)) event.preventDefault();
+  const { target } = event;
+  if (asAgent(() => followWindow(target))) event.preventDefault();
 }
 
 /**
  * @param {any} event
  */
 function onSubmitted(event) {
-  if (!event.defaultPrevented) retarget(event.target, event.submitter);
+  if (!event.defaultPrevented) asAgent(() => retarget(event.target, event.submitter));
 }
 
 (function hookNavigation() {
@@ -160,8 +187,9 @@ function onSubmitted(event) {
   for (const name of ["back", "forward", "go"]) {
     beforeCalls(History.prototype, name, () => awaitEvent(window, "popstate"));
   }
-  apply(native.add, window.navigation, ["navigate", onNavigate]);
-  beforeCalls(HTMLFormElement.prototype, "submit", (form) => retarget(form, null));
+  const onEvent = (/** @type {any} */ event) => asAgent(() => onNavigate(event));
+  apply(native.add, window.navigation, ["navigate", onEvent]);
+  beforeCalls(HTMLFormElement.prototype, "submit", (form) => asAgent(() => retarget(form, null)));
   listenToWindow();
 })();
 
@@ -183,8 +211,8 @@ function isRefresh(event) {
   if (event.navigationType === "traverse") return false;
   const isAnnounced = shared.refused === event.destination.url;
   if (!isAnnounced && !document.querySelector('meta[http-equiv="refresh" i]')) return false;
-  // The listener itself and this function are the only frames.
-  return (String(new Error().stack).match(/^\s+at /gm) ?? []).length <= 2;
+  // The listener itself, what it calls, and this function are the only frames.
+  return (String(new Error().stack).match(/^\s+at /gm) ?? []).length <= 5;
 }
 
 /**
@@ -287,13 +315,24 @@ function toAbsolute(address) {
 }
 
 /**
+ * @param {string} address
+ * @param {string[]} expressions
+ */
+function isAmong(address, expressions) {
+  return expressions.some((expression) => new RegExp(expression).test(address));
+}
+
+/**
  * Whether the application's own pages are at an address.
  * @param {string} address
  */
-function isAllowed(address) {
+export function isAllowed(address) {
   try {
-    const { origin, protocol } = new URL(address, document.baseURI);
-    return origin === settings.origin || protocol === "about:" || protocol === "javascript:";
+    const url = new URL(address, document.baseURI);
+    if (url.protocol === "about:" || url.protocol === "javascript:") return true;
+    if (url.protocol === "blob:") return url.origin === settings.origin;
+    url.hash = "";
+    return isAmong(url.href, settings.included) && !isAmong(url.href, settings.excluded);
   } catch {
     return false;
   }

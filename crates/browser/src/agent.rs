@@ -1,9 +1,14 @@
 //! The page agent: the script that runs first in every document, its settings and its answers. The
 //! answers come from a hostile page: they are read into these types and trusted no further.
 
-use argiope_explore::page::{Kind, Page};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+use argiope_explore::page::{Kind, Page, Withheld};
 use serde::{Deserialize, Serialize};
 
+use crate::access::SavedState;
+use crate::border::{Border, CrawlBounds};
 use crate::login::Login;
 
 pub mod script;
@@ -14,12 +19,21 @@ pub struct AgentSettings {
     /// The property of the window that holds the agent. argiope draws it at random once
     /// per process, so that no page can guess it.
     pub secret: String,
+    /// What the property asks for: a page that finds it does not have the agent.
+    pub key: String,
     /// The origin whose pages belong to the application.
     pub origin: String,
+    /// Regular expressions of the addresses whose documents belong to the application.
+    pub included: Vec<String>,
+    /// Regular expressions of those among them that do not.
+    pub excluded: Vec<String>,
     /// A page settles only when its requests to this host, or to a subdomain, are answered.
     pub site: String,
-    /// The seed of `Math.random`.
-    pub seed: u32,
+    /// The seed of the numbers that pages draw; without one they are random.
+    pub seed: Option<u32>,
+    /// Whether the crawl has not begun: cryptographic numbers then differ from those of the crawl,
+    /// so that two loads show what depends on them.
+    pub probing: bool,
     /// How far virtual time runs ahead in one step, in milliseconds.
     pub horizon: u32,
     /// How long a page may take to settle, in real milliseconds.
@@ -28,6 +42,12 @@ pub struct AgentSettings {
     pub freeze: Option<i64>,
     /// A selector of elements that do not belong to the application.
     pub ignore: String,
+    /// A selector of elements that are left alone.
+    pub avoid: String,
+    /// Phrases divided by `|`. A question with one of them is refused.
+    pub braked: String,
+    /// Phrases divided by `|`. A question with one of them is not refused.
+    pub allowed: String,
     /// Regions that change from load to load.
     pub masks: Vec<Blank>,
     /// Addresses whose requests never end: settling does not wait for them.
@@ -36,9 +56,22 @@ pub struct AgentSettings {
     pub guarded: bool,
     /// Whether the tab renders animation frames. A page that waits for one needs such a tab.
     pub frames: bool,
+    /// The values that are given for fields.
+    pub inputs: Vec<GivenValues>,
+    /// A selector of what every page shows while its session lasts; empty if none is known.
+    pub inside: String,
     /// What the browser answers when the application demands a login. The page never has it.
     #[serde(skip)]
     pub login: Option<Login>,
+    /// What belongs to the application and what may leave it. All tabs of a crawl share it.
+    #[serde(skip)]
+    pub border: Arc<Border>,
+    /// Headers of every request to the origin. The page never has them.
+    #[serde(skip)]
+    pub headers: Arc<[(String, String)]>,
+    /// What a reset restores.
+    #[serde(skip)]
+    pub saved: Arc<SavedState>,
 }
 
 /// A region of the page that the raw hash leaves out.
@@ -50,6 +83,24 @@ pub struct Blank {
     pub what: String,
 }
 
+/// Values for fields of forms, and which fields they are for: those that meet every condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenValues {
+    /// A selector that the field matches.
+    pub selector: Option<String>,
+    /// The label of the field, in any case.
+    pub label: Option<String>,
+    /// Its attribute `name`.
+    pub name: Option<String>,
+    /// Its type, or `textarea`, `select` or `contenteditable`.
+    #[serde(rename = "type")]
+    pub field_type: Option<String>,
+    /// One of the words of its attribute `autocomplete`.
+    pub autocomplete: Option<String>,
+    /// The values. `{n}` in one stands for a number that the crawl has not used yet.
+    pub values: Vec<String>,
+}
+
 impl AgentSettings {
     /// The default settings for an application at an origin and a host.
     pub fn new(
@@ -57,27 +108,67 @@ impl AgentSettings {
         origin: impl Into<String>,
         site: impl Into<String>,
     ) -> Self {
+        let origin = origin.into();
+        let border = Arc::new(Border::new(CrawlBounds::of_origin(&origin)));
         Self {
             secret: secret.into(),
-            origin: origin.into(),
+            key: random_key(),
+            included: border.bounds.included_expressions(),
+            excluded: Vec::new(),
+            origin,
             site: site.into(),
-            seed: 1,
+            seed: Some(1),
+            probing: false,
             horizon: 5_000,
             cap: 10_000,
             freeze: None,
             ignore: String::new(),
+            avoid: String::new(),
+            braked: String::new(),
+            allowed: String::new(),
             masks: Vec::new(),
             endless: Vec::new(),
             guarded: false,
             frames: true,
+            inputs: Vec::new(),
+            inside: String::new(),
             login: None,
+            headers: Arc::default(),
+            saved: Arc::default(),
+            border,
         }
+    }
+
+    /// The same within other bounds.
+    pub fn within(self, bounds: CrawlBounds) -> Self {
+        Self {
+            included: bounds.included_expressions(),
+            excluded: bounds.excluded_expressions(),
+            border: Arc::new(Border::new(bounds)),
+            ..self
+        }
+    }
+
+    /// An expression that calls a method of the agent; it throws where there is no agent.
+    pub(crate) fn call(&self, method: &str) -> String {
+        format!("window[{:?}]({:?}).{method}", self.secret, self.key)
+    }
+
+    /// The same, but without an effect where there is no agent.
+    pub(crate) fn call_if_there(&self, method: &str) -> String {
+        format!("window[{:?}]?.({:?}).{method}", self.secret, self.key)
     }
 
     /// The script of the agent with these settings.
     pub fn script(&self) -> String {
         script::assemble(script::MODULES.iter().map(|module| module.text), self)
     }
+}
+
+/// A key that no page can guess: the standard library seeds its hashers at random.
+fn random_key() -> String {
+    let word = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", word(), word())
 }
 
 /// One action of a path, as the agent reads it.
@@ -89,6 +180,9 @@ pub struct PathStep {
     pub place: String,
     /// Its argument, for example the text to type.
     pub argument: String,
+    /// What `{n}` in a typed value stands for: eight digits, different in every step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
     /// Whether the browser's own input performs it instead of the agent's events.
     #[serde(skip)]
     pub trusted: bool,
@@ -144,6 +238,11 @@ pub(crate) struct RunAnswer {
     pub unframed: bool,
     /// Addresses of requests that do not end.
     pub endless: Vec<String>,
+    /// Built-in functions that the page has replaced and that may have deceived the agent.
+    pub tampered: Vec<String>,
+    /// The page does not show what every page shows while its session lasts.
+    #[serde(default)]
+    pub outside: bool,
 }
 
 /// A look at the page.
@@ -162,6 +261,14 @@ pub struct Look {
     pub content_type: String,
     /// Whether the page has more nodes than a look holds.
     pub truncated: bool,
+    /// Actions that the page has and does not offer.
+    pub withheld: Vec<Withheld>,
+    /// How many more it withholds.
+    pub unlisted: u32,
+    /// How many actions are beyond the limits of one page.
+    pub beyond: u32,
+    /// Nodes that a selector of the crawl leaves alone.
+    pub avoided: Vec<u32>,
 }
 
 /// The middle of an element, in pixels of the viewport.

@@ -5,12 +5,15 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::border::Border;
 use crate::cdp;
 use crate::connection::{CallError, PendingReply, ProtocolConnection, SessionId};
+use crate::door::Door;
 use crate::find::Executable;
 use crate::flags;
 use crate::process::BrowserProcess;
@@ -107,7 +110,7 @@ pub struct ContextId(pub String);
 pub struct TargetId(pub String);
 
 /// An open tab and its session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct OpenedTab {
     /// Its context, which holds no other tab.
     pub context: ContextId,
@@ -115,6 +118,8 @@ pub struct OpenedTab {
     pub target: TargetId,
     /// The session for its calls and events.
     pub session: SessionId,
+    /// The only way out of its context but to the application itself; `None` if all ways are open.
+    pub door: Option<Arc<Door>>,
 }
 
 /// A running browser. Dropping it kills its processes and removes its profile.
@@ -216,9 +221,38 @@ impl Browser {
     /// Opens an empty tab in a context of its own and attaches to it. A tab without frames is never
     /// drawn, and laid out only when a script asks where an element is.
     pub async fn new_tab(&self, frames: bool) -> Result<OpenedTab, CallError> {
+        let open = cdp::CreateBrowserContext {
+            dispose_on_detach: true,
+            proxy_server: None,
+            proxy_bypass_list: None,
+        };
+        self.new_tab_in(frames, &open, None).await
+    }
+
+    /// The same within a border: whatever is in the tab reaches nothing outside.
+    pub async fn new_bounded_tab(
+        &self,
+        frames: bool,
+        border: &Arc<Border>,
+    ) -> Result<OpenedTab, CallError> {
+        let door = Door::open(border.clone()).await;
+        let door = door.map_err(|error| CallError::Malformed(format!("no door: {error}")))?;
+        let within = cdp::CreateBrowserContext {
+            dispose_on_detach: true,
+            proxy_server: Some(&door.server()),
+            proxy_bypass_list: Some(&border.bounds.exceptions()),
+        };
+        self.new_tab_in(frames, &within, Some(Arc::new(door))).await
+    }
+
+    async fn new_tab_in(
+        &self,
+        frames: bool,
+        context: &cdp::CreateBrowserContext<'_>,
+        door: Option<Arc<Door>>,
+    ) -> Result<OpenedTab, CallError> {
         let connection = &self.connection;
-        let context = cdp::CreateBrowserContext { dispose_on_detach: true };
-        let context = connection.call(None, &context).within(ANSWER).await?;
+        let context = connection.call(None, context).within(ANSWER).await?;
         let (width, height) = self.window;
         let target = cdp::CreateTarget {
             url: "about:blank",
@@ -230,7 +264,7 @@ impl Browser {
         let target = connection.call(None, &target).within(ANSWER).await?;
         let attach = cdp::AttachToTarget { target_id: &target, flatten: true };
         let session = connection.call(None, &attach).within(ANSWER).await?;
-        Ok(OpenedTab { context, target, session })
+        Ok(OpenedTab { context, target, session, door })
     }
 
     /// Closes a context with all of its tabs. The reply can be dropped.

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::access::SavedCookie;
 use crate::browser::{ContextId, TargetId};
 use crate::connection::{CallError, SessionId};
 
@@ -17,6 +18,8 @@ pub(crate) mod events;
 pub trait ProtocolCall: Serialize {
     /// The protocol's name of the method.
     const METHOD: &'static str;
+    /// Whether its content or its answer has a secret: the log shows neither.
+    const HAS_SECRET: bool = false;
     /// What argiope uses of the browser's answer.
     type Answer;
     /// Reads it from the answer's text.
@@ -24,11 +27,13 @@ pub trait ProtocolCall: Serialize {
 }
 
 /// Declares calls: `Type = "method" -> Answer as field { parameters }`. The field is the one of
-/// the answer that argiope uses; `()` only says that the call was performed.
+/// the answer that argiope uses; `()` only says that the call was performed. `secret` before the
+/// method keeps the call out of the log.
 macro_rules! protocol_calls {
     ($(
         $(#[$about:meta])*
-        $call:ident $(<$life:lifetime>)? = $method:literal -> $answer:ty $(as $field:ident)? {
+        $call:ident $(<$life:lifetime>)? = $($secret:ident)? $method:literal -> $answer:ty
+            $(as $field:ident)? {
             $($(#[$meaning:meta])* $name:ident: $kind:ty,)*
         }
     )*) => {$(
@@ -41,6 +46,10 @@ macro_rules! protocol_calls {
 
         impl $(<$life>)? ProtocolCall for $call $(<$life>)? {
             const METHOD: &'static str = $method;
+            const HAS_SECRET: bool = {
+                let marks: &[&str] = &[$(stringify!($secret))?];
+                !marks.is_empty()
+            };
             type Answer = $answer;
             fn read(answer: Box<RawValue>) -> Result<Self::Answer, CallError> {
                 #[derive(Deserialize)]
@@ -71,9 +80,15 @@ protocol_calls! {
     }
 
     /// Creates a context.
-    CreateBrowserContext = "Target.createBrowserContext" -> ContextId as browser_context_id {
+    CreateBrowserContext<'a> = "Target.createBrowserContext" -> ContextId as browser_context_id {
         /// The context ends with the connection.
         dispose_on_detach: bool,
+        /// The proxy through which it reaches the network.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proxy_server: Option<&'a str>,
+        /// Which servers it reaches without the proxy.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proxy_bypass_list: Option<&'a str>,
     }
 
     /// Closes a context with all of its tabs.
@@ -104,6 +119,22 @@ protocol_calls! {
         flatten: bool,
     }
 
+    /// Attaches to what a tab starts in a process or a thread of its own, such as workers.
+    SetAutoAttach<'a> = "Target.setAutoAttach" -> () {
+        /// Whether to attach.
+        auto_attach: bool,
+        /// Each waits until it is told to run.
+        wait_for_debugger_on_start: bool,
+        /// Messages of the sessions carry their names instead of being wrapped.
+        flatten: bool,
+        /// To which targets; to all without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        filter: Option<&'a [TargetFilter<'a>]>,
+    }
+
+    /// Lets a target run that waits.
+    RunIfWaiting = "Runtime.runIfWaitingForDebugger" -> () {}
+
     /// Asks for the events of a page.
     EnablePage = "Page.enable" -> () {}
 
@@ -115,6 +146,13 @@ protocol_calls! {
 
     /// Adds a script that runs first in every new document. The answer is its name.
     AddScript<'a> = "Page.addScriptToEvaluateOnNewDocument" -> String as identifier {
+        /// Its text.
+        source: &'a str,
+    }
+
+    /// Adds a script with values of a session.
+    AddSecretScript<'a> = secret "Page.addScriptToEvaluateOnNewDocument"
+        -> String as identifier {
         /// Its text.
         source: &'a str,
     }
@@ -175,6 +213,20 @@ protocol_calls! {
         browser_context_id: &'a ContextId,
     }
 
+    /// Sets cookies of a context.
+    SetCookies<'a> = secret "Storage.setCookies" -> () {
+        /// Which ones.
+        cookies: &'a [CookieParam<'a>],
+        /// The context.
+        browser_context_id: &'a ContextId,
+    }
+
+    /// Asks for the cookies of a context.
+    GetCookies<'a> = secret "Storage.getCookies" -> Vec<SavedCookie> as cookies {
+        /// Which one.
+        browser_context_id: &'a ContextId,
+    }
+
     /// Removes what an origin has stored.
     ClearOriginData<'a> = "Storage.clearDataForOrigin" -> () {
         /// Which one.
@@ -191,8 +243,23 @@ protocol_calls! {
         handle_auth_requests: bool,
     }
 
+    /// Holds no requests any longer.
+    DisableFetch = "Fetch.disable" -> () {}
+
+    /// Answers a held request.
+    FulfillRequest<'a> = "Fetch.fulfillRequest" -> () {
+        /// Which one.
+        request_id: &'a str,
+        /// The status.
+        response_code: u16,
+        /// The headers.
+        response_headers: &'a [HeaderEntry<'a>],
+        /// The body, in base64.
+        body: &'a str,
+    }
+
     /// Answers an application that demands a login.
-    ContinueWithAuth<'a> = "Fetch.continueWithAuth" -> () {
+    ContinueWithAuth<'a> = secret "Fetch.continueWithAuth" -> () {
         /// The request that it is demanded for.
         request_id: &'a str,
         /// The answer.
@@ -203,6 +270,14 @@ protocol_calls! {
     ContinueRequest<'a> = "Fetch.continueRequest" -> () {
         /// Which one.
         request_id: &'a str,
+    }
+
+    /// Lets a held request go on with other headers.
+    ContinueWithHeaders<'a> = secret "Fetch.continueRequest" -> () {
+        /// Which one.
+        request_id: &'a str,
+        /// All of its headers.
+        headers: &'a [HeaderEntry<'a>],
     }
 
     /// Refuses a held request.
@@ -226,6 +301,12 @@ protocol_calls! {
         button: &'a str,
         /// 2 for the second press of a double click.
         click_count: u32,
+    }
+
+    /// Types a text where the focus is.
+    InsertText<'a> = secret "Input.insertText" -> () {
+        /// The text.
+        text: &'a str,
     }
 
     /// Presses or releases a key.
@@ -262,10 +343,65 @@ pub struct TargetFilter<'a> {
 pub struct RequestPattern<'a> {
     /// Addresses, with `*` for any text.
     pub url_pattern: &'a str,
-    /// For example `Document`.
-    pub resource_type: &'a str,
+    /// For example `Document`; requests of all types without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_type: Option<&'a str>,
     /// Before the request, or before its answer is read.
     pub request_stage: &'a str,
+}
+
+/// A header of a request or of an answer.
+#[derive(Clone, Copy, Serialize)]
+pub struct HeaderEntry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its value.
+    pub value: &'a str,
+}
+
+impl std::fmt::Debug for HeaderEntry<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A cookie to set.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CookieParam<'a> {
+    name: &'a str,
+    value: &'a str,
+    domain: &'a str,
+    path: &'a str,
+    secure: bool,
+    http_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_site: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<f64>,
+}
+
+impl<'a> CookieParam<'a> {
+    /// Sets this cookie.
+    pub fn of(cookie: &'a SavedCookie) -> Self {
+        Self {
+            name: &cookie.name,
+            value: &cookie.value,
+            domain: &cookie.domain,
+            path: &cookie.path,
+            secure: cookie.secure,
+            http_only: cookie.http_only,
+            same_site: cookie.same_site.as_deref(),
+            // Without a time it ends with the session.
+            expires: Some(cookie.expires).filter(|&time| time >= 0.0),
+        }
+    }
+}
+
+impl std::fmt::Debug for CookieParam<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.domain)
+    }
 }
 
 /// What to answer an application that demands a login.

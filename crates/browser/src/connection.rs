@@ -24,6 +24,7 @@ mod log;
 mod state;
 
 pub use error::{CallError, Closed};
+pub use log::LoggedContent;
 use state::{CallAnswer, PendingCall, State, answer_of};
 
 /// The largest message that is accepted, in bytes. A larger one ends the connection: only a hostile
@@ -79,7 +80,7 @@ impl ProtocolConnection {
         session: Option<&SessionId>,
         call: &C,
     ) -> PendingReply<C::Answer> {
-        self.call_method(session, C::METHOD, call, C::read)
+        self.send_call(session, (C::METHOD, C::HAS_SECRET), call, C::read)
     }
 
     /// Sends a call of a method that [`crate::cdp`] does not have, whose answer `read` reads.
@@ -87,6 +88,16 @@ impl ProtocolConnection {
         &self,
         session: Option<&SessionId>,
         method: &'static str,
+        params: &P,
+        read: AnswerReader<T>,
+    ) -> PendingReply<T> {
+        self.send_call(session, (method, false), params, read)
+    }
+
+    fn send_call<P: Serialize + ?Sized, T>(
+        &self,
+        session: Option<&SessionId>,
+        method: (&'static str, bool),
         params: &P,
         read: AnswerReader<T>,
     ) -> PendingReply<T> {
@@ -116,6 +127,13 @@ impl ProtocolConnection {
     /// The events that belong to no session.
     pub fn browser_events(&self) -> Events {
         self.shared.browser_queue.reader()
+    }
+
+    /// Says what the log may show of a session's messages from now on.
+    pub fn limit_log(&self, session: &SessionId, content: LoggedContent) {
+        if let Some(session) = self.state().sessions.get_mut(session) {
+            session.logged = content;
+        }
     }
 
     /// Whether the renderer process behind a session has died.
@@ -228,7 +246,8 @@ impl ProtocolConnection {
 
     fn on_event(&self, method: &str, incoming: &ProtocolMessage<'_>) {
         let mut state = self.state();
-        log::on_event(method, incoming);
+        let named = incoming.session.and_then(|session| state.sessions.get(session));
+        log::on_event(method, incoming, named.map_or(LoggedContent::All, |session| session.logged));
         state.follow(method, incoming);
         let params = incoming.params.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
         let event = Event { method: method.into(), params };

@@ -40,6 +40,9 @@ const ALWAYS: &[&str] = &[
     // A container's /dev/shm is often too small for a page.
     "--disable-dev-shm-usage",
     "--disable-quic",
+    // WebRTC would send datagrams past the door of its tab. Browsers read one flag or the other.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 ];
 
 /// Features that make navigations expensive or that a crawl does not need. With this list a

@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
 pub mod agent;
+pub mod border;
 pub mod browser;
 pub mod cdp;
 pub mod connection;
+pub mod door;
 pub mod events;
 pub mod find;
 pub mod flags;
@@ -15,8 +18,11 @@ pub mod sweep;
 pub mod tab;
 
 mod message;
+mod outsider;
 mod procfs;
 
+pub use access::Access;
+pub use border::{Border, CrawlBounds, ThirdParty};
 pub use browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
 pub use connection::{CallError, PendingReply, ProtocolConnection, SessionId};
 pub use events::{Event, Events};

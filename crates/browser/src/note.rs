@@ -13,6 +13,8 @@ pub enum Noted {
     OutOfScope(String),
     /// A new address of the page.
     Route(String),
+    /// A request that may change something, which a safe crawl stopped: its method and its address.
+    Unsafe(String, String),
 }
 
 impl Noted {

@@ -11,17 +11,23 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
+use crate::access::SavedState;
 use crate::agent::{AgentSettings, Look, PathStep, Point, Raw, RunAnswer};
 use crate::browser::{Browser, OpenedTab};
-use crate::cdp::{self, ProtocolCall};
-use crate::connection::{CallError, PendingReply};
+use crate::cdp::{self, CookieParam, ProtocolCall};
+use crate::connection::{CallError, LoggedContent, PendingReply};
 use crate::note::Noted;
 
 mod guard;
 mod input;
+mod limits;
+mod logging_in;
 mod refresh;
+mod requests;
 mod watch;
+mod workers;
 
+pub use logging_in::LogInError;
 use watch::TabWatch;
 
 /// How long a call that does not depend on the page may take.
@@ -47,6 +53,12 @@ pub enum TabError {
     /// The page waits for a frame, and this tab makes none: it needs a tab that does.
     #[error("the page needs a tab that makes frames")]
     NeedsFrames,
+    /// The page wants something of a server outside that may be loaded: it needs a tab that does.
+    #[error("the page needs a tab that loads from another origin")]
+    NeedsOutsiders,
+    /// A load left the application; the address to which it led, or its server.
+    #[error("it leads out of the scope, to {0}")]
+    OutOfScope(String),
     /// The document was replaced before it could answer how many of several steps were performed.
     #[error("the page was replaced before it could answer")]
     AnswerLost,
@@ -54,6 +66,9 @@ pub enum TabError {
     /// `net::ERR_NAME_NOT_RESOLVED`.
     #[error("{0}")]
     NotLoaded(String),
+    /// The page does not show what every page shows while its session lasts.
+    #[error("the page is not one that the application shows after a login")]
+    LoggedOut,
     /// The answer is not one that the agent gives.
     #[error("the page gave a wrong answer: {0}")]
     Confused(String),
@@ -88,6 +103,10 @@ pub struct TabPosition {
     pub link: Option<String>,
     /// Whether the element of the next step is missing.
     pub missing: bool,
+    /// Built-in functions that the page has replaced and that may have deceived the agent.
+    pub tampered: Vec<String>,
+    /// Whether the page lacks what every page shows while its session lasts.
+    pub outside: bool,
 }
 
 /// A tab with the page agent in it. Dropping it closes the tab.
@@ -99,6 +118,10 @@ pub struct Tab {
     events: tokio::task::JoinHandle<()>,
     pointed: bool,
     lacks_frames: bool,
+    /// How many servers outside have their requests held.
+    held: usize,
+    /// The page wanted something of others: they are held from the next load on.
+    lacks_outsiders: bool,
     /// The browser's name of the agent's script.
     script: String,
 }
@@ -107,8 +130,10 @@ pub struct Tab {
 #[derive(Default)]
 struct Outside {
     notes: Vec<Noted>,
-    /// Argiope navigates: redirects may lead anywhere.
+    /// Argiope navigates: a redirect out of the application is a failure, not a note.
     loading: bool,
+    /// The address to which the main document has left the application.
+    left: Option<String>,
     /// A request failed because the machine's network changed.
     disturbed: bool,
     /// The page will be refreshed soon, to this address.
@@ -117,10 +142,19 @@ struct Outside {
     demanded: VecDeque<String>,
 }
 
+/// How many notes of one step are kept.
+const MOST_NOTES: usize = 100;
 /// How many requests that needed a login a tab remembers.
 const DEMANDED: usize = 64;
 
 impl Outside {
+    /// Adds a note; a page can ask for more than a report holds.
+    fn note(&mut self, noted: Noted) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(noted);
+        }
+    }
+
     /// Whether this request needs a login for the first time.
     fn is_first_demand(&mut self, request: &str) -> bool {
         if self.demanded.iter().any(|before| before == request) {
@@ -137,7 +171,7 @@ impl Outside {
 impl Tab {
     /// Opens a tab with the agent in it.
     pub async fn open(browser: Arc<Browser>, settings: AgentSettings) -> Result<Self, TabError> {
-        let opened = browser.new_tab(settings.frames).await?;
+        let opened = browser.new_bounded_tab(settings.frames, &settings.border).await?;
         Self::within(browser, opened, settings).await
     }
 
@@ -148,8 +182,9 @@ impl Tab {
         mut settings: AgentSettings,
     ) -> Result<Self, TabError> {
         let connection = &browser.connection;
-        // The browser asks for a login only where it holds requests.
-        settings.guarded |= settings.login.is_some();
+        settings.guarded |= guard::is_always_needed(&settings);
+        let held = settings.border.count_outsiders();
+        connection.limit_log(&opened.session, usual_log(&settings));
         let session = Some(&opened.session);
         // Windows take some of the height: with a fixed viewport every browser shows the same page.
         let viewport = cdp::SetDeviceMetrics {
@@ -165,10 +200,10 @@ impl Tab {
             connection.call(session, &viewport),
             connection.call(session, &cdp::SetDownloadBehavior { behavior: "deny" }),
         ];
-        let watched =
-            settings.guarded.then(|| guard::watch(connection, &opened.session, &settings));
+        let watched = guard::watch(connection, &opened.session, &settings);
         let script = guard::install(connection, &opened.session, &settings);
-        for reply in replies.into_iter().chain(watched) {
+        let attached = workers::hold(connection, &opened.session, &settings);
+        for reply in replies.into_iter().chain(watched).chain(attached) {
             reply.within(ANSWER).await?;
         }
         let script = script.within(ANSWER).await?;
@@ -189,6 +224,8 @@ impl Tab {
             events,
             pointed: false,
             lacks_frames: false,
+            held,
+            lacks_outsiders: false,
             script,
         })
     }
@@ -196,6 +233,11 @@ impl Tab {
     /// Whether a page waited for a frame that this tab does not make.
     pub fn lacks_frames(&self) -> bool {
         self.lacks_frames
+    }
+
+    /// Whether another tab must take over: one that makes frames, or that loads from others.
+    pub fn must_be_exchanged(&self) -> bool {
+        self.lacks_frames || self.lacks_outsiders
     }
 
     fn needs_frames(&mut self) -> TabError {
@@ -208,13 +250,27 @@ impl Tab {
         &self.browser
     }
 
-    /// Clears all cookies and the storage of the application's origin, then loads the address.
-    /// Retries once if the network changed.
+    /// From now on a reset restores this state.
+    pub fn restore(&mut self, saved: Arc<SavedState>) {
+        self.settings.saved = saved;
+    }
+
+    /// Clears all cookies and the storage of the application's origin, restores the saved state,
+    /// then loads the address. Retries once if the network changed, and whenever the page wants
+    /// something of a server that is not known yet.
     pub async fn load(&mut self, url: &str) -> Result<TabPosition, TabError> {
-        match self.load_once(url).await {
-            Err(TabError::Disturbed) => self.load_once(url).await,
-            loaded => loaded,
+        let mut loaded = self.load_once(url).await;
+        if matches!(loaded, Err(TabError::Disturbed)) {
+            loaded = self.load_once(url).await;
         }
+        for _ in 0..limits::MOST_RELOADS {
+            if loaded.is_err() || !std::mem::take(&mut self.lacks_outsiders) {
+                break;
+            }
+            loaded = self.load_once(url).await;
+        }
+        self.lacks_outsiders = false;
+        loaded
     }
 
     async fn load_once(&mut self, url: &str) -> Result<TabPosition, TabError> {
@@ -223,35 +279,73 @@ impl Tab {
             self.pointed = false;
         }
         self.forget(url).await?;
-        self.outside().loading = true;
-        self.outside().disturbed = false;
-        self.outside().refresh = None;
-        let settled = match self.navigate(url).await {
-            Ok(()) => self.settle().await,
+        self.hold_outsiders().await?;
+        {
+            let mut outside = self.outside();
+            (outside.loading, outside.disturbed) = (true, false);
+            (outside.refresh, outside.left) = (None, None);
+        }
+        let settled = match self.navigate_restored(url).await {
+            Ok(()) => {
+                // A page into which a password was typed is left.
+                self.limit_log(usual_log(&self.settings));
+                self.settle().await
+            }
+            Err(TabError::NotLoaded(reason)) => Err(self.not_loaded(reason).await),
             Err(error) => Err(error),
         };
         self.outside().loading = false;
         settled
     }
 
-    /// Removes cookies and storage.
+    /// Removes cookies and storage, and sets the cookies of the saved state.
     async fn forget(&self, url: &str) -> Result<(), TabError> {
-        let clear = format!("window[{:?}]?.clear()", self.settings.secret);
+        let clear = self.settings.call_if_there("clear()");
         let in_page = self.call(&cdp::Evaluate::new(&clear));
         let cookies = cdp::ClearCookies { browser_context_id: &self.opened.context };
         let cookies = self.browser.connection.call(None, &cookies);
-        let storage_types =
-            "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql";
+        let restored = self.set_cookies();
+        // The next document clears and restores values itself, where there are some.
+        let storage_types = if self.settings.saved.has_items() {
+            "indexeddb,cache_storage,service_workers,file_systems,websql"
+        } else {
+            "local_storage,indexeddb,cache_storage,service_workers,file_systems,websql"
+        };
         let origin = &self.settings.origin;
         let stored = self.call(&cdp::ClearOriginData { origin, storage_types });
         in_page.within(ANSWER).await?;
         cookies.within(ANSWER).await?;
         stored.within(ANSWER).await?;
+        if let Some(restored) = restored {
+            restored.within(ANSWER).await?;
+        }
         // The browser does not load a page again for another fragment.
         if url.contains('#') {
             self.navigate("about:blank").await?;
         }
         Ok(())
+    }
+
+    /// Sets the cookies of the saved state, if it has any.
+    fn set_cookies(&self) -> Option<PendingReply<()>> {
+        let cookies: Vec<_> = self.settings.saved.cookies.iter().map(CookieParam::of).collect();
+        let browser_context_id = &self.opened.context;
+        let set = cdp::SetCookies { cookies: &cookies, browser_context_id };
+        (!cookies.is_empty()).then(|| self.browser.connection.call(None, &set))
+    }
+
+    /// Loads an address. The first document restores the saved values before its own scripts run;
+    /// documents that replace it keep what the first one made of them.
+    async fn navigate_restored(&self, url: &str) -> Result<(), TabError> {
+        if !self.settings.saved.has_items() {
+            return self.navigate(url).await;
+        }
+        let source = self.settings.saved.script(&self.settings.origin);
+        let added = self.call(&cdp::AddSecretScript { source: &source });
+        let navigated = self.navigate(url).await;
+        let identifier = added.within(ANSWER).await?;
+        drop(self.call(&cdp::RemoveScript { identifier: &identifier }));
+        navigated
     }
 
     async fn navigate(&self, url: &str) -> Result<(), TabError> {
@@ -293,6 +387,7 @@ impl Tab {
         if self.outside().disturbed {
             return Err(TabError::Disturbed);
         }
+        self.check_limits().await?;
         // Later pages do not wait for an address that kept a page busy until the deadline.
         self.on_endless(&answer.endless).await?;
         let read = |notes: &Vec<Vec<String>>| {
@@ -308,6 +403,8 @@ impl Tab {
             passed: answer.passed.iter().map(read).collect(),
             link: answer.link,
             missing: answer.missing,
+            tampered: answer.tampered,
+            outside: answer.outside,
         })
     }
 
@@ -315,6 +412,7 @@ impl Tab {
     /// May end after any first-time step.
     pub async fn run(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         let mut total = TabPosition { settled: true, ..TabPosition::default() };
+        self.hold_outsiders().await?;
         while total.done < steps.len() {
             let rest = &steps[total.done..];
             let next = if rest[0].trusted {
@@ -365,7 +463,9 @@ impl Tab {
             let there = self.settle().await?;
             position.raw = there.raw;
             position.settled = there.settled;
+            position.outside = there.outside;
             position.notes.extend(there.notes);
+            position.tampered = there.tampered;
         }
         Ok(position)
     }
@@ -440,7 +540,7 @@ impl Tab {
         call: &str,
         steps: usize,
     ) -> Result<Option<T>, TabError> {
-        let expression = format!("window[{:?}].{call}", self.settings.secret);
+        let expression = self.settings.call(call);
         let reply = self.call(&cdp::Evaluate::value(&expression)).within(self.limit(steps)).await;
         let evaluation = match reply {
             Err(CallError::Protocol { message, .. }) if is_gone(&message) => return Ok(None),
@@ -464,6 +564,11 @@ impl Drop for Tab {
         drop(self.call(&cdp::TerminateExecution {}));
         drop(self.browser.close_context(&self.opened.context));
     }
+}
+
+/// What the log may show of a tab outside of a login.
+fn usual_log(settings: &AgentSettings) -> LoggedContent {
+    if settings.headers.is_empty() { LoggedContent::All } else { LoggedContent::NoRequests }
 }
 
 /// Whether the browser says that a document was replaced while a call was under way.

@@ -10,7 +10,7 @@ use argiope_explore::strategies;
 
 use crate::commands::{
     bench, bound, certs, completions, controller, crawl, crawler, explain, export, identities,
-    local_cluster, model, simulate, sites, states, status, strategies as list, testbeds,
+    ledger, local_cluster, model, simulate, sites, states, status, strategies as list, testbeds,
 };
 
 const AFTER_HELP: &str = "\
@@ -32,7 +32,7 @@ Environment:
   RUST_LOG  select log lines: LEVEL or TARGET=LEVEL, several with commas between them
             (warn,argiope_browser::protocol=trace adds the messages to and from the browser)
   NO_COLOR  turn colours off
-  ARGIOPE_LOGIN  log in to the application that is crawled, as USER:PASSWORD";
+  ARGIOPE_LOGIN  log in to the application that is crawled by HTTP, as USER:PASSWORD";
 
 /// A crawler for web applications that live behind one URL.
 #[derive(Parser)]
@@ -55,7 +55,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Crawl a web application with Chromium and store what is found
-    Crawl(crawl::CrawlArgs),
+    Crawl(Box<crawl::CrawlArgs>),
     /// Attach to a running crawl of a cluster and fetch its result
     Attach(crawl::AttachArgs),
     /// Run a controller of a cluster
@@ -70,6 +70,8 @@ pub enum Command {
     Certs(certs::CertsArgs),
     /// List the states of a run, or show the path and the actions of one
     States(states::StatesArgs),
+    /// List the actions that were seen and not performed, with the reason
+    Ledger(ledger::LedgerArgs),
     /// Show what differs between two states, and what is masked
     Explain(explain::ExplainArgs),
     /// Export the model of a run, or the page of a state

@@ -11,6 +11,7 @@ mod describe;
 pub mod explain;
 pub mod export;
 pub mod identities;
+pub mod ledger;
 pub mod local_cluster;
 pub mod man;
 pub mod model;

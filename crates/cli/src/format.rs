@@ -1,6 +1,7 @@
 //! Numbers, times, names and paths as people read them. Text from outside becomes one line that
 //! cannot steer a terminal.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -70,6 +71,33 @@ pub fn path(path: &Path) -> String {
     format!("'{}'", harmless(&text).replace('\'', "'\\''"))
 }
 
+/// Quotes a word for a shell.
+fn word(text: &str) -> String {
+    let plain = |one: char| one.is_ascii_alphanumeric() || "/._-+:=@%,".contains(one);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", harmless(text).replace('\'', "'\\''"))
+}
+
+/// The present command with another address to crawl.
+pub fn crawl_line(url: &str, arguments: impl Iterator<Item = OsString>) -> String {
+    let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    // Only an address has a scheme at its beginning; patterns follow the name of their option.
+    let mut is_value = false;
+    let words = arguments.map(|argument| {
+        let is_option = argument.starts_with('-');
+        let is_address = !is_option && !is_value && argument.contains("://");
+        is_value = is_option && !argument.contains('=') && !FLAGS.contains(&argument.as_str());
+        if is_address { word(url) } else { word(&argument) }
+    });
+    let words: Vec<String> = std::iter::once(program()).chain(words).collect();
+    words.join(" ")
+}
+
+/// The options of a crawl that have no value.
+const FLAGS: [&str; 6] = ["--safe", "--screenshots", "--json", "--quiet", "--detach", "--demo"];
+
 /// The command that starts argiope: what `./run` set, or its name.
 pub fn program() -> String {
     std::env::var("ARGIOPE_COMMAND").map_or_else(|_| "argiope".to_owned(), |name| harmless(&name))
@@ -91,6 +119,19 @@ mod tests {
         assert_eq!(path(Path::new("out/demo-1")), "out/demo-1");
         assert_eq!(path(Path::new("my run's")), "'my run'\\''s'");
         assert_eq!(path(Path::new("-x")), "./-x");
+    }
+
+    #[test]
+    fn the_line_to_type_has_the_other_address_and_the_same_options() {
+        let line = |words: &str| {
+            let words = words.split(' ').map(OsString::from);
+            crawl_line("https://b.test/a?b=1&c='$(x)", words)
+        };
+        let there = "'https://b.test/a?b=1&c='\\''$(x)'";
+        let expected = format!("argiope crawl {there} --tabs 2 --include 'https://c.test/*'");
+        assert_eq!(line("crawl http://a.test/ --tabs 2 --include https://c.test/*"), expected);
+        let expected = format!("argiope crawl --safe {there} --out x");
+        assert_eq!(line("crawl --safe http://a.test/ --out x"), expected);
     }
 
     #[test]

@@ -37,6 +37,7 @@ fn run(cli: Cli) -> Result<(), CommandFailure> {
         Command::LocalCluster(args) => commands::local_cluster::run(&args, cli.log),
         Command::Certs(args) => commands::certs::run(&args),
         Command::States(args) => commands::states::run(&args),
+        Command::Ledger(args) => commands::ledger::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),

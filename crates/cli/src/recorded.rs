@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use argiope_browser::Login;
 use argiope_controller::Controller;
 use argiope_explore::graph::Graph;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -24,8 +23,6 @@ const SETTINGS: &str = "settings";
 /// The application that argiope served to the run, if any.
 const SITE: &str = "site";
 const ATTACH: &str = "attach";
-/// The login of the application. No other value of a store has it.
-const LOGIN: &str = "login";
 
 /// The present settings of a run.
 pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
@@ -40,16 +37,6 @@ pub fn settings(store: &Store) -> Result<CrawlSettings, CommandFailure> {
 /// Changes the settings of a run.
 pub fn set_settings(store: &Store, settings: &CrawlSettings) -> Result<(), StoreError> {
     store.put(SETTINGS, &serde_json::to_vec(settings).expect("settings are JSON"))
-}
-
-/// The login of the application, for a crawl that is resumed. No other command reads it.
-pub fn login(store: &Store) -> Result<Option<Login>, StoreError> {
-    learned::login(store, LOGIN)
-}
-
-/// Stores the login of the application, if there is one.
-pub fn set_login(store: &Store, login: Option<&Login>) -> Result<(), StoreError> {
-    login.map_or(Ok(()), |login| store.put(LOGIN, &learned::stored_login(login)))
 }
 
 /// The application that argiope served to the run, if any.

@@ -2,17 +2,17 @@
 //! flight and failure counts are held here and are lost with the process. What must not be lost is
 //! in the facts (`knowledge`).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_explore::graph::{Graph, Slot};
-use argiope_explore::id::{StateIndex, StateKey};
+use argiope_explore::id::{ActionIndex, StateIndex, StateKey};
 use argiope_explore::strategy::INITIAL;
 
 use crate::input::{ControllerEffect, ControllerInput, StoppedBy};
 use crate::job::{CrawlerId, JobId, Transition};
 use crate::journal::Fact;
 use crate::knowledge::{Contradiction, CrawlKnowledge};
-use crate::outcome::{JobFailure, Outcome, Sighting};
+use crate::outcome::{FEW_MISSES, JobFailure, MOST_MISSES, Outcome, Sighting};
 use crate::route::Hop;
 use crate::settings::ControllerSettings;
 use crate::spent::{Spent, WriterId};
@@ -20,8 +20,10 @@ use crate::spent::{Spent, WriterId};
 mod outcomes;
 mod retries;
 mod scheduling;
+mod suspects;
 
-use retries::{FEW_MISSES, MOST_MISSES, RetryCounts};
+use retries::RetryCounts;
+use suspects::Suspects;
 
 /// Assigns jobs to any number of crawlers.
 pub struct Controller {
@@ -33,6 +35,7 @@ pub struct Controller {
     troubles: RetryCounts,
     /// Where the last reset led.
     lands_in: StateIndex,
+    suspects: Suspects,
     /// Actions that lost crawlers may have executed: they count against the limit, but not as
     /// spent.
     written_off: u64,
@@ -59,9 +62,16 @@ struct Assigned {
     after: Option<StateIndex>,
     /// For a second attempt: where the first one strayed to.
     retry_of: Option<Vec<Hop>>,
+    /// How many jobs were finished when it was assigned.
+    since: u64,
 }
 
 impl Assigned {
+    /// The state in which it begins, after the reset if there is one.
+    fn start(&self) -> StateIndex {
+        self.walk.first().map_or(self.candidate.state, |hop| hop.slot.state)
+    }
+
     /// The most actions that it takes.
     fn actions(&self) -> u64 {
         self.walk.len() as u64 + 1
@@ -102,6 +112,7 @@ impl Controller {
             next_job: 0,
             troubles: RetryCounts::default(),
             lands_in: INITIAL,
+            suspects: Suspects::default(),
             written_off: 0,
             stopping: None,
             finished: false,
@@ -111,6 +122,8 @@ impl Controller {
 
     /// Handles an input and appends the effects.
     pub fn handle(&mut self, input: ControllerInput, out: &mut Vec<ControllerEffect>) {
+        // Before the first crawler is ready, further addresses may lead to more.
+        let is_seed = matches!(input, ControllerInput::Entered { seed: true, .. });
         match input {
             ControllerInput::Ready { crawler, at, spent } => {
                 self.lose(crawler);
@@ -126,14 +139,19 @@ impl Controller {
                 }
             }
             ControllerInput::Lost { crawler } => self.lose(crawler),
+            ControllerInput::Entered { at, address, seed, cost } => {
+                self.entered(&at, address, seed, cost);
+            }
             ControllerInput::ResetCost(cost) => self.known.measured_reset(cost),
             ControllerInput::Stop(by) => self.stop(by),
         }
         if self.is_full() {
             self.stop(StoppedBy::MaxStates);
         }
-        self.employ();
-        self.end();
+        if !is_seed {
+            self.employ();
+            self.end();
+        }
         out.append(&mut self.out);
     }
 
@@ -212,6 +230,37 @@ impl Controller {
         Some(state)
     }
 
+    /// The address of a state at which jobs begin by loading it.
+    pub fn entry_address(&self, key: StateKey) -> Option<&str> {
+        let state = self.known.state(key).filter(|&state| self.is_entry(state))?;
+        self.known.entries().get(&state).map(String::as_str)
+    }
+
+    /// Loading an address led to a state.
+    fn entered(&mut self, at: &Sighting, address: String, seed: bool, cost: Option<f64>) {
+        let is_known = if seed { self.introduce(at) } else { self.known.state(at.key).is_some() };
+        if !is_known {
+            return;
+        }
+        let known = self.known.state(at.key);
+        if known.is_none_or(|state| !self.known.is_start(state)) {
+            self.keep(Fact::Entry { state: at.key, address, seed });
+        }
+        if let Some((state, cost)) = self.known.state(at.key).zip(cost) {
+            self.known.measured_entry(state, cost);
+        }
+    }
+
+    /// A load of its own address did not lead to a state. The strategy no longer counts on it if
+    /// that happens again.
+    fn missed_entry(&mut self, state: StateIndex) {
+        if self.troubles.missed_entry(state)
+            && let Some(explorer) = self.known.explorer()
+        {
+            explorer.remove_entry(state);
+        }
+    }
+
     fn give_up(&mut self, candidate: Slot, reason: JobFailure) {
         let Some(graph) = self.known.graph() else { return };
         let Transition { from, action, .. } = Transition::of(graph, candidate);
@@ -227,7 +276,7 @@ impl Controller {
             if place == 0 {
                 self.lost_with(assigned.candidate);
             } else {
-                self.known.released(assigned.candidate);
+                self.released(assigned.candidate);
             }
         }
     }
@@ -242,7 +291,7 @@ impl Controller {
         let finished = jobs.pop_front();
         if jobs.front().is_none_or(|next| led_to.is_none() || next.after != led_to) {
             for dropped in self.busy.remove(&crawler).into_iter().flatten() {
-                self.known.released(dropped.candidate);
+                self.released(dropped.candidate);
             }
         }
         finished
@@ -290,16 +339,54 @@ impl Controller {
             } else if free > 0 {
                 self.give_up_unreachable();
             }
+            if self.stopping.is_none() {
+                self.give_up_cut_off();
+            }
         }
         let held = self.known.graph().map_or(0, |graph| graph.unexplored());
-        let stopped_by = (held > 0).then(|| self.stopping.unwrap_or(StoppedBy::MaxDepth));
+        let stopped_by = match self.stopping {
+            // What was executed after the application ended may be wrong.
+            Some(StoppedBy::NotLoaded) => Some(StoppedBy::NotLoaded),
+            stopping => (held > 0).then(|| stopping.unwrap_or(StoppedBy::MaxDepth)),
+        };
         self.report_end(stopped_by);
     }
 
     fn report_end(&mut self, stopped_by: Option<StoppedBy>) {
         self.finished = true;
+        if stopped_by == Some(StoppedBy::NotLoaded) {
+            self.blame();
+        }
         let complete = stopped_by.is_none() && self.known.given_up().is_empty();
         self.out.push(ControllerEffect::Finished { complete, stopped_by });
+    }
+
+    /// Writes down which actions may have ended the application.
+    fn blame(&mut self) {
+        let (suspects, is_certain) = self.suspects.named();
+        let actions = suspects.iter().filter_map(|&slot| Some(self.graph()?.action_of(slot)));
+        let actions: BTreeSet<ActionIndex> = actions.collect();
+        // Several tabs may have performed the same action.
+        let everywhere = is_certain && actions.len() == 1;
+        for slot in suspects {
+            let Some(graph) = self.known.graph() else { return };
+            let Transition { from, action, .. } = Transition::of(graph, slot);
+            if graph.target(slot).is_none() {
+                self.give_up(slot, JobFailure::NotLoaded);
+            }
+            self.keep(Fact::Ended { from, action, everywhere });
+        }
+    }
+
+    /// Gives up what only an action leads to that ends the application.
+    fn give_up_cut_off(&mut self) {
+        for state in self.known.cut_off().clone() {
+            let Some(graph) = self.known.graph() else { return };
+            let open = graph.slots(state).filter(|&slot| graph.target(slot).is_none());
+            for slot in open.collect::<Vec<Slot>>() {
+                self.give_up(slot, JobFailure::Unreachable);
+            }
+        }
     }
 
     /// Gives up candidates that no known path reaches.
@@ -326,9 +413,22 @@ impl Controller {
         self.keep(Fact::Gone { state: key });
     }
 
+    /// A claimed candidate was not executed. If its state was found to be gone meanwhile, it is
+    /// given up like the others of that state.
+    fn released(&mut self, candidate: Slot) {
+        let is_lost = self.known.gone().contains(&candidate.state)
+            && !self.known.is_offered_elsewhere(candidate, false);
+        if is_lost {
+            self.give_up(candidate, JobFailure::Unreachable);
+        } else {
+            self.known.released(candidate);
+        }
+    }
+
     /// A job did not reach a state. Says whether the state counts as gone: soon, if it has never
-    /// come back and all that it offers was executed elsewhere.
-    fn misses(&mut self, state: StateIndex) -> bool {
+    /// come back and all that it offers was executed elsewhere. A page that failed on the way, as
+    /// on a busy machine, says less than a walk that ended in another state.
+    fn misses(&mut self, state: StateIndex, ended_elsewhere: bool) -> bool {
         let count = self.troubles.missed(state);
         let loses_nothing = || {
             let graph = self.known.graph();
@@ -337,7 +437,7 @@ impl Controller {
                 left.all(|slot| self.known.is_offered_elsewhere(slot, true))
             })
         };
-        let is_new = count >= FEW_MISSES && !self.troubles.has_come_back(state);
+        let is_new = ended_elsewhere && count >= FEW_MISSES && !self.troubles.has_come_back(state);
         count >= MOST_MISSES || (is_new && loses_nothing())
     }
 }

@@ -4,27 +4,36 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use argiope_explore::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
 use argiope_explore::model::Model;
-use argiope_explore::strategy::INITIAL;
 
 use crate::controller::Controller;
 use crate::job::Transition;
 use crate::route::{Routes, WalkTree};
 
-/// Shortest known paths from the URL to all states.
+/// Shortest known paths to all states.
 pub struct Paths<'a> {
     controller: &'a Controller,
-    trees: Vec<WalkTree>,
+    tree: Option<WalkTree>,
+}
+
+/// A path to a state: load an address, then take the steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathToState<'a> {
+    /// The address of the entry where the path begins; none if it begins with the URL of the crawl.
+    pub address: Option<&'a str>,
+    /// The steps from the freshly loaded page. If loading the URL led to several states, the first
+    /// step's `from` is the one where the path begins.
+    pub steps: Vec<Transition>,
 }
 
 impl Paths<'_> {
-    /// The steps from a freshly loaded page to a state; none if no known path leads there. If
-    /// loading the URL led to several states, the first step's `from` is the one where the path
-    /// begins.
-    pub fn to(&self, key: StateKey) -> Option<Vec<Transition>> {
-        let state = self.controller.known().state(key)?;
-        let graph = self.controller.graph()?;
-        let walk = self.trees.iter().find_map(|tree| tree.walk_to(state))?;
-        Some(walk.iter().map(|hop| hop.named(graph)).collect())
+    /// The shortest path to a state; none if no known path leads there.
+    pub fn to(&self, key: StateKey) -> Option<PathToState<'_>> {
+        let known = self.controller.known();
+        let (state, graph) = (known.state(key)?, known.graph()?);
+        let walk = self.tree.as_ref()?.walk_to(state)?;
+        let start = walk.first().map_or(state, |hop| hop.slot.state);
+        let address = known.entries().get(&start).map(String::as_str);
+        Some(PathToState { address, steps: walk.iter().map(|hop| hop.named(graph)).collect() })
     }
 }
 
@@ -32,12 +41,11 @@ impl Controller {
     /// Shortest known paths to all states.
     pub fn paths(&self) -> Paths<'_> {
         let avoid = BTreeSet::new();
-        let trees = self.graph().map(|graph| {
+        let tree = self.graph().map(|graph| {
             let routes = Routes { graph, strays: self.known().strays(), avoid: &avoid };
-            let starts = [INITIAL].into_iter().chain(self.known().landings().iter().copied());
-            starts.map(|start| routes.tree(start)).collect()
+            routes.tree(self.known().starts().collect())
         });
-        Paths { controller: self, trees: trees.unwrap_or_default() }
+        Paths { controller: self, tree }
     }
 
     /// The known model: states in the order of discovery, the initial one first, and the first
@@ -72,6 +80,7 @@ impl Controller {
             }
         }
         let mut model = Model::new(name, self.known().settings().exploring.reset_cost, labels);
+        model.entries = self.known().entries().keys().map(|state| state.0).collect();
         states.into_iter().for_each(|transitions| model.push_state(transitions));
         model
     }

@@ -39,6 +39,18 @@ pub enum ControllerInput {
         /// Which.
         crawler: CrawlerId,
     },
+    /// Loading an address of its own led to a state. The first of all seeds is the URL, which leads
+    /// to the initial state.
+    Entered {
+        /// The state. A new one must be described.
+        at: Sighting,
+        /// The address.
+        address: String,
+        /// The address was given with the crawl. Otherwise the state must be known.
+        seed: bool,
+        /// The measured cost of the load, in actions.
+        cost: Option<f64>,
+    },
     /// The measured cost of a reset, in actions.
     ResetCost(f64),
     /// Assign no more jobs. Outcomes of jobs in flight still count.

@@ -67,9 +67,15 @@ impl Job {
         wrong.filter(|step| step.to != at).map(|&step| Transition { to: at, ..step })
     }
 
-    /// What a failure says of the candidate: one on the walk did not reach it.
-    pub(crate) fn failure(&self, went_right: u32, reason: JobFailure) -> JobFailure {
-        let on_the_way = (went_right as usize) < self.walk.len();
+    /// Where the walk begins.
+    pub fn start(&self) -> StateKey {
+        self.walk.first().map_or(self.state, |step| step.from)
+    }
+
+    /// What a failure says of the candidate: one in the load or on the walk did not reach it.
+    pub(crate) fn failure(&self, went_right: u32, spent: Spent, reason: JobFailure) -> JobFailure {
+        let in_load = self.reset && spent.actions == 0 && reason != JobFailure::Missing;
+        let on_the_way = in_load || (went_right as usize) < self.walk.len();
         if on_the_way && !reason.is_environmental() { JobFailure::Unreachable } else { reason }
     }
 }

@@ -86,6 +86,24 @@ pub enum Fact {
         /// The state.
         state: StateKey,
     },
+    /// Loading an address of its own leads to a state.
+    Entry {
+        /// The state.
+        state: StateKey,
+        /// The address.
+        address: String,
+        /// The address was given with the crawl: the state counts as one of its first.
+        seed: bool,
+    },
+    /// After this action the application could not be loaded any more. It is never performed again.
+    Ended {
+        /// Where.
+        from: StateKey,
+        /// What.
+        action: ActionSignature,
+        /// It is certain that this action did it: no state performs it again.
+        everywhere: bool,
+    },
     /// What a writer has spent so far. Of several totals of one writer the largest counts.
     Spent {
         /// Who spent it.
@@ -110,8 +128,10 @@ impl Fact {
             | Self::Transition { from: state, .. }
             | Self::GivenUp { from: state, .. }
             | Self::Stray { from: state, .. }
+            | Self::Ended { from: state, .. }
             | Self::Appeared { at: state, .. }
             | Self::LinkFollower { state, .. }
+            | Self::Entry { state, .. }
             | Self::Gone { state } => Some(*state),
             Self::PlainLink { .. } | Self::Spent { .. } => None,
         }
@@ -127,6 +147,8 @@ impl Fact {
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
             | Self::Gone { .. }
+            | Self::Entry { .. }
+            | Self::Ended { .. }
             | Self::Spent { .. } => None,
         }
     }
@@ -146,6 +168,8 @@ impl Fact {
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
             | Self::Gone { .. }
+            | Self::Entry { .. }
+            | Self::Ended { .. }
             | Self::Spent { .. } => None,
         }
     }
@@ -161,6 +185,8 @@ impl Fact {
             | Self::PlainLink { .. }
             | Self::LinkFollower { .. }
             | Self::Gone { .. }
+            | Self::Entry { .. }
+            | Self::Ended { .. }
             | Self::Spent { .. } => None,
         }
     }

@@ -16,6 +16,7 @@ use crate::route::Routes;
 use crate::settings::ControllerSettings;
 use crate::spent::{Spent, SpentByWriter};
 
+mod ended;
 mod replay;
 
 use replay::ReplayIndex;
@@ -48,13 +49,27 @@ pub struct CrawlKnowledge {
     strays: BTreeMap<Slot, Vec<StateIndex>>,
     /// The states besides the initial one that loading the URL led to.
     landings: Vec<StateIndex>,
+    /// The states that a load of their own address leads to, and that address. Of several
+    /// addresses the least counts, in any order.
+    entries: BTreeMap<StateIndex, String>,
+    /// The measured costs of such loads, in actions.
+    entry_costs: BTreeMap<StateIndex, f64>,
     /// The least number of actions from the initial state to each state.
     depths: Vec<u32>,
     /// Candidates that were given up. Of several reasons the least counts, in any order.
     given_up: BTreeMap<Slot, JobFailure>,
     /// States that do not come back.
     gone: BTreeSet<StateIndex>,
+    /// Actions after which the application could not be loaded.
+    ended: BTreeSet<Slot>,
+    /// Those of them that were performed when it could not be loaded any more.
+    blamed: BTreeSet<Slot>,
+    /// Those that no state performs again.
+    ended_actions: BTreeSet<ActionSignature>,
+    /// States that only such actions lead to. Their candidates are held back.
+    cut_off: BTreeSet<StateIndex>,
     unsettled: usize,
+    curbed: usize,
     pub(crate) spent: SpentByWriter,
     /// Facts that wait for a state: to be described, or to become part of the graph.
     waiting: BTreeMap<StateKey, Vec<Fact>>,
@@ -76,10 +91,17 @@ impl CrawlKnowledge {
             plain: BTreeSet::new(),
             strays: BTreeMap::new(),
             landings: Vec::new(),
+            entries: BTreeMap::new(),
+            entry_costs: BTreeMap::new(),
             depths: Vec::new(),
             given_up: BTreeMap::new(),
             gone: BTreeSet::new(),
+            ended: BTreeSet::new(),
+            blamed: BTreeSet::new(),
+            ended_actions: BTreeSet::new(),
+            cut_off: BTreeSet::new(),
             unsettled: 0,
+            curbed: 0,
             spent: SpentByWriter::default(),
             waiting: BTreeMap::new(),
             arrived: Vec::new(),
@@ -93,8 +115,14 @@ impl CrawlKnowledge {
         let mut known = Self::new(settings);
         known.replayed = ReplayIndex::of(facts);
         for fact in facts {
-            if let Fact::LinkFollower { link, state } = fact {
-                known.followers.entry(*link).or_default().insert(*state);
+            match fact {
+                Fact::LinkFollower { link, state } => {
+                    known.followers.entry(*link).or_default().insert(*state);
+                }
+                Fact::Ended { action, everywhere: true, .. } => {
+                    known.ended_actions.insert(*action);
+                }
+                _ => {}
             }
         }
         for (at, fact) in facts.iter().enumerate() {
@@ -107,6 +135,7 @@ impl CrawlKnowledge {
         // What waits until the end is about states that no fact describes. When a crawler finds one
         // of them, what the crawler saw counts.
         known.waiting.clear();
+        known.cut_off_ended();
         Ok(known)
     }
 
@@ -128,7 +157,7 @@ impl CrawlKnowledge {
         }
         match fact {
             Fact::State { key, offers, route, .. } => {
-                self.apply_state(*key, offers, route.as_ref());
+                self.apply_state(*key, offers, route.as_ref())?;
             }
             Fact::Transition { from, action, to, notes } => {
                 let slot = self.slot(*from, *action).ok_or(NO_ACTION)?;
@@ -164,11 +193,15 @@ impl CrawlKnowledge {
                 }
                 self.entered(state, if *loaded { 0 } else { UNKNOWN });
             }
+            Fact::Entry { state, address, seed } => self.apply_entry(*state, address, *seed)?,
             Fact::PlainLink { action } => self.withdraw(*action),
             Fact::LinkFollower { link, state } => {
                 self.followers.entry(*link).or_default().insert(*state);
             }
             Fact::Gone { state } => self.apply_gone(*state)?,
+            Fact::Ended { from, action, everywhere } => {
+                self.apply_ended((*from, *action), *everywhere)?;
+            }
             Fact::Spent { writer, actions, resets } => {
                 self.spent.record(*writer, Spent { actions: *actions, resets: *resets });
             }
@@ -184,8 +217,10 @@ impl CrawlKnowledge {
             Fact::Transition { from, to, .. } | Fact::Stray { from, to, .. } => {
                 outside(*from).or_else(|| unknown(*to))
             }
-            Fact::GivenUp { from: state, .. } | Fact::Gone { state } => outside(*state),
-            Fact::Appeared { at, .. } => {
+            Fact::GivenUp { from: state, .. }
+            | Fact::Ended { from: state, .. }
+            | Fact::Gone { state } => outside(*state),
+            Fact::Appeared { at, .. } | Fact::Entry { state: at, .. } => {
                 unknown(*at).or_else(|| self.replayed.initial.and_then(outside))
             }
             Fact::State { .. }
@@ -211,6 +246,27 @@ impl CrawlKnowledge {
         Ok(())
     }
 
+    /// A load of its own address leads to a state.
+    fn apply_entry(
+        &mut self,
+        key: StateKey,
+        address: &str,
+        seed: bool,
+    ) -> Result<(), &'static str> {
+        let state = self.bring_in(key)?;
+        self.entered(state, if seed { 0 } else { UNKNOWN });
+        if state == INITIAL {
+            return Ok(());
+        }
+        let known = self.entries.entry(state).or_insert_with(|| address.to_owned());
+        if address < known.as_str() {
+            address.clone_into(known);
+        }
+        let cost = self.settings.exploring.reset_cost;
+        self.explorer.as_mut().ok_or(NO_STATE)?.add_entry(state, cost);
+        Ok(())
+    }
+
     /// Lets the facts go on that waited for a state.
     fn arrive(&mut self, key: StateKey) {
         if self.waiting.contains_key(&key) {
@@ -218,9 +274,14 @@ impl CrawlKnowledge {
         }
     }
 
-    fn apply_state(&mut self, key: StateKey, offers: &[Offered], route: Option<&Route>) {
+    fn apply_state(
+        &mut self,
+        key: StateKey,
+        offers: &[Offered],
+        route: Option<&Route>,
+    ) -> Result<(), &'static str> {
         if self.knows(key) {
-            return;
+            return Ok(());
         }
         let offers = self.replayed.offers(key).unwrap_or(offers).to_vec();
         let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
@@ -236,10 +297,12 @@ impl CrawlKnowledge {
             let candidates = self.candidates(key, actions);
             self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));
             self.entered(INITIAL, 0);
+            self.end_actions(INITIAL)?;
         } else {
             self.announced.insert(key, actions);
         }
         self.arrive(key);
+        Ok(())
     }
 
     fn apply_transition(
@@ -257,10 +320,15 @@ impl CrawlKnowledge {
             Some(_) | None => return self.add_stray(slot, to),
         }
         self.unsettled += usize::from(notes.contains(&Note::Unsettled));
+        let is_unsafe = |note: &Note| matches!(note, Note::Unsafe(..));
+        self.curbed += usize::from(notes.iter().any(is_unsafe));
         let actions = self.announced_candidates(to);
         let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
         let landing = explorer.record(slot, to, || actions);
         self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
+        if landing.new {
+            self.end_actions(landing.state)?;
+        }
         self.arrive(to);
         Ok(())
     }
@@ -283,9 +351,12 @@ impl CrawlKnowledge {
     /// Makes a state part of the graph that no candidate led to.
     fn bring_in(&mut self, key: StateKey) -> Result<StateIndex, &'static str> {
         let actions = self.announced_candidates(key);
-        let state = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions).state;
+        let landing = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions);
+        if landing.new {
+            self.end_actions(landing.state)?;
+        }
         self.arrive(key);
-        Ok(state)
+        Ok(landing.state)
     }
 
     /// The candidates of a state that becomes part of the graph now.
@@ -348,13 +419,14 @@ impl CrawlKnowledge {
             self.depths[state.at()] = depth;
             queue.push_back(state);
         }
-        let avoid = BTreeSet::new();
         while let Some(state) = queue.pop_front() {
             let depth = self.depths[state.at()];
-            if let Some(limit) = self.settings.limits.max_depth {
-                explorer.hold(state, depth > limit);
+            let limit = self.settings.limits.max_depth;
+            if self.cut_off.remove(&state) || limit.is_some() {
+                explorer.hold(state, limit.is_some_and(|limit| depth > limit));
             }
-            let routes = Routes { graph: explorer.graph(), strays: &self.strays, avoid: &avoid };
+            let avoid = &self.ended;
+            let routes = Routes { graph: explorer.graph(), strays: &self.strays, avoid };
             for hop in routes.hops(state) {
                 if depth + 1 < self.depths[hop.to.at()] {
                     self.depths[hop.to.at()] = depth + 1;
@@ -436,6 +508,23 @@ impl CrawlKnowledge {
         &self.landings
     }
 
+    /// The states that a load of their own address leads to, and that address.
+    pub fn entries(&self) -> &BTreeMap<StateIndex, String> {
+        &self.entries
+    }
+
+    /// Whether a path may begin with a state.
+    pub fn is_start(&self, state: StateIndex) -> bool {
+        state == INITIAL || self.entries.contains_key(&state) || self.landings.contains(&state)
+    }
+
+    /// The states that a path may begin with: the initial state, others that loading the URL led
+    /// to, entries.
+    pub fn starts(&self) -> impl Iterator<Item = StateIndex> {
+        let landings = self.landings.iter().copied();
+        [INITIAL].into_iter().chain(landings).chain(self.entries.keys().copied())
+    }
+
     /// How many plain links have been seen.
     pub fn links(&self) -> usize {
         self.links.len()
@@ -453,6 +542,11 @@ impl CrawlKnowledge {
     /// The states that do not come back.
     pub fn gone(&self) -> &BTreeSet<StateIndex> {
         &self.gone
+    }
+
+    /// The candidates that were given up, and why.
+    pub fn given_up_slots(&self) -> &BTreeMap<Slot, JobFailure> {
+        &self.given_up
     }
 
     /// Whether another state that may come back offers the action of a slot: it was executed
@@ -476,6 +570,11 @@ impl CrawlKnowledge {
         self.unsettled
     }
 
+    /// Transitions with a request that a safe crawl stopped.
+    pub fn curbed(&self) -> usize {
+        self.curbed
+    }
+
     /// What all writers have spent.
     pub fn spent(&self) -> Spent {
         self.spent.total()
@@ -492,8 +591,23 @@ impl CrawlKnowledge {
             return;
         }
         self.settings.exploring.reset_cost = cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end());
-        if let Some(explorer) = &mut self.explorer {
-            explorer.set_reset_cost(cost);
+        let Some(explorer) = &mut self.explorer else { return };
+        explorer.set_reset_cost(cost);
+        let entries: Vec<StateIndex> =
+            explorer.graph().entries().iter().map(|entry| entry.state).collect();
+        for state in entries.into_iter().filter(|state| !self.entry_costs.contains_key(state)) {
+            explorer.add_entry(state, cost);
+        }
+    }
+
+    /// Takes in the measured cost of a load that leads to an entry.
+    pub fn measured_entry(&mut self, state: StateIndex, cost: f64) {
+        // An entry that missed too often is in the graph no more.
+        if let Some(explorer) = &mut self.explorer
+            && explorer.graph().entries().iter().any(|entry| entry.state == state)
+        {
+            self.entry_costs.insert(state, cost);
+            explorer.add_entry(state, cost);
         }
     }
 

@@ -67,9 +67,19 @@ pub enum JobFailure {
     /// Several attempts did not reach the state that offers the action. Only a controller says
     /// this.
     Unreachable,
-    /// The tab must be exchanged for one that can do more; the action is not the cause.
+    /// The tab must be exchanged for one that can do more, or that has a new session; the action is
+    /// not the cause.
     Exchanged,
+    /// After the action the application's session was over: the action may have ended it.
+    LoggedOut,
+    /// A load led out of the scope.
+    OutOfScope,
 }
+
+/// Jobs in a row that do not reach a state, after which the state counts as gone.
+pub(crate) const MOST_MISSES: u32 = 8;
+/// The same, if the state has never come back, and all that it offers was executed elsewhere.
+pub(crate) const FEW_MISSES: u32 = 2;
 
 /// The weight of failures at which a candidate is given up.
 pub(crate) const ENOUGH: u32 = 100;
@@ -85,23 +95,26 @@ impl JobFailure {
             Self::Lost => "the browser ended each time",
             Self::Unreachable => "no path led to the state again",
             Self::Exchanged => "no tab could perform the action",
+            Self::LoggedOut => "the session was over after it",
+            Self::OutOfScope => "the load led out of the scope",
         }
     }
 
     /// Whether its cause is neither the action nor the walk to it.
     pub(crate) fn is_environmental(self) -> bool {
-        matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged)
+        matches!(self, Self::Lost | Self::NotLoaded | Self::Exchanged | Self::OutOfScope)
     }
 
     /// The weight of a failure against a candidate. As on one machine, a candidate is given up
     /// after two failures of its own, eight walks that do not reach it, or five crawlers lost with
-    /// it. A failed load does not count. An exchanged tab counts least, since each tab is exchanged
-    /// once.
+    /// it, or four sessions that were over after it. A failed load does not count. An exchanged tab
+    /// counts least, since each tab is exchanged once.
     pub(crate) fn weight(self) -> u32 {
         match self {
             Self::Hung | Self::Crashed | Self::Missing => ENOUGH.div_ceil(2),
-            Self::Unreachable => ENOUGH.div_ceil(8),
+            Self::Unreachable | Self::OutOfScope => ENOUGH.div_ceil(8),
             Self::Lost => ENOUGH.div_ceil(5),
+            Self::LoggedOut => ENOUGH.div_ceil(4),
             Self::Exchanged => 1,
             Self::NotLoaded => 0,
         }
@@ -125,4 +138,13 @@ pub enum Note {
     Route(String),
     /// The page was still busy when the time was up.
     Unsettled,
+    /// The page has replaced built-in functions of the browser, and may have deceived argiope.
+    Tampered,
+    /// The action is dangerous, and the crawl was told to perform it.
+    Allowed,
+    /// After such an action the application could not be loaded.
+    Ended,
+    /// A safe crawl stopped a request that may change something: its method, and its address
+    /// without its query. The method of a socket is `SOCKET`.
+    Unsafe(String, String),
 }

@@ -19,6 +19,7 @@ use crate::job::{CrawlerId, JobId};
 use crate::journal::Fact;
 use crate::outcome::JobFailure;
 
+mod absences;
 mod answer_delays;
 mod delivering;
 mod ending;
@@ -36,6 +37,7 @@ pub mod search;
 mod seeking;
 pub mod settings;
 
+use absences::Absences;
 use answer_delays::AnswerDelays;
 use ending::Ending;
 use keeping::Keeping;
@@ -93,6 +95,7 @@ pub struct Peer {
     telling_later: bool,
     ranges: Ranges,
     links: LinkRegistry,
+    absences: Absences,
     keeping: Keeping,
     ending: Ending,
     /// Messages that no correct controller sends.
@@ -109,6 +112,8 @@ struct Lease {
     since: u64,
     /// The amount of work, in actions.
     units: u64,
+    /// The crawler does not stand in the state yet.
+    again: bool,
 }
 
 /// For model checkers. The time is left out.
@@ -118,7 +123,7 @@ impl std::hash::Hash for Peer {
             .hash(hasher);
         (&self.remembered, &self.told_to, &self.later, self.telling_later).hash(hasher);
         self.led_to_awaited.hash(hasher);
-        (&self.ranges, &self.links, &self.keeping, &self.ending).hash(hasher);
+        (&self.ranges, &self.links, &self.absences, &self.keeping, &self.ending).hash(hasher);
         for (job, lease) in &self.leases {
             (job, self.known.graph.step(lease.slot), lease.crawler).hash(hasher);
         }
@@ -186,6 +191,7 @@ impl Peer {
             telling_later: false,
             ranges,
             links: LinkRegistry::default(),
+            absences: Absences::default(),
             keeping: Keeping::default(),
             ending: Ending::default(),
             refused: 0,
@@ -266,6 +272,7 @@ impl Peer {
             self.adapt_range();
             self.advance_links();
             self.note_turns();
+            self.let_go();
             if !self.employ_parked() && self.inbox.is_empty() {
                 break;
             }
@@ -347,6 +354,7 @@ impl Peer {
             PeerTimer::Resend(number) => self.resend(number),
             PeerTimer::Grant => self.grant(None),
             PeerTimer::Collect(number) => self.collect_again(number),
+            PeerTimer::Elsewhere(number) => self.ask_again(number),
             PeerTimer::Idle => self.ask_round(),
             PeerTimer::Marker => self.marker_overdue(),
             PeerTimer::Copies => self.copy_now(),

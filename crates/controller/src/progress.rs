@@ -30,6 +30,8 @@ pub struct CrawlCounts {
     pub nondeterministic: usize,
     /// Transitions that ended before their page had settled.
     pub unsettled: usize,
+    /// Transitions with a request that a safe crawl stopped.
+    pub curbed: usize,
     /// Plain links seen.
     pub links: usize,
     /// The depth of the deepest state.
@@ -56,6 +58,7 @@ impl Controller {
             gone: known.gone().len(),
             nondeterministic: known.strays().len() + known.landings().len(),
             unsettled: known.unsettled(),
+            curbed: known.curbed(),
             links: known.links(),
             depth: known.depth(),
         }

@@ -1,10 +1,13 @@
 //! Short stories of crawls: what one or two crawlers say, and what the controller makes of it.
 
+use std::collections::BTreeSet;
+
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
+use argiope_controller::progress::CrawlCounts;
 use argiope_controller::settings::{ControllerSettings, CrawlLimits};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -175,6 +178,20 @@ fn a_candidate_that_failed_twice_is_given_up_and_is_no_transition() {
 }
 
 #[test]
+fn a_candidate_after_which_four_sessions_were_over_is_given_up() {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(state(1, &[7])));
+    for _ in 0..4 {
+        assert_eq!(story.finished, None);
+        assert_eq!(story.fails(ONE, JobFailure::LoggedOut).action, action(7));
+    }
+    let reason = JobFailure::LoggedOut;
+    let given_up = Fact::GivenUp { from: StateKey(1), action: action(7), reason };
+    assert_eq!(story.records.last(), Some(&given_up));
+    assert_eq!(story.finished, Some((false, None)));
+}
+
+#[test]
 fn a_lost_crawler_returns_its_candidate_but_not_without_end() {
     let mut story = Story::new(CrawlLimits::default());
     story.ready(ONE, Some(state(1, &[7])));
@@ -305,6 +322,35 @@ fn what_a_gone_state_offered_is_given_up_only_if_no_other_state_offers_it() {
     let lost = if opened == action(9) { 0 } else { 1 };
     assert_eq!(given_up.len(), lost, "{given_up:?}");
     assert_eq!(story.finished, Some((lost == 0, None)));
+}
+
+#[test]
+fn an_action_in_flight_when_its_state_is_gone_is_not_lost_in_silence() {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(state(1, &[7, 8, 9])));
+    story.ready(TWO, Some(state(1, &[7, 8, 9])));
+    // One of them opens a row. The other one is still on its way when the list is gone.
+    let opened = story.done(ONE, state(2, &[])).action;
+    let in_flight = story.jobs.iter().find(|(crawler, _)| *crawler == TWO).unwrap().1.action;
+    let is_gone = |story: &Story| {
+        story.records.iter().any(|fact| matches!(fact, Fact::Gone { state: StateKey(1) }))
+    };
+    while !is_gone(&story) {
+        story.ends(ONE, elsewhere(state(3, &[])), 0);
+    }
+    story.ends(TWO, elsewhere(state(3, &[])), 0);
+    let given_up: BTreeSet<ActionSignature> = story
+        .records
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::GivenUp { action, .. } => Some(*action),
+            _ => None,
+        })
+        .collect();
+    let all = BTreeSet::from([action(7), action(8), action(9)]);
+    assert!(given_up.contains(&in_flight) && !given_up.contains(&opened), "{given_up:?}");
+    assert_eq!(given_up.len(), all.len() - 1);
+    assert_eq!(story.finished, Some((false, None)));
 }
 
 #[test]
@@ -482,4 +528,106 @@ fn a_job_ahead_is_assigned_again_if_the_prediction_was_wrong() {
         }
     }
     assert!(given.contains(&(dropped.state, dropped.action)));
+}
+
+/// The action that ends the application of `play`.
+const END: u64 = 9;
+
+/// Plays an application of two states that lead to each other by action 7. Both offer `END`, which
+/// leads to a third state, after which no load goes right; the third state works on, or crashes.
+/// Returns every job.
+fn play(story: &mut Story, notes: &[Note], works_on: bool) -> Vec<Job> {
+    let mut is_dead = false;
+    let mut at = 1;
+    let mut jobs = Vec::new();
+    while story.finished.is_none() {
+        let job = story.jobs[0].1.clone();
+        if is_dead && job.reset {
+            story.ends(ONE, Outcome::Failed { went_right: 0, reason: JobFailure::NotLoaded }, 0);
+            story.ready(ONE, None);
+            continue;
+        }
+        if is_dead && !works_on {
+            story.fails(ONE, JobFailure::Crashed);
+            continue;
+        }
+        jobs.push(job.clone());
+        let steps = job.walk.len() as u64 + 1;
+        let is_end = |one: ActionSignature| one == action(END);
+        is_dead |= is_end(job.action) || job.walk.iter().any(|step| is_end(step.action));
+        at = match job.action.0 {
+            7 => 3 - job.state.0,
+            END => 3,
+            _ => at,
+        };
+        let offers: &[u64] = if at == 3 { &[8, 10] } else { &[7, END] };
+        let notes = if job.action.0 == END { notes.to_vec() } else { Vec::new() };
+        let outcome = Outcome::Done { at: state(at, offers), notes, once: false };
+        story.ends(ONE, outcome, steps);
+    }
+    jobs
+}
+
+/// The facts about actions that ended the application.
+fn endings(story: &Story) -> Vec<(StateKey, ActionSignature, bool)> {
+    let ending = |fact: &Fact| match fact {
+        Fact::Ended { from, action, everywhere } => Some((*from, *action, *everywhere)),
+        _ => None,
+    };
+    story.records.iter().filter_map(ending).collect()
+}
+
+/// The crawl of a story, resumed from its facts.
+fn resumed(story: &Story) -> Story {
+    let settings = *story.controller.known().settings();
+    let controller = Controller::resume(settings, story.records.clone()).expect("its own facts");
+    Story { controller, records: story.records.clone(), ..Story::by("greedy", settings) }
+}
+
+#[test]
+fn an_action_that_ends_the_application_is_written_down_and_on_no_walk_again() {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(state(1, &[7, END])));
+    play(&mut story, &[Note::Allowed], false);
+    assert_eq!(story.finished, Some((false, Some(StoppedBy::NotLoaded))));
+    let [(from, ended, everywhere)] = endings(&story)[..] else {
+        panic!("{:?}", story.records);
+    };
+    assert_eq!((ended, everywhere), (action(END), true));
+    let settings = *story.controller.known().settings();
+    let mut reversed = story.records.clone();
+    reversed.reverse();
+    for facts in [story.records.clone(), reversed] {
+        let again = Controller::restore(settings, facts).expect("its own facts, in any order");
+        // A story does not keep what was spent.
+        let now = story.controller.progress();
+        let (actions, resets) = (now.actions, now.resets);
+        assert_eq!(CrawlCounts { actions, resets, ..again.progress() }, now);
+    }
+
+    let mut story = resumed(&story);
+    story.ready(ONE, None);
+    let jobs = play(&mut story, &[], false);
+    let uses = |job: &Job| {
+        job.action == action(END) || job.walk.iter().any(|step| step.action == action(END))
+    };
+    assert!(!jobs.iter().any(uses), "{jobs:?}");
+    assert_eq!(story.finished, Some((false, None)), "it was not performed in the other state");
+    let known = story.controller.known();
+    assert_eq!(known.blamed().len(), 1);
+    assert!(known.ended().len() > 1, "the other states are spared");
+    let progress = story.controller.progress();
+    assert_eq!((progress.unexplored, progress.failed), (0, 3), "and what only it leads to");
+    assert!(from == StateKey(1) || from == StateKey(2));
+}
+
+#[test]
+fn without_certainty_an_action_is_spared_only_where_it_was_performed() {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(state(1, &[7, END])));
+    play(&mut story, &[], true);
+    assert_eq!(story.finished, Some((false, Some(StoppedBy::NotLoaded))));
+    let [(_, _, everywhere)] = endings(&story)[..] else { panic!("{:?}", story.records) };
+    assert!(!everywhere, "the crawler has done more since the last load");
+    assert_eq!(story.controller.progress().failed, 0, "it was executed");
 }

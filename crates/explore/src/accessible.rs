@@ -17,6 +17,8 @@ pub struct AccessiblePage<'a> {
     tree: PageTree<'a>,
     /// The labels of fields, by the id of the field.
     labels: BTreeMap<&'a str, NodeIndex>,
+    /// Whether hidden content counts everywhere.
+    reads_hidden: bool,
 }
 
 impl<'a> AccessiblePage<'a> {
@@ -28,7 +30,13 @@ impl<'a> AccessiblePage<'a> {
                 labels.entry(id).or_insert(at);
             }
         }
-        Self { tree: PageTree::of(page), labels }
+        Self { tree: PageTree::of(page), labels, reads_hidden: false }
+    }
+
+    /// Reads hidden content as well, to name what is hidden itself.
+    #[must_use]
+    pub fn with_hidden(self) -> Self {
+        Self { reads_hidden: true, ..self }
     }
 
     /// The tree of the page.
@@ -42,10 +50,7 @@ impl<'a> AccessiblePage<'a> {
         if role(self.tree.node(at)).is_some() {
             return at;
         }
-        let is_operated = |at: &NodeIndex| {
-            let role = role(self.tree.node(*at));
-            role.is_some_and(|role| OPERATED.contains(&role))
-        };
+        let is_operated = |at: &NodeIndex| is_operated(self.tree.node(*at));
         self.tree.ancestors(at).find(is_operated).unwrap_or(at)
     }
 
@@ -110,9 +115,21 @@ impl<'a> AccessiblePage<'a> {
         named.or_else(around).map_or_else(String::new, |at| self.text(at, false))
     }
 
+    /// What a region says: its name and the beginning of its text.
+    pub fn spoken(&self, at: NodeIndex) -> String {
+        format!("{} {}", self.name(at), self.text(at, false))
+    }
+
+    /// Whether something inside an element is operated by itself.
+    pub fn has_operated_inside(&self, at: NodeIndex) -> bool {
+        let inside = (at + 1..self.tree.end(at)).take(MAX_NODES_READ);
+        inside.map(|at| self.tree.node(at)).any(is_operated)
+    }
+
     /// The text inside, with the names of pictures. Content that is hidden counts only where the
     /// author refers to it.
     fn text(&self, at: NodeIndex, hidden: bool) -> String {
+        let hidden = hidden || self.reads_hidden;
         let mut out = String::new();
         let (mut next, end) = (at + 1, self.tree.end(at));
         for _ in 0..MAX_NODES_READ {
@@ -206,6 +223,11 @@ pub fn role(node: &PageNode) -> Option<&str> {
         _ if node.attribute("contenteditable").is_some_and(|value| value != "false") => "textbox",
         _ => return None,
     })
+}
+
+/// Whether people operate an element.
+pub fn is_operated(node: &PageNode) -> bool {
+    role(node).is_some_and(|role| OPERATED.contains(&role))
 }
 
 fn is_field(node: &PageNode) -> bool {
@@ -312,6 +334,13 @@ mod tests {
         check("button @click title=Undo", "button \"Undo\"");
         check("button @click\n  span ! .parked= 'Close'", "button \"Close\"");
         check("button @click 'Save'\n  span ! 'hidden'", "button \"Save\"");
+    }
+
+    #[test]
+    fn what_is_hidden_has_a_name_for_those_who_ask() {
+        let page = page("button ! @click 'Secret'");
+        assert_eq!(AccessiblePage::of(&page).describe(0), "button");
+        assert_eq!(AccessiblePage::of(&page).with_hidden().describe(0), "button \"Secret\"");
     }
 
     #[test]

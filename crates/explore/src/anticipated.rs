@@ -9,7 +9,6 @@ use crate::distances::Distances;
 use crate::graph::{Graph, Slot, UNEXPLORED};
 use crate::id::{ActionIndex, StateIndex};
 use crate::job::{PlannedJob, TransferChoice};
-use crate::strategy::INITIAL;
 
 /// How a strategy classifies an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,9 +169,15 @@ impl<const N: usize> AnticipatedModel<N> {
         }
     }
 
-    /// Chooses the cheaper transfer from `at` to the nearest candidate of a group.
-    pub fn choose_transfer(&mut self, at: StateIndex, group: usize) -> Option<TransferChoice> {
-        self.distances.choose_transfer(group, &self.targets, at, self.reset_cost)
+    /// Chooses the cheapest transfer from `at` to the nearest candidate of a group.
+    pub fn choose_transfer(
+        &mut self,
+        graph: &Graph,
+        at: StateIndex,
+        group: usize,
+    ) -> Option<TransferChoice> {
+        let resets = graph.resets(self.reset_cost);
+        self.distances.choose_transfer(group, &self.targets, at, resets)
     }
 
     /// Plans a job towards the nearest candidate of a group.
@@ -203,9 +208,9 @@ impl<const N: usize> AnticipatedModel<N> {
     ) -> Option<PlannedJob> {
         let candidates = |state| graph.unexplored_in(state) as usize;
         loop {
-            let reset = self.choose_transfer(at, group)?.reset;
+            let transfer = self.choose_transfer(graph, at, group)?;
+            let (reset, from) = (transfer.is_reset(), transfer.start(at));
             let mut walk = Vec::new();
-            let from = if reset { INITIAL } else { at };
             let goal = if fullest {
                 self.distances.walk_to_best(group, &self.targets, from, &mut walk, candidates)
             } else {

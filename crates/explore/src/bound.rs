@@ -27,13 +27,11 @@ pub fn lower_bound(model: &Model, reset_cost: f64) -> Bound {
     }
     let transitions: usize = edges.iter().map(Vec::len).sum();
     let initial = StateIndex(model.initial);
-    let problem = TourProblem {
-        edges: &edges,
-        states: model.states(),
-        starts: &[initial],
-        initial,
-        reset_cost,
-    };
+    let entries = model.entries.iter().map(|&state| StateIndex(state));
+    let resets: Vec<(StateIndex, f64)> =
+        [initial].into_iter().chain(entries).map(|state| (state, reset_cost)).collect();
+    let problem =
+        TourProblem { edges: &edges, states: model.states(), starts: &[initial], resets: &resets };
     let (repeats, resets) = problem.balance(|_| true).counts();
     let (actions, resets) = (transitions as u64 + repeats, 1 + resets);
     Bound { actions, resets, cost: actions as f64 + resets as f64 * reset_cost }
@@ -73,7 +71,9 @@ mod tests {
             if !seen.insert((state, done)) {
                 continue;
             }
-            heap.push(Reverse((cost + reset_cost, model.initial, done)));
+            for &start in [model.initial].iter().chain(&model.entries) {
+                heap.push(Reverse((cost + reset_cost, start, done)));
+            }
             for (at, &(_, to)) in model.transitions_from(state).iter().enumerate() {
                 heap.push(Reverse((cost + 1, to, done | 1 << (first[state as usize] + at))));
             }
@@ -86,6 +86,7 @@ mod tests {
         fn the_bound_equals_that_of_brute_force(
             targets in prop::collection::vec(prop::collection::vec(0u32..5, 0..3), 5),
             reset_cost in 1u64..6,
+            entries in prop::collection::btree_set(1u32..5, 0..3),
         ) {
             let mut model = Model::new("any", reset_cost as f64, (0..4).map(|i| format!("a{i}")).collect());
             for (state, targets) in (1..).zip(&targets) {
@@ -93,6 +94,7 @@ mod tests {
                 let next = (state < 5).then_some(state);
                 model.push_state((0..).zip(next.into_iter().chain(targets.iter().copied())));
             }
+            model.entries = entries.into_iter().collect();
             prop_assert_eq!(lower_bound(&model, reset_cost as f64).cost, brute_force(&model, reset_cost) as f64);
         }
     }

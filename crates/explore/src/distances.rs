@@ -11,10 +11,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::graph::{Edges, Slot, UNEXPLORED};
+use crate::graph::{Edges, ResetCosts, Slot, UNEXPLORED};
 use crate::id::StateIndex;
-use crate::job::{TransferChoice, cheaper_transfer};
-use crate::strategy::INITIAL;
+use crate::job::{TransferChoice, cheapest_transfer};
 
 const FAR: u32 = u32::MAX;
 const NO_SLOT: u32 = u32::MAX;
@@ -70,24 +69,20 @@ impl Distances {
         (distance != FAR).then_some(distance)
     }
 
-    /// Chooses the cheaper transfer from a state to the nearest goal, by a walk or a reset. Repairs
-    /// nothing if the state is a goal itself.
+    /// Chooses the cheapest transfer from a state to the nearest goal, by a walk or a reset.
+    /// Repairs nothing if the state is a goal itself.
     pub fn choose_transfer(
         &mut self,
         field: usize,
         edges: &impl Edges,
         at: StateIndex,
-        reset_cost: f64,
+        resets: ResetCosts<'_>,
     ) -> Option<TransferChoice> {
         if self.fields[field].goal[at.at()] {
-            return Some(TransferChoice { reset: false, cost: 0.0 });
+            return Some(TransferChoice { reset_to: None, cost: 0.0 });
         }
         self.repair(field, edges);
-        cheaper_transfer(
-            self.distance_from(field, at),
-            self.distance_from(field, INITIAL),
-            reset_cost,
-        )
+        cheapest_transfer(Some(at), resets, |state| self.distance_from(field, state))
     }
 
     /// Appends the shortest walk from a state to its nearest goal, and returns the goal.

@@ -71,10 +71,11 @@ impl Explorer {
         self.strategy.predict(&self.graph, slot)
     }
 
-    /// Whether a walk from a state, or from the initial state, leads to a free candidate.
+    /// Whether a walk from a state, or after a reset, leads to a free candidate.
     fn reaches_free_candidate(&self, at: StateIndex) -> bool {
         let mut seen = vec![false; self.graph.states()];
         let mut waiting = vec![at.0, INITIAL.0];
+        waiting.extend(self.graph.entries().iter().map(|entry| entry.state.0));
         while let Some(state) = waiting.pop() {
             if std::mem::replace(&mut seen[state as usize], true) {
                 continue;
@@ -187,8 +188,24 @@ impl Explorer {
 
     /// Sets the cost of a reset, in actions, after a new measurement.
     pub fn set_reset_cost(&mut self, cost: f64) {
-        if !cost.is_nan() {
-            self.strategy.set_reset_cost(cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()));
+        if let Some(cost) = valid_cost(cost) {
+            self.strategy.set_reset_cost(cost);
         }
     }
+
+    /// Notes that a load of its own address leads to a state, and the cost of that load in actions.
+    pub fn add_entry(&mut self, state: StateIndex, cost: f64) {
+        if let Some(cost) = valid_cost(cost) {
+            self.graph.set_entry(state, cost);
+        }
+    }
+
+    /// Notes that a load of its own address does not lead to a state any more.
+    pub fn remove_entry(&mut self, state: StateIndex) {
+        self.graph.remove_entry(state);
+    }
+}
+
+fn valid_cost(cost: f64) -> Option<f64> {
+    (!cost.is_nan()).then(|| cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()))
 }

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use crate::chance::Chance;
 use crate::id::{ActionIndex, ActionSignature, StateIndex, StateKey};
 use crate::key_map::KeyMap;
+use crate::strategy::INITIAL;
 
 /// The destination of an action that was not executed yet.
 pub const UNEXPLORED: u32 = u32::MAX;
@@ -28,6 +29,32 @@ pub struct Slot {
     pub state: StateIndex,
     /// The position in the state's list of actions.
     pub index: u32,
+}
+
+/// A state that a load of its own address leads to (an address other than the URL of the crawl).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The state.
+    pub state: StateIndex,
+    /// The cost of the load, in actions.
+    pub cost: f64,
+}
+
+/// The states that a load leads to, with the cost of each load in actions.
+#[derive(Clone, Copy, Debug)]
+pub struct ResetCosts<'a> {
+    /// Of a load of the URL, which leads to the initial state.
+    pub initial: f64,
+    /// The other addresses.
+    pub entries: &'a [Entry],
+}
+
+impl ResetCosts<'_> {
+    /// The states and costs, the initial state first.
+    pub fn iter(&self) -> impl Iterator<Item = (StateIndex, f64)> {
+        let entries = self.entries.iter().map(|entry| (entry.state, entry.cost));
+        std::iter::once((INITIAL, self.initial)).chain(entries)
+    }
 }
 
 /// Known or predicted destinations of the actions of every state.
@@ -61,6 +88,7 @@ pub struct Graph {
     free: usize,
     claimed: BTreeSet<Slot>,
     closed: BTreeSet<Slot>,
+    entries: Vec<Entry>,
 }
 
 impl Graph {
@@ -77,7 +105,32 @@ impl Graph {
             free: 0,
             claimed: BTreeSet::new(),
             closed: BTreeSet::new(),
+            entries: Vec::new(),
         }
+    }
+
+    /// The states that a load leads to, if a load of the URL costs this.
+    pub fn resets(&self, initial: f64) -> ResetCosts<'_> {
+        ResetCosts { initial, entries: &self.entries }
+    }
+
+    /// The entries, in the order in which they were found.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Adds an entry, or changes its cost. The initial state is none.
+    pub(crate) fn set_entry(&mut self, state: StateIndex, cost: f64) {
+        match self.entries.iter_mut().find(|entry| entry.state == state) {
+            Some(entry) => entry.cost = cost,
+            None if state == INITIAL => {}
+            None => self.entries.push(Entry { state, cost }),
+        }
+    }
+
+    /// A load of its address does not lead to a state any more.
+    pub(crate) fn remove_entry(&mut self, state: StateIndex) {
+        self.entries.retain(|entry| entry.state != state);
     }
 
     /// Adds a new state. The order of its actions depends only on the seed and on the key, so it is

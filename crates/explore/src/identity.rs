@@ -23,6 +23,7 @@ mod align;
 mod content;
 mod difference;
 mod digest;
+mod duration;
 mod elements;
 mod generated;
 mod learn;
@@ -41,6 +42,7 @@ mod text;
 #[cfg(test)]
 pub(crate) mod text_page;
 mod tree;
+mod unique;
 mod view;
 
 pub use difference::{Change, Difference, Significance, difference};

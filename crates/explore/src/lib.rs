@@ -191,6 +191,7 @@
 pub mod accessible;
 pub mod anticipated;
 pub mod bound;
+pub mod brakes;
 pub mod chance;
 pub mod distances;
 pub mod explorer;

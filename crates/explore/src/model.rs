@@ -12,6 +12,8 @@
 //! {"actions":[[1,0]]}
 //! ]}
 //! ```
+//!
+//! The optional field `entries` lists further states that a load leads to, as `[2,5]`.
 
 use std::fmt::Write as _;
 use std::io;
@@ -33,6 +35,9 @@ pub struct Model {
     pub initial: u32,
     /// The cost of a reset, in actions (the papers' c_r).
     pub reset_cost: f64,
+    /// The other states that a reset leads to, by an address of their own. Such a reset costs the
+    /// same.
+    pub entries: Vec<u32>,
     /// The names of the actions. Transitions refer to them by index.
     pub actions: Vec<String>,
     starts: Vec<u32>,
@@ -46,6 +51,7 @@ impl Model {
             name: name.into(),
             initial: 0,
             reset_cost,
+            entries: Vec::new(),
             actions,
             starts: vec![0],
             transitions: Vec::new(),
@@ -104,6 +110,10 @@ impl Model {
         serde_json::to_writer(&mut *out, &self.name)?;
         write!(out, r#","initial":{},"reset_cost":"#, self.initial)?;
         serde_json::to_writer(&mut *out, &self.reset_cost)?;
+        if !self.entries.is_empty() {
+            out.write_all(b",\n\"entries\":")?;
+            serde_json::to_writer(&mut *out, &self.entries)?;
+        }
         out.write_all(b",\n\"actions\":")?;
         serde_json::to_writer(&mut *out, &self.actions)?;
         out.write_all(b",\n\"states\":[")?;

@@ -45,7 +45,8 @@ pub struct Offer {
     pub node: u32,
     /// The node on which a drag ends.
     pub onto: Option<u32>,
-    /// The typed value, the chosen option, the pressed key, or the address of a plain link.
+    /// The typed value, the chosen option, the pressed key, the address of a plain link, or the
+    /// given value of a form.
     pub argument: String,
     /// How the page agent finds the node again on an identical page. Opaque here, and not included
     /// in a signature.
@@ -65,6 +66,33 @@ impl PageNode {
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
+}
+
+/// An action that a page has and does not offer. No key depends on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withheld {
+    /// The kind of action.
+    pub kind: Kind,
+    /// The node, as an index into the page's nodes.
+    pub node: u32,
+    /// See [`Offer::argument`].
+    pub argument: String,
+    /// Why it is withheld.
+    pub reason: Hindrance,
+}
+
+/// Why a page does not let an action be performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hindrance {
+    /// No user sees it.
+    Invisible,
+    /// Something else lies over it.
+    Covered,
+    /// The page has disabled it.
+    Disabled,
+    /// It leads out of the scope of the crawl.
+    OutOfScope,
 }
 
 /// The kinds of action. A click includes its mousedown and pointerup.
@@ -99,6 +127,10 @@ pub enum Kind {
     Scroll,
     /// Follow a plain link. Each URL is followed once in the whole crawl.
     Link,
+    /// Type a value that was given for the field.
+    Enter,
+    /// Fill in a form, with valid values or with one that was given, and send it.
+    Fill,
 }
 
 impl Kind {
@@ -119,6 +151,8 @@ impl Kind {
             Kind::Submit => "submit",
             Kind::Scroll => "scroll",
             Kind::Link => "link",
+            Kind::Enter => "enter",
+            Kind::Fill => "fill",
         }
     }
 }
@@ -129,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_kind_has_the_same_name_in_output_and_files() {
-        for kind in [Kind::Click, Kind::DoubleClick, Kind::ContextMenu, Kind::Link] {
+        for kind in [Kind::Click, Kind::DoubleClick, Kind::ContextMenu, Kind::Link, Kind::Fill] {
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.name()));
         }
     }

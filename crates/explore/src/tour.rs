@@ -15,8 +15,8 @@ pub enum TourStep {
     Take(Slot),
     /// Repeat this transition to reach the next required one.
     Again(Slot),
-    /// Load the URL to reach the next required transition.
-    Reset,
+    /// Reset to this state to reach the next required transition.
+    Reset(StateIndex),
 }
 
 /// The transitions that a tour may use. The methods take the ones that it must use.
@@ -27,10 +27,8 @@ pub struct TourProblem<'a, E> {
     pub states: usize,
     /// The start states: one for each crawler that shares the tour. Crawlers may end anywhere.
     pub starts: &'a [StateIndex],
-    /// The state that a reset leads to.
-    pub initial: StateIndex,
-    /// The cost of a reset, in actions.
-    pub reset_cost: f64,
+    /// The states that a reset leads to, each with its cost in actions.
+    pub resets: &'a [(StateIndex, f64)],
 }
 
 /// The repetitions and resets that make a tour possible.
@@ -38,15 +36,15 @@ pub struct TourProblem<'a, E> {
 pub struct Balance {
     /// The transitions to repeat, with their number of repetitions.
     pub repeats: Vec<(Slot, u64)>,
-    /// The states in which to reset, with the number of resets.
-    pub resets: Vec<(StateIndex, u64)>,
+    /// The resets: from which state to which, with their number.
+    pub resets: Vec<(StateIndex, StateIndex, u64)>,
 }
 
 impl Balance {
     /// The numbers of repetitions and resets.
     pub fn counts(&self) -> (u64, u64) {
         let repeats = self.repeats.iter().map(|&(_, times)| times).sum();
-        (repeats, self.resets.iter().map(|&(_, times)| times).sum())
+        (repeats, self.resets.iter().map(|&(.., times)| times).sum())
     }
 }
 
@@ -79,20 +77,44 @@ impl<E: Edges> TourProblem<'_, E> {
             network.arc(state, reset, UNLIMITED, 0);
             network.arc(state, end, self.starts.len() as u64, 0);
         }
-        network.arc(reset, self.initial.at(), UNLIMITED, price(self.reset_cost));
+        for &(state, cost) in self.resets {
+            network.arc(reset, state.at(), UNLIMITED, price(cost));
+        }
         for start in self.starts {
             network.supply(start.at(), 1);
             network.supply(end, -1);
         }
-        // Every state is reachable from the initial state, and the initial state by a reset.
+        // Every state is reachable after a reset.
         let amounts = network.solve().expect("a reset leads to every known state");
         let repeats = slots.iter().copied().zip(amounts.iter().copied());
-        let resets = (0..self.states)
-            .map(|state| (StateIndex(state as u32), amounts[slots.len() + 2 * state]));
+        let (from, to) = amounts[slots.len()..].split_at(2 * self.states);
         Balance {
             repeats: repeats.filter(|&(_, times)| times > 0).collect(),
-            resets: resets.filter(|&(_, times)| times > 0).collect(),
+            resets: self.pair_resets(from, to),
         }
+    }
+
+    /// Decides which reset leads where: any pairing of the resets that leave states with those that
+    /// enter states costs the same.
+    fn pair_resets(&self, from: &[u64], to: &[u64]) -> Vec<(StateIndex, StateIndex, u64)> {
+        let mut pairs = Vec::new();
+        let mut entered = self.resets.iter().map(|&(state, _)| state).zip(to.iter().copied());
+        let mut present = entered.next();
+        for state in (0..self.states as u32).map(StateIndex) {
+            let mut left = from[2 * state.at()];
+            while left > 0 {
+                let Some((target, free)) = &mut present else { break };
+                let times = left.min(*free);
+                if times > 0 {
+                    pairs.push((state, *target, times));
+                }
+                (left, *free) = (left - times, *free - times);
+                if *free == 0 {
+                    present = entered.next();
+                }
+            }
+        }
+        pairs
     }
 
     /// The steps of a cheapest tour, by the state they leave.
@@ -107,8 +129,8 @@ impl<E: Edges> TourProblem<'_, E> {
         for &(slot, times) in &balance.repeats {
             pending[slot.state.at()].0.push((TourStep::Again(slot), times));
         }
-        for &(state, times) in &balance.resets {
-            pending[state.at()].0.push((TourStep::Reset, times));
+        for &(state, to, times) in &balance.resets {
+            pending[state.at()].0.push((TourStep::Reset(to), times));
         }
         // Required steps come first: after a wrong prediction, the repetitions may be unnecessary.
         for (state, pending) in pending.iter_mut().enumerate() {
@@ -128,7 +150,7 @@ impl<E: Edges> TourProblem<'_, E> {
             TourStep::Take(slot) | TourStep::Again(slot) => {
                 StateIndex(self.edges.targets(slot.state.at())[slot.index as usize])
             }
-            TourStep::Reset => self.initial,
+            TourStep::Reset(state) => state,
         }
     }
 
@@ -214,7 +236,8 @@ mod tests {
         let mut pending = problem.steps(required);
         let (mut state, mut cost) = (problem.starts[0], 0.0);
         while let Some(step) = pending[state.at()].pop() {
-            cost += if step == TourStep::Reset { problem.reset_cost } else { 1.0 };
+            let reset_cost = |to| problem.resets.iter().find(|(state, _)| *state == to).unwrap().1;
+            cost += if let TourStep::Reset(to) = step { reset_cost(to) } else { 1.0 };
             state = problem.destination(step);
         }
         (cost, pending.iter().map(|pending| pending.0.len()).sum())
@@ -232,13 +255,19 @@ mod tests {
                     next.into_iter().chain(others).collect()
                 })
                 .collect();
-            let (start, initial) = (StateIndex(chance.below(states) as u32), StateIndex(0));
-            let problem =
-                TourProblem { edges: &edges, states, starts: &[start], initial, reset_cost: 2.5 };
+            let start = StateIndex(chance.below(states) as u32);
+            // Half of the applications have one or two more states that a reset leads to.
+            let entries = chance.below(2) * chance.below(3).min(states - 1);
+            let entry = |at: usize| (StateIndex((states - 1 - at) as u32), 1.5);
+            let resets: Vec<_> =
+                [(StateIndex(0), 2.5)].into_iter().chain((0..entries).map(entry)).collect();
+            let problem = TourProblem { edges: &edges, states, starts: &[start], resets: &resets };
             let transitions: usize = edges.iter().map(Vec::len).sum();
-            let (repeats, resets) = problem.balance(|_| true).counts();
-            let cheapest =
-                (transitions as u64 + repeats) as f64 + resets as f64 * problem.reset_cost;
+            let balance = problem.balance(|_| true);
+            let price = |to| resets.iter().find(|(state, _)| *state == to).unwrap().1;
+            let loads: f64 =
+                balance.resets.iter().map(|&(_, to, times)| times as f64 * price(to)).sum();
+            let cheapest = (transitions as u64 + balance.counts().0) as f64 + loads;
             assert_eq!(follow(&problem, |_| true), (cheapest, 0), "seed {seed}");
         }
     }
@@ -247,9 +276,8 @@ mod tests {
     fn other_transitions_are_walked_only_to_reach_required_ones() {
         // A cycle of four transitions, one of which is required.
         let edges = vec![vec![1], vec![2], vec![3], vec![0]];
-        let (start, initial) = (StateIndex(0), StateIndex(0));
-        let problem =
-            TourProblem { edges: &edges, states: 4, starts: &[start], initial, reset_cost: 9.0 };
+        let (start, resets) = (StateIndex(0), [(StateIndex(0), 9.0)]);
+        let problem = TourProblem { edges: &edges, states: 4, starts: &[start], resets: &resets };
         let required = |slot: Slot| slot.state == StateIndex(2);
         assert_eq!(follow(&problem, required), (3.0, 0));
     }

@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 
-use crate::graph::{Edges, Graph, Slot};
+use crate::graph::{Edges, Graph, ResetCosts, Slot};
 use crate::id::StateIndex;
-use crate::job::{PlannedJob, cheaper_transfer};
-use crate::strategy::{INITIAL, StrategySettings};
+use crate::job::{PlannedJob, TransferChoice, cheapest_transfer};
+use crate::strategy::StrategySettings;
 
 const FAR: u32 = u32::MAX;
 
@@ -71,9 +71,9 @@ impl TransferSearch {
         if self.target != Some(target) {
             self.restart(target);
         }
-        let reset = self.choose_reset(at)?;
+        let transfer = self.choose_transfer(graph.resets(self.reset_cost), at)?;
+        let (reset, mut state) = (transfer.is_reset(), transfer.start(at));
         let mut walk = Vec::new();
-        let mut state = if reset { INITIAL } else { at };
         while state != target {
             let next = self.distance[state.at()] - 1;
             let nearer = |&to: &u32| self.distance.get(to as usize) == Some(&next);
@@ -107,26 +107,28 @@ impl TransferSearch {
         Some(self.distance[state.at()]).filter(|&distance| distance != FAR)
     }
 
-    /// Continues the search until the cheaper transfer is certain. Returns whether it is the reset.
-    fn choose_reset(&mut self, at: StateIndex) -> Option<bool> {
+    /// Continues the search until the cheapest transfer is certain.
+    fn choose_transfer(
+        &mut self,
+        resets: ResetCosts<'_>,
+        at: StateIndex,
+    ) -> Option<TransferChoice> {
         loop {
+            let known = cheapest_transfer(Some(at), resets, |state| self.known(state));
             // Every state without a label is at least this far away.
             let frontier = self.queue.front().map(|&state| self.distance[state as usize]);
-            let (here, initial) = (self.known(at), self.known(INITIAL));
-            let decided =
-                match (here, initial) {
-                    (Some(_), Some(_)) => true,
-                    (Some(here), None) => frontier
-                        .is_none_or(|far| f64::from(here) <= self.reset_cost + f64::from(far)),
-                    (None, Some(initial)) => frontier
-                        .is_none_or(|far| self.reset_cost + f64::from(initial) < f64::from(far)),
-                    (None, None) => frontier.is_none(),
-                };
-            if decided {
-                return cheaper_transfer(here, initial, self.reset_cost)
-                    .map(|transfer| transfer.reset);
+            let Some(far) = frontier.map(f64::from) else { return known };
+            // A walk wins a tie, another reset does not.
+            let may_change = known.is_none_or(|known| {
+                (self.known(at).is_none() && far <= known.cost)
+                    || resets
+                        .iter()
+                        .any(|(state, cost)| cost + far < known.cost && self.known(state).is_none())
+            });
+            if !may_change {
+                return known;
             }
-            let state = self.queue.pop_front().expect("undecided only while there is a frontier");
+            let state = self.queue.pop_front().expect("there is a frontier");
             let next = self.distance[state as usize] + 1;
             for at in 0..self.incoming[state as usize].len() {
                 let before = self.incoming[state as usize][at];

@@ -85,6 +85,7 @@ fn found(number: u64) -> (StateKey, FoundPage) {
                 argument,
                 label: text,
                 place,
+                allowed: false,
             });
         }
     }
@@ -95,7 +96,16 @@ fn found(number: u64) -> (StateKey, FoundPage) {
     let key = StateKey(u128::from(chance.word()) << 64 | u128::from(number));
     (
         key,
-        FoundPage { url, title, found_at: 1, raw, source, page, screenshot: None, offers: details },
+        FoundPage {
+            url,
+            title,
+            found_at: 1,
+            raw,
+            source,
+            page,
+            offers: details,
+            ..FoundPage::default()
+        },
     )
 }
 

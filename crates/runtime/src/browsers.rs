@@ -3,12 +3,12 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use argiope_browser::agent::AgentSettings;
 use argiope_browser::tab::{Tab, TabError};
-use argiope_browser::{Browser, LaunchError, LaunchSettings, OpenedTab};
+use argiope_browser::{Border, Browser, LaunchError, LaunchSettings, OpenedTab};
 use tokio::sync::Mutex;
 
 /// Starts the browsers of one process, and keeps what holds for all of them on any thread.
@@ -20,12 +20,26 @@ pub struct BrowserFactory {
     /// Whether tabs make frames. Pages run faster without, so that tabs make none until a page
     /// needs one.
     frames: AtomicBool,
+    /// The border of the only crawl of the process, if there is only one.
+    border: OnceLock<Arc<Border>>,
 }
 
 impl BrowserFactory {
     /// A factory that has started no browser.
     pub fn new(settings: LaunchSettings, limit: u64) -> Self {
-        Self { settings, limit, replaced: AtomicU32::new(0), frames: AtomicBool::new(false) }
+        Self {
+            settings,
+            limit,
+            replaced: AtomicU32::new(0),
+            frames: AtomicBool::new(false),
+            border: OnceLock::new(),
+        }
+    }
+
+    /// All tabs of the process are for one crawl, so that they can be opened ahead of their use.
+    pub fn serve(&self, border: Arc<Border>) {
+        // A second crawl gets tabs that are opened when it needs them.
+        let _ = self.border.set(border);
     }
 
     /// How often a browser was replaced.
@@ -85,20 +99,22 @@ impl Browsers {
 
     /// Opens empty tabs ahead of their use: it is the slowest step of a new tab.
     pub async fn open_ahead(self: Rc<Self>, tabs: u32) {
+        // A tab opened ahead keeps its border.
+        let Some(border) = self.factory.border.get() else { return };
         for _ in 0..tabs {
             let Ok(browser) = self.present().await else { return };
             let frames = self.factory.makes_frames();
-            let Ok(opened) = browser.new_tab(frames).await else { return };
+            let Ok(opened) = browser.new_bounded_tab(frames, border).await else { return };
             self.spare.borrow_mut().push(Spare { browser, opened, frames });
         }
     }
 
-    /// Notes why a tab is given up. Returns whether a tab that makes frames must replace it.
+    /// Notes why a tab is given up. Returns whether a tab that can do more must replace it.
     pub fn discard(&self, tab: &Tab) -> bool {
         if tab.lacks_frames() {
             self.factory.make_frames();
         }
-        tab.lacks_frames()
+        tab.must_be_exchanged()
     }
 
     /// Opens a tab, in a new browser if the present one has gone.
@@ -106,7 +122,10 @@ impl Browsers {
         for attempt in 0.. {
             let browser = self.present().await?;
             let agent = AgentSettings { frames: self.factory.makes_frames(), ..agent.clone() };
-            let tab = match self.take_spare(&browser, agent.frames) {
+            let is_only =
+                self.factory.border.get().is_some_and(|only| Arc::ptr_eq(only, &agent.border));
+            let spare = is_only.then(|| self.take_spare(&browser, agent.frames)).flatten();
+            let tab = match spare {
                 Some(opened) => Tab::within(browser, opened, agent).await,
                 None => Tab::open(browser, agent).await,
             };

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use argiope_browser::{LaunchError, LaunchSettings};
+use argiope_browser::{Border, LaunchError, LaunchSettings};
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
-use argiope_controller::job::{CrawlerId, JobId};
+use argiope_controller::job::{CrawlerId, Job, JobId};
 use argiope_controller::journal::Fact;
 use argiope_controller::knowledge::Contradiction;
 use argiope_controller::outcome::Sighting;
@@ -21,23 +21,28 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::StrategySettings;
 use tokio::sync::{Notify, mpsc};
 
+use crate::address::PlainUrl;
 use crate::browsers::{BrowserFactory, Browsers, NoTab};
-use crate::crawler::{Crawler, JobReport};
+use crate::crawler::{Crawler, EntryLoad, JobReport};
 use crate::executor::{
     CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, agent_settings, drive_tab,
 };
+use crate::inputs;
 use crate::learned;
+use crate::login::session::LoginSession;
+use crate::numbers::UniqueNumbers;
 use crate::pace::Pace;
 use crate::page_index::{PageIndex, SharedPageIndex};
 use crate::probe::{self, NoPage};
 use crate::selectors;
-use crate::settings::{CrawlSettings, Scope};
+use crate::settings::CrawlSettings;
 use crate::store::{Batch, FoundPage, Store, StoreError, StoreWriter, WriterEvent};
 use details::{LocalDetails, pages_of};
 use jobs::{AssignedJobs, LocalJobs};
 
 mod details;
 mod jobs;
+mod seeds;
 
 pub use crate::summary::{CrawlProgress, CrawlSummary};
 
@@ -73,6 +78,9 @@ pub enum CrawlError {
     /// A fault of argiope.
     #[error("a crawler panicked, which is a fault of argiope")]
     Panicked,
+    /// No login leads into the application any more, or its data cannot be put back.
+    #[error("{0}")]
+    Login(String),
     /// The settings name something that does not exist.
     #[error("{0}")]
     Settings(String),
@@ -120,7 +128,10 @@ struct Driver {
     details: Arc<LocalDetails>,
     lanes: BTreeMap<CrawlerId, Lane>,
     pages: SharedPageIndex,
+    border: Arc<Border>,
     pace: Pace,
+    /// Seeds that were not loaded yet, with the reason.
+    seeds_left: BTreeMap<String, String>,
     started: Instant,
     before: Spent,
     over: Option<(bool, Option<StoppedBy>)>,
@@ -187,28 +198,35 @@ pub async fn crawl(
     mut watch: impl FnMut(&CrawlProgress),
 ) -> Result<CrawlSummary, CrawlError> {
     let (interrupt, deadline) = (plan.interrupt.clone(), plan.deadline);
-    let Prepared { mut driver, mut context, browsers, tabs, mut writes } = prepare(plan).await?;
+    let Prepared { mut driver, mut context, browsers, url, seeds, tabs, mut writes } =
+        prepare(plan).await?;
     let sandboxed = browsers.present().await?.is_sandboxed;
     let factory = browsers.factory().clone();
     let mut pool = WorkerPool::start(browsers.clone(), tabs).map_err(CrawlError::NoThread)?;
     let mut first = None;
     if driver.controller.graph().is_none() {
         // Before any deadline: a crawl without its first page would have nothing to resume.
-        let (begun, ()) = tokio::join!(driver.begin(&browsers, &mut context), pool.open_ahead());
+        let (begun, ()) =
+            tokio::join!(driver.begin(&browsers, &mut context, &url), pool.open_ahead());
         first = Some(begun?);
+        driver.expect_seeds(&seeds);
         // The time of the first looks is not the crawl's.
         driver.started = Instant::now();
     }
+    if !driver.seeds_left.is_empty() {
+        first =
+            Some(driver.load_seeds(&browsers, &context, (&url, seeds.as_slice()), first).await?);
+    }
     drop(browsers);
     let assigned: Vec<_> = (0..tabs).map(|tab| driver.add_lane(CrawlerId(tab.into()))).collect();
-    let mut first = first.map(|(crawler, at, found)| {
-        let spent = Spent { actions: 0, resets: 3 };
-        driver.handle(ControllerInput::Ready { crawler: CrawlerId(0), at: Some(at), spent }, found);
+    let mut first = first.map(|FirstTab { crawler, at, found, resets }| {
+        let spent = Spent { actions: 0, resets };
+        driver.handle(ControllerInput::Ready { crawler: CrawlerId(0), at, spent }, found);
         crawler
     });
     let shared = Arc::new(SharedDriver { driver: Mutex::new(driver), over: Notify::new() });
     let tasks = assigned.into_iter().map(|(id, assigned)| {
-        let jobs = LocalJobs::new(id, assigned, shared.clone());
+        let jobs = LocalJobs::new(id, assigned, shared.clone(), context.session.clone());
         tab_task(context.clone(), first.take(), jobs)
     });
     let tasks = tasks.collect();
@@ -230,11 +248,23 @@ pub async fn crawl(
     Ok(CrawlSummary { progress, browsers_replaced: factory.replaced(), sandboxed, ..summary })
 }
 
+/// The tab with which a crawl begins.
+struct FirstTab {
+    crawler: Crawler,
+    /// Where it stands, if its first job can begin there.
+    at: Option<Sighting>,
+    found: Vec<(StateKey, FoundPage)>,
+    /// The loads that it took.
+    resets: u64,
+}
+
 /// A crawl that can begin: the store is read and the first browser runs.
 struct Prepared {
     driver: Driver,
     context: CrawlContext,
     browsers: Rc<Browsers>,
+    url: PlainUrl,
+    seeds: Vec<PlainUrl>,
     tabs: u32,
     /// What the store's writer reports.
     writes: mpsc::UnboundedReceiver<WriterEvent>,
@@ -245,19 +275,26 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
     let identity = identity::find(&settings.identity).ok_or_else(|| {
         CrawlError::Settings(format!("there is no identity {:?}", settings.identity))
     })?;
-    let scope = Scope::of(&settings.url).map_err(CrawlError::Settings)?;
     let learned = learned::load(&store)?;
+    let blanks = probe::blanks(&learned.masks);
+    let agent = agent_settings(&settings, secret, blanks).map_err(CrawlError::Settings)?;
+    agent.border.add_blocked(learned.blocked.clone());
     let factory = Arc::new(BrowserFactory::new(browser, u64::from(settings.browser_mb) << 20));
+    factory.serve(agent.border.clone());
     let browsers = Rc::new(Browsers::launch(factory.clone()).await?);
     if settings.screenshots {
         factory.make_frames();
     }
-    let usable = selectors::check(&*browsers.present().await?, &settings.ignore).await;
-    usable.map_err(|error| CrawlError::Settings(format!("--ignore: {error}")))?;
-    let controller = resume(&store, &settings, learned.reset_cost)?;
-    let scope = Scope { origin: learned.origin.clone().unwrap_or(scope.origin), ..scope };
-    let agent = agent_settings(&settings, secret, scope, probe::blanks(&learned.masks));
-    let pages = SharedPageIndex::new(PageIndex::new(identity));
+    let browser = browsers.present().await?;
+    let session = LoginSession::new(&settings).map_err(CrawlError::Settings)?;
+    selectors::check_all(&browser, &settings).await.map_err(CrawlError::Settings)?;
+    inputs::check_selectors(&browser, &settings.inputs).await.map_err(CrawlError::Settings)?;
+    drop(browser);
+    let reset_cost = if settings.tabs > 1 { learned.reset_cost } else { learned::RESET_COST };
+    let controller = resume(&store, &settings, reset_cost)?;
+    let mut pages = PageIndex::new(identity, settings.brakes());
+    pages.numbers = UniqueNumbers::beginning(&settings.seed.to_string());
+    let pages = SharedPageIndex::new(pages);
     let (written, writes) = mpsc::unbounded_channel();
     let writer = store.writer(move |progress| {
         // The driver may have ended already.
@@ -271,20 +308,28 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
         details: details.clone(),
         lanes: BTreeMap::new(),
         pages: pages.clone(),
+        border: agent.border.clone(),
         pace: Pace::new(learned.reset_cost),
+        seeds_left: learned.seeds_left.clone(),
         started: Instant::now(),
         over: None,
         trouble: None,
     };
-    learned.into_page_index(&mut pages.lock());
+    {
+        let mut pages = pages.lock();
+        learned.into_page_index(&mut pages);
+        pages.own_addresses.mark_tried(&settings.url);
+        pages.own_addresses.set_reset_cost(reset_cost);
+    }
     let context = CrawlContext {
-        url: settings.url.as_str().into(),
+        session: Arc::new(session),
         agent,
         pages,
         details,
         screenshots: settings.screenshots,
     };
-    Ok(Prepared { driver, context, browsers, tabs: settings.tabs, writes })
+    let CrawlSettings { url, seeds, tabs, .. } = settings;
+    Ok(Prepared { driver, context, browsers, url, seeds, tabs, writes })
 }
 
 fn tab_task(context: CrawlContext, mut first: Option<Crawler>, mut jobs: LocalJobs) -> TabTask {
@@ -372,10 +417,11 @@ impl Driver {
         &mut self,
         browsers: &Browsers,
         context: &mut CrawlContext,
-    ) -> Result<(Crawler, Sighting, Vec<(StateKey, FoundPage)>), CrawlError> {
+        url: &str,
+    ) -> Result<FirstTab, CrawlError> {
         let (first, second, mut tab) =
-            probe::looks(browsers, &mut context.agent, &context.url).await?;
-        learned::add_endless(&mut self.pages.lock().endless, context.agent.endless.clone());
+            probe::looks(browsers, &mut context.agent, &context.session, url).await?;
+        learned::add_bounded(&mut self.pages.lock().endless, context.agent.endless.clone());
         let masks = probe::volatile(self.pages.lock().identity(), &first, &second);
         if !masks.is_empty() {
             context.agent.masks = probe::blanks(&masks);
@@ -390,8 +436,15 @@ impl Driver {
             crawler = context.open(browsers).await?;
             loaded = crawler.load().await;
         }
+        if let Some(trouble) = context.session.trouble() {
+            return Err(CrawlError::Login(trouble));
+        }
         let (sighting, found) = loaded.map_err(NoTab::Tab)?;
-        Ok((crawler, sighting, found))
+        for (_, page) in &found {
+            // The URL may lead to an address that reads differently.
+            self.pages.lock().own_addresses.mark_tried(&page.url);
+        }
+        Ok(FirstTab { crawler, at: Some(sighting), found, resets: 3 })
     }
 
     /// Adds a tab; returns the end where its jobs come out.
@@ -406,13 +459,23 @@ impl Driver {
     }
 
     fn on_report(&mut self, crawler: CrawlerId, job: JobId, report: JobReport) {
-        let JobReport { outcome, cost, found, learned } = report;
+        let JobReport { outcome, cost, found, entered, learned } = report;
         let reset_cost = self.pace.measured(&cost);
-        if let Some(cost) = reset_cost {
+        // With one tab the order of states is repeatable: no measured time decides it.
+        if let Some(cost) = reset_cost.filter(|_| self.lanes.len() > 1) {
             self.handle(ControllerInput::ResetCost(cost), Vec::new());
+            self.pages.lock().own_addresses.set_reset_cost(cost);
+        }
+        for EntryLoad { state, address, loading } in entered {
+            let cost = self.pace.measured_entry(state, loading);
+            let cost = cost.filter(|_| self.lanes.len() > 1);
+            let at = Sighting { key: state, offers: None };
+            let entered = ControllerInput::Entered { at, address, seed: false, cost };
+            self.handle(entered, Vec::new());
         }
         if learned || reset_cost.is_some() {
-            let named = learned::learned(&self.pages.lock(), self.pace.reset_cost());
+            let mut named = learned::learned(&self.pages.lock(), self.pace.reset_cost());
+            named.push(learned::blocked(&self.border.blocked()));
             self.append(Batch { named, ..Batch::default() });
         }
         let finished = ControllerInput::Finished { crawler, job, outcome, spent: cost.spent };
@@ -464,6 +527,9 @@ impl Driver {
         for effect in rest {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
+                    self.share_entries(
+                        [&job].into_iter().chain(ahead.iter().map(|next| &next.job)),
+                    );
                     // As soon as enough of what the crawler did before is on disk.
                     if let Some(lane) = self.lanes.get_mut(&crawler) {
                         lane.waiting = Some((job, ahead));
@@ -476,6 +542,15 @@ impl Driver {
                 // A tab without a job waits by itself.
                 ControllerEffect::Rest { .. } | ControllerEffect::Keep(_) => {}
             }
+        }
+    }
+
+    /// Tells the tabs which address each of these jobs begins with, if that is not the URL.
+    fn share_entries<'a>(&self, jobs: impl Iterator<Item = &'a Job>) {
+        for job in jobs.filter(|job| job.reset) {
+            let start = job.start();
+            let address = self.controller.entry_address(start);
+            self.pages.lock().own_addresses.set_entry(start, address);
         }
     }
 
@@ -522,11 +597,16 @@ impl Driver {
     fn summary(&self) -> CrawlSummary {
         let (complete, stopped_by) = self.over.unwrap_or((false, Some(StoppedBy::Trouble)));
         let summary = CrawlSummary::of(&self.controller, complete, stopped_by);
-        CrawlSummary { reset_cost: self.pace.reset_cost(), ..summary }
+        let summary = summary.with_doubts(self.pages.lock().doubts.clone());
+        let summary = summary.with_seeds_left(self.seeds_left.clone());
+        let blocked = self.border.blocked();
+        CrawlSummary { reset_cost: self.pace.reset_cost(), blocked, ..summary }
     }
 
-    /// Waits for the disk.
-    fn finish(self) -> Result<(), CrawlError> {
+    /// Writes what was blocked, and waits for the disk.
+    fn finish(mut self) -> Result<(), CrawlError> {
+        let named = vec![learned::blocked(&self.border.blocked())];
+        self.append(Batch { named, ..Batch::default() });
         let closed = self.writer.close();
         match self.trouble {
             Some(trouble) => Err(trouble),

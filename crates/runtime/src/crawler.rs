@@ -12,21 +12,29 @@ use argiope_controller::job::{Job, Transition};
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
-use argiope_explore::identity::learn_value_masks;
 use argiope_explore::page::{Kind, Page};
 
 use crate::address::without_logins;
 use crate::executor::CrawlContext;
 use crate::learned;
-use crate::page_index::{ActionHandle, KnownPage, PageActions, PlacedAction};
+use crate::numbers;
+use crate::page_index::{ActionHandle, KnownPage, PageActions, PlacedAction, Suspicion};
 use crate::store::{FoundPage, OfferDetail};
+
+/// The time that an application gets to end after a dangerous action, before a load says whether it
+/// has. A guess: most servers close their port within it.
+const AFTER_DANGER: Duration = Duration::from_secs(1);
+/// How many loads must fail until the application counts as ended: one that restarts comes back.
+const LOADS_AFTER_DANGER: u32 = 3;
 
 /// What a job has cost.
 #[derive(Debug, Default)]
 pub struct JobCost {
-    /// Actions executed, and loads of the URL.
+    /// Actions executed, and loads.
     pub spent: Spent,
-    /// The time of those loads, from which the cost of a reset is computed.
+    /// How many of those loads were not of the URL.
+    pub entry_loads: u64,
+    /// The time of the others, from which the cost of a reset is computed.
     pub loading: Duration,
     /// The time of those actions.
     pub acting: Duration,
@@ -41,6 +49,8 @@ pub struct JobReport {
     pub cost: JobCost,
     /// States that this crawler has looked at for the first time.
     pub found: Vec<(StateKey, FoundPage)>,
+    /// Loads of addresses that led to states.
+    pub entered: Vec<EntryLoad>,
     /// Whether something to keep was learned: which actions need trusted input, what is volatile.
     pub learned: bool,
 }
@@ -52,6 +62,7 @@ impl JobReport {
             outcome: Outcome::Failed { went_right: 0, reason: JobFailure::Lost },
             cost: JobCost::default(),
             found: Vec::new(),
+            entered: Vec::new(),
             learned: false,
         }
     }
@@ -63,6 +74,10 @@ pub trait Details {
     fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)>;
     /// Its page, as the first crawler saw it.
     fn page(&self, key: StateKey) -> Option<Page>;
+    /// Its address, as the first crawler saw it. In a cluster no address is tried.
+    fn address(&self, _: StateKey) -> Option<String> {
+        None
+    }
     /// The state of a page that a crawler of another process has looked at; its offers are then
     /// known. It may ask the cluster. On one machine all crawlers share one page index.
     fn which(&self, _: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {
@@ -71,6 +86,10 @@ pub trait Details {
 }
 
 mod batch;
+mod entering;
+mod session;
+
+pub use entering::EntryLoad;
 
 /// One tab with what it has to report.
 pub struct Crawler {
@@ -80,9 +99,14 @@ pub struct Crawler {
     at: Option<KnownPage>,
     cost: JobCost,
     found: Vec<(StateKey, FoundPage)>,
+    entered: Vec<EntryLoad>,
     learned: bool,
     /// How many endless addresses the tab and the page index had when they last agreed.
     endless: usize,
+    /// How many blocked hosts the page index knows.
+    blocked: usize,
+    /// The number of the tab's session with the application.
+    generation: u64,
 }
 
 /// Steps of a job that were performed in one call: where the tab stood, and where it arrived.
@@ -90,16 +114,6 @@ struct PerformedSteps {
     before: KnownPage,
     steps: Vec<PathStep>,
     arrival: TabPosition,
-}
-
-/// Whether a page that should be another state is that state with other values.
-enum Suspicion {
-    /// It is another state.
-    None,
-    /// It may be volatile: seen once.
-    First,
-    /// It is volatile: seen twice, with different values.
-    Confirmed,
 }
 
 /// What ends a job early.
@@ -115,7 +129,10 @@ impl From<TabError> for Stop {
             TabError::Crashed => JobFailure::Crashed,
             TabError::Lost | TabError::Disturbed | TabError::AnswerLost => JobFailure::Lost,
             TabError::NotLoaded(_) => JobFailure::NotLoaded,
-            TabError::NeedsFrames => JobFailure::Exchanged,
+            TabError::NeedsFrames | TabError::NeedsOutsiders | TabError::LoggedOut => {
+                JobFailure::Exchanged
+            }
+            TabError::OutOfScope(_) => JobFailure::OutOfScope,
         })
     }
 }
@@ -124,8 +141,19 @@ impl Crawler {
     /// Takes over a tab in which nothing is loaded.
     pub fn new(tab: Tab, context: CrawlContext) -> Self {
         let cost = JobCost::default();
-        let endless = tab.endless().len();
-        Self { tab, context, at: None, cost, found: Vec::new(), learned: false, endless }
+        let (endless, generation) = (tab.endless().len(), 0);
+        Self {
+            tab,
+            context,
+            at: None,
+            cost,
+            found: Vec::new(),
+            entered: Vec::new(),
+            learned: false,
+            endless,
+            blocked: 0,
+            generation,
+        }
     }
 
     /// The actions that the tab's present state offers.
@@ -147,8 +175,9 @@ impl Crawler {
     /// Loads the URL, for a crawl that begins.
     pub async fn load(&mut self) -> Result<(Sighting, Vec<(StateKey, FoundPage)>), TabError> {
         self.learn_endless().await?;
-        let arrival = self.tab.load(&self.context.url).await?;
+        let arrival = self.enter().await?;
         self.share_endless();
+        self.share_doubts(&arrival);
         let sighting = self.sighting(&arrival).await?;
         Ok((sighting, std::mem::take(&mut self.found)))
     }
@@ -159,7 +188,7 @@ impl Crawler {
             Err(Stop::Elsewhere(at)) => Outcome::Elsewhere { went_right, at },
             Err(Stop::Failed(reason)) => {
                 self.at = None;
-                if reason == JobFailure::Exchanged {
+                if reason == JobFailure::Exchanged && self.tab.must_be_exchanged() {
                     // Another tab performs the job again, and counts then.
                     self.cost.spent.actions = 0;
                 }
@@ -170,21 +199,9 @@ impl Crawler {
             outcome,
             cost: std::mem::take(&mut self.cost),
             found: std::mem::take(&mut self.found),
+            entered: std::mem::take(&mut self.entered),
             learned: std::mem::take(&mut self.learned),
         }
-    }
-
-    /// Brings the tab to the state in which a job begins.
-    async fn go_to_start(&mut self, job: &Job) -> Result<(), Stop> {
-        let start = job.walk.first().map_or(job.state, |step| step.from);
-        if job.reset || self.at.is_none() {
-            let arrival = self.reset().await?;
-            self.arrive(&arrival, start).await?;
-        }
-        if self.at.as_ref().is_none_or(|at| at.key != start) {
-            return Err(self.elsewhere());
-        }
-        Ok(())
     }
 
     /// Performs a job, or the rest of it if some steps are performed already.
@@ -238,7 +255,7 @@ impl Crawler {
         }
         let with_candidate = done + steps.len() > job.walk.len();
         match self.run(&steps).await {
-            Err(stop) if with_candidate && !self.tab.lacks_frames() => {
+            Err(stop) if with_candidate && !self.tab.must_be_exchanged() => {
                 // Which step failed is unknown. The walk went right before, so the candidate is
                 // blamed; the next attempt performs each step by itself.
                 *went_right = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
@@ -274,6 +291,7 @@ impl Crawler {
             kind: handle.kind,
             place: handle.place.clone().into(),
             argument: handle.argument.clone().into(),
+            number: None,
             trusted: self.context.pages.lock().trusted.get(&handle.placed()) == Some(&true),
             expect: next.map(|actions| actions.raw),
             first: false,
@@ -294,8 +312,10 @@ impl Crawler {
         let began = Instant::now();
         self.cost.spent.resets += 1;
         self.learn_endless().await?;
-        let arrival = self.tab.load(&self.context.url).await?;
+        let arrival = self.enter().await?;
         self.share_endless();
+        self.share_blocked();
+        self.share_doubts(&arrival);
         self.cost.loading += began.elapsed();
         Ok(arrival)
     }
@@ -311,10 +331,38 @@ impl Crawler {
     async fn timed(&mut self, steps: &[PathStep]) -> Result<TabPosition, TabError> {
         self.learn_endless().await?;
         let began = Instant::now();
-        let arrival = self.tab.run(steps).await;
+        let numbered = self.numbered(steps);
+        let arrival = self.tab.run(numbered.as_deref().unwrap_or(steps)).await;
         self.cost.acting += began.elapsed();
         self.share_endless();
+        self.share_blocked();
+        if let Ok(arrival) = &arrival {
+            self.share_doubts(arrival);
+        }
         arrival
+    }
+
+    /// Remembers that the page may have deceived the agent.
+    fn share_doubts(&mut self, arrival: &TabPosition) {
+        if !arrival.tampered.is_empty() {
+            let names = arrival.tampered.iter().cloned();
+            self.learned |= self.context.pages.lock().doubts.add_tampered(names);
+        }
+    }
+
+    /// The steps with a new number for each value that must be unique; `None` if there is none.
+    fn numbered(&mut self, steps: &[PathStep]) -> Option<Vec<PathStep>> {
+        if !steps.iter().any(numbers::needs_number) {
+            return None;
+        }
+        let mut steps = steps.to_vec();
+        let mut pages = self.context.pages.lock();
+        for step in steps.iter_mut().filter(|step| numbers::needs_number(step)) {
+            let (number, news) = pages.numbers.issue();
+            step.number = Some(number);
+            self.learned |= news;
+        }
+        Some(steps)
     }
 
     /// Takes over the endless addresses that other tabs have found.
@@ -337,9 +385,20 @@ impl Crawler {
             return;
         }
         let mut pages = self.context.pages.lock();
-        learned::add_endless(&mut pages.endless, self.tab.endless().iter().cloned());
+        learned::add_bounded(&mut pages.endless, self.tab.endless().iter().cloned());
         self.endless = pages.endless.len();
         self.learned = true;
+    }
+
+    /// Tells other processes the hosts outside whose requests were blocked.
+    fn share_blocked(&mut self) {
+        let blocked = self.context.agent.border.count_blocked_hosts();
+        if blocked != self.blocked {
+            self.blocked = blocked;
+            let hosts = self.context.agent.border.blocked().into_keys();
+            learned::add_bounded(&mut self.context.pages.lock().blocked, hosts);
+            self.learned = true;
+        }
     }
 
     /// The candidate is executed: finds out where it led.
@@ -354,9 +413,23 @@ impl Crawler {
         let step = &steps[steps.len() - 1];
         let placed = self.placed(job.state, job.action);
         let arrival = self.retry_trusted(placed, step, raw_before, arrival).await?;
-        let sighting = self.sighting(&arrival).await?;
+        let sighting = match self.sighting(&arrival).await {
+            Err(TabError::LoggedOut) => {
+                let has_ended = self.has_session_ended(arrival.raw).await?;
+                let reason = if has_ended { JobFailure::LoggedOut } else { JobFailure::Exchanged };
+                return Err(Stop::Failed(reason));
+            }
+            sighting => sighting?,
+        };
         let once = arrival.link.is_some() && step.kind == Kind::Click;
-        Ok(Outcome::Done { at: sighting, notes: notes_of(&arrival), once })
+        let mut notes = notes_of(&arrival);
+        if self.is_allowed(job) {
+            notes.push(Note::Allowed);
+            if !self.still_loads().await {
+                notes.push(Note::Ended);
+            }
+        }
+        Ok(Outcome::Done { at: sighting, notes, once })
     }
 
     /// Repeats an action without effect with trusted input (the browser's own), and remembers
@@ -393,6 +466,25 @@ impl Crawler {
         !self.context.pages.lock().trusted.contains_key(&action)
     }
 
+    /// Whether the application can be loaded after a dangerous action. The tab then stands nowhere.
+    async fn still_loads(&mut self) -> bool {
+        for _ in 0..LOADS_AFTER_DANGER {
+            tokio::time::sleep(AFTER_DANGER).await;
+            match self.reset().await {
+                Err(Stop::Failed(JobFailure::NotLoaded)) => {}
+                // Another failure is not the application's.
+                Ok(_) | Err(_) => return true,
+            }
+        }
+        false
+    }
+
+    /// Whether a job's action is dangerous, and the crawl was told to perform it.
+    fn is_allowed(&self, job: &Job) -> bool {
+        let actions = self.actions_of(job.state);
+        actions.and_then(|actions| Some(actions.handle(job.action)?.allowed)).unwrap_or(false)
+    }
+
     /// An action where it is on the page of its state.
     fn placed(&self, state: StateKey, action: ActionSignature) -> PlacedAction {
         let actions = self.actions_of(state);
@@ -412,6 +504,9 @@ impl Crawler {
             self.at = Some(known);
             return Ok(Sighting { key, offers: None });
         }
+        if arrival.outside && !self.context.session.is_inside(arrival.raw) {
+            return Err(TabError::LoggedOut);
+        }
         self.look_anew().await
     }
 
@@ -426,6 +521,10 @@ impl Crawler {
     async fn look_anew(&mut self) -> Result<Sighting, TabError> {
         let mut look = self.tab.look().await?;
         look.page = look.page.checked().map_err(|error| TabError::Confused(error.to_string()))?;
+        if look.truncated {
+            let mut pages = self.context.pages.lock();
+            self.learned |= !std::mem::replace(&mut pages.doubts.truncated, true);
+        }
         let details = &self.context.details;
         let (known, mut found) =
             self.context.pages.lock().recognise(look, |key| details.offers(key).is_some());
@@ -441,7 +540,14 @@ impl Crawler {
 
     /// Checks that the tab stands in the expected state.
     async fn arrive(&mut self, arrival: &TabPosition, expected: StateKey) -> Result<(), Stop> {
-        let sighting = self.sighting(arrival).await?;
+        let sighting = match self.sighting(arrival).await {
+            Err(TabError::LoggedOut) => {
+                // Not the fault of the candidate: the next tab logs in, or knows the page.
+                self.has_session_ended(arrival.raw).await?;
+                return Err(Stop::Failed(JobFailure::Exchanged));
+            }
+            sighting => sighting?,
+        };
         if sighting.key == expected {
             // The state came back: the page that differed from it is another state.
             let mut pages = self.context.pages.lock();
@@ -452,8 +558,9 @@ impl Crawler {
         }
         match self.suspect(expected, &sighting) {
             Suspicion::None => Err(Stop::Elsewhere(sighting)),
-            // This failure only makes the controller try the path again.
-            Suspicion::First => Err(Stop::Failed(JobFailure::Missing)),
+            // The controller tries again with another tab. The state may well have come back, so
+            // this must not count as a sign that it has not.
+            Suspicion::First => Err(Stop::Failed(JobFailure::Exchanged)),
             Suspicion::Confirmed => {
                 let sighting = self.look_anew().await?;
                 if sighting.key == expected { Ok(()) } else { Err(Stop::Elsewhere(sighting)) }
@@ -461,43 +568,17 @@ impl Crawler {
         }
     }
 
-    /// Learns masks for a state whose values change by themselves: its page differs from the
-    /// expected one in values alone, and differs again when it is reached again. If the values
-    /// come back, the page is another state.
+    /// Whether the page of a state that this job has found is the expected state.
     fn suspect(&mut self, expected: StateKey, sighting: &Sighting) -> Suspicion {
         let Some((_, now)) = self.found.last().filter(|(key, _)| *key == sighting.key) else {
             return Suspicion::None;
         };
         let Some(before) = self.context.details.page(expected) else { return Suspicion::None };
         let mut pages = self.context.pages.lock();
-        if pages.cleared.contains(&expected) {
-            return Suspicion::None;
+        let suspicion = pages.suspect(expected, &before, (sighting.key, &now.page));
+        if suspicion == Suspicion::None {
+            return suspicion;
         }
-        let identity = pages.identity();
-        let known = match pages.state_masks.of(expected) {
-            Some(own) => pages.masks.and(own),
-            None => pages.masks.clone(),
-        };
-        let differs = |page: &Page| {
-            learn_value_masks(identity, &known, expected, &before, page)
-                .filter(|masks| !masks.is_empty())
-        };
-        let Some(mut masks) = differs(&now.page) else { return Suspicion::None };
-        let suspicion = match pages.suspects.get(&expected) {
-            None => {
-                pages.suspects.insert(expected, now.page.clone());
-                Suspicion::First
-            }
-            Some(earlier) if identity.recognise(earlier, &pages.masks).key == sighting.key => {
-                return Suspicion::None;
-            }
-            Some(earlier) => {
-                masks.merge(&differs(earlier).unwrap_or_default());
-                let global = pages.masks.clone();
-                pages.state_masks.learn(identity, &global, expected, &before, &masks);
-                Suspicion::Confirmed
-            }
-        };
         // The page is not a state of its own.
         if let Some(at) = &self.at {
             pages.forget(at);
@@ -542,6 +623,7 @@ fn noted(noted: Noted) -> Note {
         Noted::Download(url) => Note::Download(plain(&url)),
         Noted::OutOfScope(url) => Note::OutOfScope(plain(&url)),
         Noted::Route(url) => Note::Route(plain(&url)),
+        Noted::Unsafe(method, url) => Note::Unsafe(method, without_query(&url)),
     }
 }
 
@@ -550,10 +632,19 @@ fn plain(url: &str) -> String {
     without_logins(url).into_owned()
 }
 
+/// A query or a fragment may hold a secret.
+fn without_query(url: &str) -> String {
+    let url = plain(url);
+    url.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
 fn notes_of(arrival: &TabPosition) -> Vec<Note> {
     let mut notes: Vec<Note> = arrival.notes.iter().cloned().map(noted).collect();
     if !arrival.settled {
         notes.push(Note::Unsettled);
+    }
+    if !arrival.tampered.is_empty() {
+        notes.push(Note::Tampered);
     }
     notes
 }

@@ -23,7 +23,11 @@ pub fn of(page: &AccessiblePage<'_>, offer: &Offer) -> String {
     if let Some(onto) = offer.onto {
         label += &format!(" onto {}", described(onto));
     }
-    if matches!(offer.kind, Kind::Key | Kind::Input | Kind::Choose) {
+    if offer.kind == Kind::Fill {
+        let with = if offer.argument.is_empty() { "valid values" } else { &offer.argument };
+        label += &format!(" with {:?}", short(with));
+    }
+    if matches!(offer.kind, Kind::Key | Kind::Input | Kind::Enter | Kind::Choose) {
         label += &format!(" {:?}", short(&offer.argument));
     }
     label

@@ -1,14 +1,15 @@
 //! The probe of an application: it loads the first page twice to find out whether it can be
-//! crawled, to which origin the address leads, and what changes from load to load.
+//! crawled, whether the address leads out of the scope, and what changes from load to load.
 
 use argiope_browser::agent::{AgentSettings, Blank, Look};
 use argiope_browser::tab::{Tab, TabError};
 use argiope_explore::identity::{MaskedAspect, Masks, NamedIdentity, learn_masks};
 use argiope_explore::quoted::Escaped;
 
-use crate::browsers::Browsers;
+use crate::address::without_logins;
+use crate::browsers::{Browsers, NoTab};
 use crate::crawl::CrawlError;
-use crate::settings::Scope;
+use crate::login::session::LoginSession;
 
 /// Why an address cannot be crawled: the address, and what is wrong with it.
 #[derive(Debug, thiserror::Error)]
@@ -16,14 +17,30 @@ use crate::settings::Scope;
 pub struct NoPage {
     url: String,
     wrong: String,
+    /// Where the address leads, if that is out of the scope.
+    leads_to: Option<String>,
 }
+
+/// What is wrong with an address that leads out of the scope; where it leads follows.
+pub const LEADS_OUT: &str = "leads out of the scope, to ";
 
 impl NoPage {
     fn new(url: &str, wrong: String) -> Self {
-        Self { url: Escaped(url, 200).to_string(), wrong }
+        Self { url: Escaped(url, 200).to_string(), wrong, leads_to: None }
     }
 
-    fn of(url: &str, error: &TabError) -> Self {
+    /// Where the address leads, if that is out of the scope.
+    pub fn leads_to(&self) -> Option<&str> {
+        self.leads_to.as_deref()
+    }
+
+    /// What a failed load says of an address.
+    pub fn of(url: &str, error: &TabError) -> Self {
+        if let TabError::OutOfScope(there) = error {
+            let there = without_logins(there);
+            let wrong = format!("{LEADS_OUT}{}", Escaped(&there, 200));
+            return Self { leads_to: Some(there.into_owned()), ..Self::new(url, wrong) };
+        }
         let why = match error {
             TabError::NotLoaded(reason) => in_words(reason),
             TabError::Disturbed => "there is no network".to_owned(),
@@ -59,10 +76,16 @@ fn in_words(reason: &str) -> String {
 }
 
 /// Loads the address and looks at the page.
-pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
+pub async fn first_look(session: &LoginSession, tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
     let no_page = |error: TabError| NoPage::of(url, &error);
-    tab.load(url).await.map_err(no_page)?;
+    session.load(tab).await.map_err(no_page)?;
     let look = tab.look().await.map_err(no_page)?;
+    check(&look, url)?;
+    Ok(look)
+}
+
+/// Says what is wrong with the page at an address, if a crawl cannot begin there.
+pub fn check(look: &Look, url: &str) -> Result<(), NoPage> {
     if look.status == 401 {
         let wrong = "demands a login, or another one: write USER:PASSWORD@ before the host, \
                      or set ARGIOPE_LOGIN=USER:PASSWORD";
@@ -81,28 +104,24 @@ pub async fn first_look(tab: &mut Tab, url: &str) -> Result<Look, NoPage> {
         let empty = "is an empty page: there is nothing to crawl".to_owned();
         return Err(NoPage::new(url, empty));
     }
-    Ok(look)
+    Ok(())
 }
 
-/// Looks at the first page twice. Sets the agent's origin to where the address leads, and the
-/// addresses that it need not wait for.
+/// Looks at the first page twice. Sets the addresses that the agent need not wait for. The first
+/// time every redirect is seen with its address, so that an error can name it, and the page draws
+/// other cryptographic numbers than the crawl's, so that what depends on them is masked.
 pub async fn looks(
     browsers: &Browsers,
     agent: &mut AgentSettings,
+    session: &LoginSession,
     url: &str,
 ) -> Result<(Look, Look, Tab), CrawlError> {
-    let mut tab = browsers.tab(agent.clone()).await?;
-    let mut first = look_at(browsers, agent, &mut tab, url).await?;
+    let probing = AgentSettings { guarded: true, probing: true, ..agent.clone() };
+    let mut tab = browsers.tab(probing.clone()).await?;
+    let first = look_at(browsers, &probing, session, &mut tab, url).await?;
     agent.endless = tab.endless().to_vec();
-    // A redirect of the first load names the origin of the application.
-    if let Ok(there) = Scope::of(&first.page.url)
-        && there.origin != agent.origin
-    {
-        *agent = AgentSettings { origin: there.origin, site: there.site, ..agent.clone() };
-        tab = browsers.tab(agent.clone()).await?;
-        first = look_at(browsers, agent, &mut tab, url).await?;
-    }
-    let second = look_at(browsers, agent, &mut tab, url).await?;
+    tab.end_probe().await.map_err(NoTab::Tab)?;
+    let second = look_at(browsers, agent, session, &mut tab, url).await?;
     agent.endless = tab.endless().to_vec();
     Ok((first, second, tab))
 }
@@ -111,15 +130,19 @@ pub async fn looks(
 async fn look_at(
     browsers: &Browsers,
     agent: &AgentSettings,
+    session: &LoginSession,
     tab: &mut Tab,
     url: &str,
 ) -> Result<Look, CrawlError> {
-    let looked = first_look(tab, url).await;
+    let mut looked = first_look(session, tab, url).await;
     if looked.is_err() && browsers.discard(tab) {
         *tab = browsers.tab(agent.clone()).await?;
-        return Ok(first_look(tab, url).await?);
+        looked = first_look(session, tab, url).await;
     }
-    Ok(looked?)
+    match session.trouble() {
+        Some(trouble) => Err(CrawlError::Login(trouble)),
+        None => Ok(looked?),
+    }
 }
 
 /// Masks of what changed between two loads.

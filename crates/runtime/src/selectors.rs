@@ -1,4 +1,5 @@
-//! Checks the selectors of `--ignore` in the browser that will use them.
+//! Checks the selectors of `--ignore`, `--avoid` and `--logged-in` in the browser that will use
+//! them.
 
 use std::time::Duration;
 
@@ -6,6 +7,8 @@ use argiope_browser::cdp::Evaluate;
 use argiope_browser::{Browser, CallError};
 use argiope_explore::quoted::Quoted;
 use serde_json::json;
+
+use crate::settings::CrawlSettings;
 
 /// A browser that does not answer within this time is gone.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -19,6 +22,16 @@ pub enum SelectorError {
     /// The browser does not answer.
     #[error("the browser does not answer: {0}")]
     Mute(#[from] CallError),
+}
+
+/// Checks all selectors of a crawl. A sentence says which is wrong.
+pub async fn check_all(browser: &Browser, settings: &CrawlSettings) -> Result<(), String> {
+    let ignored = check(browser, &settings.ignore).await;
+    ignored.map_err(|error| format!("--ignore: {error}"))?;
+    let avoided = check(browser, &settings.avoid_selectors).await;
+    avoided.map_err(|error| format!("--avoid: {error}"))?;
+    let logged_in = check(browser, settings.login.logged_in.as_slice()).await;
+    logged_in.map_err(|error| format!("--logged-in: {error}"))
 }
 
 /// Checks each selector by itself: joined by commas, two mistakes could cancel out.

@@ -1,13 +1,17 @@
 //! The settings of a crawl, checked. The store keeps them, so that a resumed crawl continues as it
 //! began.
 
-use argiope_browser::Login;
+use argiope_browser::{Access, CrawlBounds, ThirdParty};
 use argiope_controller::settings::CrawlLimits;
+use argiope_explore::brakes::Brakes;
 use argiope_explore::identity;
+use argiope_explore::quoted::Quoted;
 use argiope_explore::strategies;
 use serde::{Deserialize, Serialize};
 
 use crate::address::PlainUrl;
+use crate::inputs::InputRule;
+use crate::login::LoginSettings;
 
 /// The settings that decide what a crawl does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,9 +19,15 @@ use crate::address::PlainUrl;
 pub struct CrawlSettings {
     /// The address of the application.
     pub url: PlainUrl,
-    /// The login that the application demands. It is stored and sent apart from the settings.
+    /// Further addresses with which the crawl begins.
+    #[serde(default)]
+    pub seeds: Vec<PlainUrl>,
+    /// How the crawl logs in, without any secret.
+    #[serde(default)]
+    pub login: LoginSettings,
+    /// The secrets of the login. They are never stored, and sent apart from the settings.
     #[serde(skip)]
-    pub login: Option<Login>,
+    pub access: Access,
     /// The strategy's name.
     pub strategy: String,
     /// The identity's name.
@@ -26,6 +36,9 @@ pub struct CrawlSettings {
     pub tabs: u32,
     /// The seed of all random choices.
     pub seed: u64,
+    /// Let pages draw real random numbers instead of numbers that follow from the seed.
+    #[serde(default)]
+    pub real_random: bool,
     /// Stop after this many states.
     pub max_states: Option<usize>,
     /// Execute at most this many actions.
@@ -38,34 +51,115 @@ pub struct CrawlSettings {
     pub freeze_time: Option<i64>,
     /// Selectors of elements that do not belong to the application.
     pub ignore: Vec<String>,
+    /// Texts of dangerous actions that are performed.
+    pub allow: Vec<String>,
+    /// Texts of further actions that are left alone.
+    pub avoid: Vec<String>,
+    /// Selectors of elements that are left alone.
+    pub avoid_selectors: Vec<String>,
+    /// Values for fields of forms, in the order of their file. The first rule that fits a field
+    /// decides.
+    #[serde(default)]
+    pub inputs: Vec<InputRule>,
     /// How long a page may take to settle, in milliseconds.
     pub settle_ms: u32,
     /// The memory of a browser at which it is replaced, in megabytes.
     pub browser_mb: u32,
+    /// Patterns of addresses whose documents belong to the application.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Patterns of addresses from which nothing is requested.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// What becomes of scripts, styles, fonts and images of other origins.
+    #[serde(default)]
+    pub third_party: ThirdParty,
+    /// Only requests that change nothing reach the server.
+    #[serde(default)]
+    pub safe: bool,
 }
 
 impl CrawlSettings {
     /// The default crawl of an address, which may have a login.
     pub fn new(url: impl AsRef<str>) -> Self {
-        let (url, login) = PlainUrl::divide(url.as_ref());
+        let (url, http) = PlainUrl::divide(url.as_ref());
         Self {
             url,
-            login,
+            seeds: Vec::new(),
+            login: LoginSettings { http: http.is_some(), ..LoginSettings::default() },
+            access: Access { http, ..Access::default() },
             strategy: strategies::DEFAULT.to_owned(),
             identity: identity::DEFAULT.to_owned(),
             tabs: 1,
             seed: 1,
+            real_random: false,
             max_states: None,
             max_actions: None,
             max_depth: None,
             screenshots: false,
             freeze_time: None,
             ignore: Vec::new(),
+            allow: Vec::new(),
+            avoid: Vec::new(),
+            avoid_selectors: Vec::new(),
+            inputs: Vec::new(),
             // A hard cap, by requirement.
             settle_ms: 10_000,
             // A guess: two tabs of a large application take about 600 MB.
             browser_mb: 3_000,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            third_party: ThirdParty::Allow,
+            safe: false,
         }
+    }
+
+    /// Adds further addresses with which the crawl begins; each counts once.
+    pub fn add_seeds<'a>(
+        &mut self,
+        seeds: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), String> {
+        for seed in seeds {
+            let (seed, login) = PlainUrl::divide(seed);
+            if login.is_some() {
+                let seed = Quoted(&seed);
+                return Err(format!("{seed} has a login: write it into the first address alone"));
+            }
+            Scope::of(&seed)?;
+            let is_known = |known: &PlainUrl| with_path(known) == with_path(&seed);
+            if !is_known(&self.url) && !self.seeds.iter().any(is_known) {
+                self.seeds.push(seed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which actions are left alone.
+    pub fn brakes(&self) -> Brakes {
+        Brakes::new(&self.allow, &self.avoid)
+    }
+
+    /// What belongs to the crawl and what may leave it, or a sentence that says why the address or
+    /// a pattern is wrong.
+    pub fn bounds(&self) -> Result<CrawlBounds, String> {
+        let bounds = CrawlBounds::of_origin(&Scope::of(&self.url)?.origin);
+        let mut bounds = bounds.with_patterns(&self.include, &self.exclude)?;
+        if !bounds.contains(&self.url) {
+            let url = Quoted(&self.url);
+            return Err(format!("--include and --exclude leave the address {url} itself out"));
+        }
+        for seed in &self.seeds {
+            let origin = Scope::of(seed)?.origin;
+            if !bounds.contains(seed) {
+                let (seed, url) = (Quoted(seed), Quoted(&self.url));
+                return Err(format!(
+                    "{seed} is not in the scope of the first address, {url}: to crawl both, \
+                     add --include '{origin}/*', and the same with the first address' origin"
+                ));
+            }
+        }
+        (bounds.third_party, bounds.is_safe) = (self.third_party, self.safe);
+        Ok(bounds)
     }
 
     /// The limits, for the controller.
@@ -76,6 +170,12 @@ impl CrawlSettings {
             max_depth: self.max_depth,
         }
     }
+}
+
+/// An address of an origin with the slash that browsers add.
+fn with_path(url: &str) -> String {
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+    if authority.contains(['/', '?', '#']) { url.to_owned() } else { format!("{url}/") }
 }
 
 /// What of an address decides which pages belong to the application.
@@ -157,16 +257,32 @@ mod tests {
     }
 
     #[test]
+    fn seeds_count_once_and_lie_in_the_scope() {
+        let mut settings = CrawlSettings::new("http://host");
+        let seeds = ["http://host/", "http://host/a", "http://host/a", "http://host/#b"];
+        settings.add_seeds(seeds).unwrap();
+        let added: Vec<&str> = settings.seeds.iter().map(|seed| seed.as_str()).collect();
+        assert_eq!(added, ["http://host/a", "http://host/#b"]);
+        assert!(settings.bounds().is_ok());
+        let wrong = settings.add_seeds(["http://ada:secret@host/c"]).unwrap_err();
+        assert!(!wrong.contains("secret") && wrong.contains("first address alone"), "{wrong}");
+        settings.add_seeds(["http://other/"]).unwrap();
+        let wrong = settings.bounds().unwrap_err();
+        assert!(wrong.contains("--include 'http://other/*'"), "{wrong}");
+    }
+
+    #[test]
     fn a_password_is_in_no_error_and_in_no_stored_settings() {
         let wrong = Scope::of("http://ada:se/cret@host/").unwrap_err();
         assert!(!wrong.contains("cret"), "{wrong}");
         assert!(Scope::of("http://[::1]:8080/a@b").is_ok());
         let settings = CrawlSettings::new("http://lovelace:secret@host/");
-        assert!(settings.login.is_some());
+        assert!(settings.access.http.is_some() && settings.login.http);
         let stored = serde_json::to_string(&settings).unwrap();
         let shown = format!("{stored} {settings:?}");
         assert!(!shown.contains("secret") && !shown.contains("lovelace"), "{shown}");
         let again: CrawlSettings = serde_json::from_str(&stored).unwrap();
-        assert_eq!((again.url.as_str(), again.login), ("http://host/", None));
+        assert_eq!((again.url.as_str(), again.access.http), ("http://host/", None));
+        assert!(again.login.http, "it says that there is one");
     }
 }

@@ -35,14 +35,17 @@ use redb::{
 };
 
 pub use batch::{Batch, KeptFact};
-pub use detail::{ContentHash, FoundPage, OfferDetail, StateDetail};
+pub use detail::{
+    ContentHash, FoundPage, OfferDetail, StateDetail, UnperformedAction, UnperformedActions,
+    WhyUnperformed,
+};
 pub use error::StoreError;
 pub use meta::Meta;
 pub use writer::{StoreWriter, WriterEvent};
 
 /// The version of the tables and of the encoding of [`StateDetail`] and [`Page`]. A change that old
 /// bytes do not survive raises it. A fact has a version of its own, by its kind.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The database in a run's directory.
 pub const FILE: &str = "argiope.redb";

@@ -9,11 +9,13 @@ use std::sync::mpsc;
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered};
 use argiope_controller::spent::WriterId;
+use argiope_explore::brakes::Danger;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::page::{Kind, Page, PageNode};
 use argiope_runtime::store::{
-    Batch, ContentHash, FILE, FoundPage, OfferDetail, Store, StoreError, WriterEvent,
+    Batch, ContentHash, FILE, FoundPage, OfferDetail, Store, StoreError, UnperformedAction,
+    UnperformedActions, WhyUnperformed, WriterEvent,
 };
 use scratch::Scratch;
 use serde_json::json;
@@ -59,6 +61,12 @@ fn found(title: &str) -> FoundPage {
         argument: "x".repeat(1000),
         label: "a \0 label".into(),
         place: "3".into(),
+        allowed: true,
+    };
+    let unperformed = UnperformedAction {
+        signature: ActionSignature(6),
+        label: "click button \"Log out\"".into(),
+        why: WhyUnperformed::Avoided(Danger::LogOut),
     };
     FoundPage {
         url: page.url.clone(),
@@ -69,6 +77,7 @@ fn found(title: &str) -> FoundPage {
         page,
         screenshot: Some(vec![0x89, b'P']),
         offers: vec![offer; 3],
+        unperformed: UnperformedActions { listed: vec![unperformed], unlisted: 7, beyond: 9 },
     }
 }
 

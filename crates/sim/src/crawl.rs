@@ -65,6 +65,7 @@ pub(crate) fn model_of(app: &Model, executed: impl Iterator<Item = (u32, u32, u3
     executed.for_each(|(state, action, to)| transitions[state as usize].push((action, to)));
     let mut model = Model::new(app.name.clone(), app.reset_cost, app.actions.clone());
     model.initial = app.initial;
+    model.entries = app.entries.clone();
     for mut transitions in transitions {
         transitions.sort_unstable();
         model.push_state(transitions);
@@ -117,7 +118,10 @@ impl<'a> SimulatedCrawl<'a> {
 
     fn perform(&mut self, job: &PlannedJob) {
         if job.reset {
-            self.at = INITIAL;
+            self.at = job.start();
+            let graph = self.explorer.graph();
+            let is_entry = graph.entries().iter().any(|entry| entry.state == self.at);
+            assert!(self.at == INITIAL || is_entry, "a load leads to {:?}", self.at);
             self.spent.resets += 1;
         }
         for &slot in &job.walk {
@@ -139,6 +143,9 @@ impl<'a> SimulatedCrawl<'a> {
         if landing.new {
             self.behind.push(destination);
             self.found_at.push(self.spent);
+            if self.app.entries.contains(&destination) {
+                self.explorer.add_entry(landing.state, self.settings.reset_cost);
+            }
         }
     }
 

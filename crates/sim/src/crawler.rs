@@ -2,6 +2,7 @@
 //! crawls a known application, into which faults can be injected.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use argiope_controller::job::Job;
 use argiope_controller::outcome::{JobFailure, Offered, Outcome, Sighting};
@@ -19,6 +20,42 @@ pub struct World<'a> {
     states: BTreeMap<StateKey, u32>,
     actions: BTreeMap<ActionSignature, u32>,
     faults: ApplicationFaults,
+    opened: Option<OpenedRows>,
+}
+
+/// The memory of a server: the rows of a list that were opened, a bit for each.
+#[derive(Debug)]
+struct OpenedRows {
+    rows: u32,
+    opened: AtomicU64,
+}
+
+impl OpenedRows {
+    fn on_action(&self, action: u32) {
+        if action < self.rows {
+            self.opened.fetch_or(1 << action, Ordering::Relaxed);
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.opened.load(Ordering::Relaxed).count_ones()
+    }
+}
+
+/// A list of rows, of which the server remembers which were opened. The first states are the list
+/// with each number of ticks; each offers all rows. The others are the rows, which offer nothing.
+/// The last action, a welcome, is offered only as long as no row was opened.
+pub fn remembered_rows(rows: u32) -> Model {
+    let names = (0..=rows).map(|action| format!("action {action}")).collect();
+    let mut model = Model::new("rows", 2.0, names);
+    for ticks in 0..=rows {
+        let welcome = (ticks == 0).then_some((rows, 2 * rows + 1));
+        model.push_state((0..rows).map(|row| (row, rows + 1 + row)).chain(welcome));
+    }
+    for _ in 0..=rows {
+        model.push_state([]);
+    }
+    model
 }
 
 /// Faults of an application. Numbers are rates in thousandths of the executed actions or loads.
@@ -57,7 +94,19 @@ impl<'a> World<'a> {
                 .map(|action| (signature_of(action), action))
                 .collect(),
             faults,
+            opened: None,
         }
+    }
+
+    /// An application of [`remembered_rows`], whose server remembers which rows were opened.
+    pub fn remembering(rows: &'a Model) -> Self {
+        let opened = OpenedRows { rows: rows.actions.len() as u32 - 1, opened: AtomicU64::new(0) };
+        Self { opened: Some(opened), ..Self::new(rows) }
+    }
+
+    /// The state that a load leads to.
+    fn landing(&self) -> u32 {
+        self.opened.as_ref().map_or(self.app.initial, OpenedRows::count)
     }
 
     /// The application's number of a state.
@@ -145,8 +194,8 @@ impl SimulatedCrawler {
 
     /// Loads the URL.
     pub fn load(&mut self, world: &World<'_>) -> Sighting {
-        self.at = Some(world.app.initial);
-        world.see(world.app.initial)
+        self.at = Some(world.landing());
+        world.see(world.landing())
     }
 
     /// Performs a job, up to the first step that fails.
@@ -160,7 +209,7 @@ impl SimulatedCrawler {
         } else if let Some(at) = self.at.filter(|_| self.draw(world.faults.drifts)) {
             self.at = Some(self.draw_neighbour(world, at));
         }
-        let start = job.walk.first().map_or(job.state, |step| step.from);
+        let start = job.start();
         let at = self.at.expect("the first job of a crawler resets");
         if key_of(at) != start {
             return (Outcome::Elsewhere { went_right: 0, at: world.see(at) }, spent);
@@ -209,7 +258,7 @@ impl SimulatedCrawler {
         if self.draw(world.faults.failed_loads) {
             return Step::Failed(JobFailure::NotLoaded);
         }
-        let initial = world.app.initial;
+        let initial = world.landing();
         let state = if self.draw(world.faults.other_loads) {
             self.draw_neighbour(world, initial)
         } else {
@@ -230,6 +279,9 @@ impl SimulatedCrawler {
         }
         if self.draw(world.faults.losses) {
             return Step::Failed(JobFailure::Lost);
+        }
+        if let Some(opened) = &world.opened {
+            opened.on_action(action);
         }
         let strays = self.draw(world.faults.strays);
         let destination = if strays { self.draw_neighbour(world, state) } else { destination };

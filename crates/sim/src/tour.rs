@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use argiope_explore::distances::Distances;
 use argiope_explore::flow::{ACTION, Network, UNLIMITED, price};
-use argiope_explore::graph::Slot;
+use argiope_explore::graph::{ResetCosts, Slot};
 use argiope_explore::id::StateIndex;
 use argiope_explore::model::Model;
 
@@ -35,10 +35,14 @@ pub struct AllStates {
     pub resets: u64,
 }
 
-/// Computes the best tour over all reachable states, and the lower bound.
+/// Computes the best tour over all reachable states, and the lower bound. The tour does not use the
+/// entries of a model; the bound then only counts that each state is entered once.
 pub fn all_states(model: &Model, reset_cost: f64) -> AllStates {
     let visits = Visits::new(model, reset_cost);
-    let (lower, cycles) = visits.relaxed();
+    let (mut lower, cycles) = visits.relaxed();
+    if !model.entries.is_empty() {
+        lower = reset_cost + (visits.edges.len() - 1) as f64 * reset_cost.min(1.0);
+    }
     let (actions, resets) = if visits.edges.len() > MAX_IMPROVED {
         visits.nearest_first()
     } else {
@@ -140,17 +144,13 @@ impl Visits {
                 actions += 1;
                 continue;
             }
-            let Some(way) = distances.choose_transfer(0, &self.edges, at, self.reset_cost) else {
+            let costs = ResetCosts { initial: self.reset_cost, entries: &[] };
+            let Some(way) = distances.choose_transfer(0, &self.edges, at, costs) else {
                 break;
             };
             walk.clear();
-            at = distances.walk(
-                0,
-                &self.edges,
-                if way.reset { StateIndex(0) } else { at },
-                &mut walk,
-            );
-            resets += u64::from(way.reset);
+            at = distances.walk(0, &self.edges, way.start(at), &mut walk);
+            resets += u64::from(way.is_reset());
             actions += walk.len() as u64;
         }
         (actions, resets)

@@ -91,7 +91,9 @@ proptest! {
     }
 
     #[test]
-    fn a_fleet_of_one_is_the_lone_crawler(app in any_application(24), seed in any::<u64>()) {
+    fn a_fleet_of_one_is_the_lone_crawler(mut app in any_application(24), seed in any::<u64>()) {
+        // With entries, the two may choose another of several equally cheap ways.
+        app.entries.clear();
         let world = World::new(&app);
         for strategy in ALL {
             let fleet = run_fleet(&world, settings(&app, strategy, seed), 1, seed);
@@ -248,7 +250,7 @@ fn every_state_has_a_shortest_path_that_leads_there() {
     let fleet = run_fleet(&world, settings(&app, adaptive, 1), 3, 1);
     let paths = fleet.controller().paths();
     for state in 0..app.states() as u32 {
-        let path = paths.to(key_of(state)).unwrap();
+        let path = paths.to(key_of(state)).unwrap().steps;
         assert!(within(&app, path.len()).contains(&state));
         assert!(path.is_empty() || !within(&app, path.len() - 1).contains(&state));
         let end = path.iter().fold(key_of(app.initial), |at, step| {

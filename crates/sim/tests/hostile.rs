@@ -51,6 +51,7 @@ impl RandomCrawler {
             JobFailure::Missing,
             JobFailure::Lost,
             JobFailure::Exchanged,
+            JobFailure::LoggedOut,
         ];
         match self.0.below(4) {
             0 => Outcome::Failed { went_right, reason: failures[self.0.below(failures.len())] },

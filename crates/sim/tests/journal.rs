@@ -65,7 +65,7 @@ fn found(controller: &Controller) -> Found {
     let paths = controller.paths();
     let path = |state| {
         let key = graph.key(state);
-        (key, paths.to(key).map(|path| path.len()))
+        (key, paths.to(key).map(|path| path.steps.len()))
     };
     let progress = controller.progress();
     Found {

@@ -26,24 +26,32 @@ macro_rules! site {
 
 /// All fixtures, in the order of their names.
 pub(crate) const ALL: &[SiteFiles] = &[
+    site!("accounts", "index.html"),
     site!("areas", "index.html", "bare.html", "left.html", "picture.svg", "right.html"),
+    site!("astray", "index.html"),
+    site!("brakes", "index.html"),
     SiteFiles { site: "broken", expected: None, files: &[] },
     site!("crashing", "index.html"),
+    site!("deep", "index.html"),
     site!("delegated", "index.html"),
     site!("demo", "index.html", "app.js", "style.css"),
     site!("details", "index.html"),
     site!("dialogs", "index.html"),
+    site!("durations", "index.html"),
     site!("endless", "index.html"),
     site!("filetree", "index.html"),
     site!("filetree-cassandra" in "filetree", "index.html"),
+    site!("form", "index.html", "inputs.toml"),
     site!("frames", "index.html", "deeper.html", "extra.html", "inner.html", "switch.js"),
     site!("generated-ids", "index.html"),
     site!("gestures", "index.html"),
     site!("hidden", "index.html"),
     site!("hover", "index.html"),
+    site!("leaving", "index.html", "service.js", "shared.js", "ways.js"),
     site!("links", "index.html", "a.html", "b.html", "c.html", "more.js"),
     site!("long-poll", "index.html"),
     site!("members", "index.html", "second.html", "greeting.txt"),
+    site!("members-digest" in "members", "index.html", "second.html", "greeting.txt"),
     site!("moving", "index.html"),
     site!("nested-hover", "index.html"),
     site!("nondeterministic", "index.html"),
@@ -54,13 +62,16 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("ripples", "index.html"),
     site!("router", "index.html"),
     site!("same-label", "index.html"),
+    site!("session", "index.html", "login.html", "login.toml", "print.html", "second.html"),
     site!("shadow", "index.html"),
     site!("shifted", "index.html"),
+    site!("sign-up", "index.html"),
     site!("slow-fetch", "index.html", "extra.js"),
     site!("spinning", "index.html"),
     site!("splash", "index.html"),
     site!("storage", "index.html"),
     site!("streams", "index.html"),
+    site!("taps", "index.html"),
     site!("timers", "index.html"),
     site!("toggles", "index.html"),
     site!("transition", "index.html"),
@@ -96,7 +107,8 @@ mod tests {
         let expectations = ALL.iter().filter(|files| files.expected.is_some());
         let mut embedded: BTreeSet<_> =
             expectations.map(|files| format!("{}/expected.toml", files.site)).collect();
-        let own = ALL.iter().filter(|files| files.site != "filetree-cassandra");
+        let shared = ["filetree-cassandra", "members-digest"];
+        let own = ALL.iter().filter(|files| !shared.contains(&files.site));
         embedded.extend(
             own.flat_map(|site| site.files.iter().map(|(file, _)| format!("{}/{file}", site.site))),
         );

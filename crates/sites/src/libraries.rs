@@ -29,7 +29,7 @@ pub(crate) fn answer(site: &str, path: &str) -> Option<SiteReply> {
         return None;
     }
     let script = match site {
-        "react" => modules_as_script(REACT),
+        "react" | "sign-up" => modules_as_script(REACT),
         _ => read(VUE[0].1),
     };
     Some(match script {
@@ -40,7 +40,7 @@ pub(crate) fn answer(site: &str, path: &str) -> Option<SiteReply> {
 
 fn modules(site: &str) -> &'static [(&'static str, &'static str)] {
     match site {
-        "react" => REACT,
+        "react" | "sign-up" => REACT,
         "vue" => VUE,
         _ => &[],
     }

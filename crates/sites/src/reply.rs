@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 /// Longer than any browser waits, so a reply after this time never arrives.
 const NEVER: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -17,8 +19,12 @@ pub(crate) struct SiteRequest {
     pub(crate) path: String,
     /// The query after the question mark, undecoded.
     pub(crate) query: String,
+    /// The host and the port to which it was sent.
+    pub(crate) host: String,
     /// The cookie header, undecoded.
     pub(crate) cookies: String,
+    /// The body of a form, undecoded.
+    pub(crate) form: String,
 }
 
 impl SiteRequest {
@@ -43,12 +49,22 @@ fn named<'a>(pairs: &'a str, separator: char, name: &str) -> Option<&'a str> {
 pub(crate) struct ServerMemory {
     count: AtomicU64,
     visited: Mutex<BTreeSet<u64>>,
+    /// Notified when the server stops by itself.
+    pub(crate) stopped: Notify,
+    names: Mutex<BTreeSet<String>>,
+    /// How many more requests each session lasts.
+    sessions: Mutex<Vec<u64>>,
 }
 
 impl ServerMemory {
     /// Increments the counter and returns its value before. The first is 0.
     pub(crate) fn next(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Remembers a name; false if it is known.
+    pub(crate) fn add_name(&self, name: &str) -> bool {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned())
     }
 
     /// What was visited so far. Visits it as well, if it is given.
@@ -59,6 +75,23 @@ impl ServerMemory {
     }
 }
 
+impl ServerMemory {
+    /// Begins a session that lasts for some requests. Returns its number.
+    pub(crate) fn begin_session(&self, lasts: u64) -> usize {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.push(lasts);
+        sessions.len() - 1
+    }
+
+    /// Counts a request of a session. Returns whether the session is still there.
+    pub(crate) fn use_session(&self, id: usize) -> bool {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(left) = sessions.get_mut(id).filter(|left| **left > 0) else { return false };
+        *left -= 1;
+        true
+    }
+}
+
 /// A reply and its delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SiteReply {
@@ -66,13 +99,15 @@ pub(crate) struct SiteReply {
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Cow<'static, [u8]>,
     pub(crate) delay: Duration,
+    /// Whether the server stops after this reply.
+    pub(crate) stops: bool,
 }
 
 impl SiteReply {
     /// A body with a content type.
     pub(crate) fn new(content_type: &str, body: impl Into<Cow<'static, [u8]>>) -> Self {
         let headers = vec![("content-type", content_type.to_string())];
-        Self { status: 200, headers, body: body.into(), delay: Duration::ZERO }
+        Self { status: 200, headers, body: body.into(), delay: Duration::ZERO, stops: false }
     }
 
     /// An HTML page.
@@ -110,6 +145,12 @@ impl SiteReply {
     /// Delays the reply.
     pub(crate) fn after(mut self, milliseconds: u64) -> Self {
         self.delay = Duration::from_millis(milliseconds);
+        self
+    }
+
+    /// Stops the server after the reply.
+    pub(crate) fn stopping(mut self) -> Self {
+        self.stops = true;
         self
     }
 

@@ -1,7 +1,11 @@
 //! The routes of fixtures beside their files: delays, counters, trees, faulty replies. One file per
 //! family of fixtures.
 
+mod brakes;
 mod broken;
+mod forms;
+mod leaving;
+pub(crate) mod sessions;
 mod settling;
 mod tree;
 mod various;
@@ -16,15 +20,21 @@ pub(crate) fn answer(
     site: Site,
 ) -> Option<SiteReply> {
     match site.name() {
+        "accounts" => forms::accounts(request, memory),
+        "astray" => leaving::astray(request, memory),
+        "brakes" => brakes::answer(request, memory),
         "broken" => broken::answer(request),
         "dialogs" => various::dialogs(request),
         "endless" => various::endless(request),
         "filetree" => tree::answer(tree::SMALL, request),
         "filetree-cassandra" => tree::answer(tree::CASSANDRA, request),
+        "form" => forms::form(request),
+        "leaving" => leaving::answer(request),
         "long-poll" => settling::long_poll(request),
         "nondeterministic" => various::nondeterministic(request, memory),
         "refresh" => settling::refresh(request),
         "router" => various::router(request, site),
+        "session" => sessions::session(request, memory, site),
         "shifted" => various::shifted(request, memory, site),
         "slow-fetch" => various::slow_fetch(request, site),
         "splash" => settling::splash(request),

@@ -17,7 +17,11 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::reply::{ServerMemory, SiteReply, SiteRequest};
+use crate::routes::sessions;
 use crate::site::{MissingLibrary, Site};
+
+/// The largest form that a fixture reads, in bytes.
+const LARGEST_FORM: usize = 1 << 20;
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +40,7 @@ pub enum StartError {
 /// The number of requests for each path.
 type Requests = Mutex<BTreeMap<String, u64>>;
 
-/// A running server of one fixture. It stops when it is dropped.
+/// A running server of one fixture. It stops when it is dropped, or when a page stops it.
 #[derive(Debug)]
 pub struct Server {
     site: Site,
@@ -109,10 +113,12 @@ fn serve(
     stopped: oneshot::Receiver<()>,
 ) {
     let memory = Arc::new(ServerMemory::default());
-    let app = Router::new().fallback(answer).with_state((site, memory, requests));
+    let app = Router::new().fallback(answer).with_state((site, memory.clone(), requests));
+    // The reply that stops the server still leaves; no further connection is accepted.
+    let by_itself = async move { memory.stopped.notified().await };
     runtime.block_on(async move {
         tokio::select! {
-            _ = axum::serve(listener, app).into_future() => {}
+            _ = axum::serve(listener, app).with_graceful_shutdown(by_itself).into_future() => {}
             _ = stopped => {}
         }
     });
@@ -122,28 +128,34 @@ async fn answer(
     State((site, memory, requests)): State<(Site, Arc<ServerMemory>, Arc<Requests>)>,
     request: Request,
 ) -> Response {
-    let cookies = request.headers().get("cookie").and_then(|value| value.to_str().ok());
+    let (head, body) = request.into_parts();
+    let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    // A body that is too large is no form.
+    let form = axum::body::to_bytes(body, LARGEST_FORM).await.unwrap_or_default();
     let parsed = SiteRequest {
-        path: request.uri().path().to_string(),
-        query: request.uri().query().unwrap_or_default().to_string(),
-        cookies: cookies.unwrap_or_default().to_string(),
+        path: head.uri.path().to_string(),
+        query: head.uri.query().unwrap_or_default().to_string(),
+        host: header("host").unwrap_or_default().to_string(),
+        cookies: header("cookie").unwrap_or_default().to_string(),
+        form: String::from_utf8_lossy(&form).into_owned(),
     };
     *requests
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .entry(parsed.path.clone())
         .or_default() += 1;
-    let authorization = request.headers().get("authorization").map(|value| value.as_bytes());
-    let is_allowed =
-        site.login().is_none_or(|(_, header)| authorization == Some(header.as_bytes()));
-    let reply = if is_allowed {
-        site.answer(&parsed, &memory)
-    } else {
-        let refused = "<!doctype html><title>401</title><h1>Members only</h1>";
-        SiteReply::html(refused).status(401).header("www-authenticate", "Basic realm=\"members\"")
+    let reply = match sessions::challenge(site, &parsed.path, header("authorization")) {
+        None => site.answer(&parsed, &memory),
+        Some(challenge) => {
+            let refused = "<!doctype html><title>401</title><h1>Members only</h1>";
+            SiteReply::html(refused).status(401).header("www-authenticate", challenge)
+        }
     };
     if reply.delay > Duration::ZERO {
         tokio::time::sleep(reply.delay).await;
+    }
+    if reply.stops {
+        memory.stopped.notify_one();
     }
     response(reply)
 }

@@ -1,5 +1,8 @@
 //! A fixture by its name: its files, its expected counts, and the check of its libraries.
 
+use std::io;
+use std::path::Path;
+
 use crate::expected::Expected;
 use crate::files::{self, SiteFiles};
 use crate::libraries;
@@ -42,11 +45,34 @@ impl Site {
         Some(toml::from_str(text).expect("the tests read every expected.toml"))
     }
 
+    /// The text of one of its files.
+    pub fn text(self, name: &str) -> Option<&'static str> {
+        self.files.files.iter().find(|(found, _)| *found == name).map(|(_, text)| *text)
+    }
+
     /// The user name and the password that the server demands, as an address has them, and the
-    /// header that a browser sends for them.
+    /// header that a browser sends for them, or its beginning.
     pub(crate) fn login(self) -> Option<(&'static str, &'static str)> {
-        let header = "Basic YWRhOms5L3p3aGlzcGVyeg==";
-        (self.name() == "members").then_some(("ada:k9%2Fzwhisperz", header))
+        let header = match self.name() {
+            "members" => "Basic YWRhOms5L3p3aGlzcGVyeg==",
+            "members-digest" => "Digest username=\"ada\"",
+            _ => return None,
+        };
+        Some(("ada:k9%2Fzwhisperz", header))
+    }
+
+    /// The arguments of the command for a crawl of the fixture. Writes the files that they name
+    /// into a directory.
+    pub fn crawl_arguments(self, directory: &Path) -> io::Result<Vec<String>> {
+        let mut arguments = self.expected().map(|it| it.crawl.args).unwrap_or_default();
+        for argument in &mut arguments {
+            if let Some((_, text)) = self.files.files.iter().find(|(name, _)| *name == argument) {
+                let path = directory.join(&argument);
+                std::fs::write(&path, text)?;
+                *argument = path.display().to_string();
+            }
+        }
+        Ok(arguments)
     }
 
     /// Checks that the front-end library of the fixture is installed.
@@ -67,8 +93,7 @@ impl Site {
     /// A file of the fixture. The empty name is the first page.
     pub(crate) fn file(self, name: &str) -> Option<SiteReply> {
         let name = if name.is_empty() { "index.html" } else { name };
-        let (_, text) = self.files.files.iter().find(|(found, _)| *found == name)?;
-        Some(SiteReply::new(content_type(name), text.as_bytes()))
+        Some(SiteReply::new(content_type(name), self.text(name)?.as_bytes()))
     }
 }
 
@@ -106,6 +131,10 @@ mod tests {
                 &SiteRequest { path: "/".into(), ..SiteRequest::default() },
                 &ServerMemory::default(),
             );
+            if site.name() == "session" {
+                assert_eq!(reply.status, 302, "there is no session yet");
+                continue;
+            }
             assert_eq!(reply.status, 200, "{}", site.name());
             let text = String::from_utf8(reply.body.into_owned()).unwrap();
             assert!(text.starts_with("<!doctype html>"), "{}", site.name());

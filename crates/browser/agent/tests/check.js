@@ -32,7 +32,7 @@ export function addFrame(html) {
   return new Promise((resolve) => {
     frame.onload = () => {
       const view = /** @type {any} */ (frame.contentWindow);
-      if (!view[settings.secret]) view[settings.secret] = {};
+      if (!view[settings.secret]) view[settings.secret] = () => ({});
       resolve(/** @type {Document} */ (frame.contentDocument));
     };
     document.body.append(frame);

@@ -1,7 +1,6 @@
 // @ts-check
 import {
   beforeCalls,
-  callPage,
   disguise,
   getOrInsert,
   replace,
@@ -49,17 +48,6 @@ export const cases = {
     const hidden = () => "hidden";
     disguise(hidden, shown);
     equal(hidden.toString(), '() => "shown"');
-  },
-  "what a function of the page throws is reported to the page": () => {
-    /** @type {string[]} */
-    const reported = [];
-    window.addEventListener("error", (event) => reported.push(event.message));
-    const thrower = () => {
-      throw new Error("thrown by the page");
-    };
-    equal(callPage(thrower, window, []), undefined);
-    equal(reported, ["Uncaught Error: thrown by the page"]);
-    equal(callPage(Math.max, Math, [1, 2]), 2);
   },
   "a turn does not need the page's own functions": async () => {
     window.setTimeout = /** @type {any} */ (null);

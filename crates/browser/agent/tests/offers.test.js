@@ -8,7 +8,7 @@ const nothing = () => {};
 /** What is offered, in short. */
 function offered() {
   const tree = collectTree();
-  return findOffers(tree).map(({ kind, node, argument }) => {
+  return findOffers(tree).offers.map(({ kind, node, argument }) => {
     return `${kind} ${tree.nodes[node].tag} ${argument}`.trim();
   });
 }
@@ -20,6 +20,34 @@ function offeredOn(html) {
 }
 
 export const cases = {
+  "what is hidden, disabled or out of scope is withheld, with the reason": () => {
+    show(
+      `<button hidden>a</button><button disabled>b</button><a href='http://outside.invalid/'>c</a>`,
+    );
+    const { offers, withheld, unlisted, beyond } = findOffers(collectTree());
+    equal(
+      withheld.map(({ kind, argument, reason }) => `${kind} ${reason} ${argument}`.trim()),
+      ["click invisible", "click disabled", "link out-of-scope http://outside.invalid/"],
+    );
+    equal([offers, unlisted, beyond], [[], 0, 0]);
+  },
+  "what is beyond the limits is counted": () => {
+    show(`<button hidden>a</button>`.repeat(203));
+    const { withheld, unlisted } = findOffers(collectTree());
+    equal([withheld.length, unlisted], [200, 3]);
+    show(`<select>${"<option>a".repeat(40)}</select>`);
+    equal(findOffers(collectTree()).beyond, 7);
+  },
+  "nodes that a selector leaves alone are named, with what is in them": () => {
+    show("<p class=danger><button>a</button></p><button>b</button>");
+    equal(findOffers(collectTree()).avoided, []);
+    settings.avoid = ".danger";
+    const tree = collectTree();
+    equal(
+      findOffers(tree).avoided.map((node) => tree.nodes[node].tag),
+      ["p", "button"],
+    );
+  },
   "controls are offered by what they are": () => {
     equal(offeredOn("<button>b</button>"), ["click button"]);
     equal(offeredOn("<input type=checkbox>"), ["check input"]);
@@ -79,7 +107,7 @@ export const cases = {
     const source = show("<p draggable=true>a</p><p>b</p>");
     equal(offered(), []);
     source.nextSibling.addEventListener("drop", nothing);
-    const [drag] = findOffers(collectTree());
+    const [drag] = findOffers(collectTree()).offers;
     equal([drag.kind, drag.place.replace(/~[^>]*/g, "")], ["drag", "1/0>1/1"]);
   },
   "a rule that shows something under the pointer is offered": () => {

@@ -1,9 +1,12 @@
 // @ts-check
-import { boxOf, coverOfViewport, isOperable } from "../operable.js";
+import { boxOf, coverOfViewport, hindranceOf } from "../operable.js";
 import { equal, show } from "./check.js";
 
+const isOperable = (/** @type {Element} */ element) => hindranceOf(element, coverOfViewport) === "";
 /** @param {string} html */
-const operable = (html) => isOperable(show(html), coverOfViewport);
+const operable = (html) => isOperable(show(html));
+/** @param {string} html */
+const hindrance = (html) => hindranceOf(show(html), coverOfViewport);
 const FULL = "position: fixed; inset: 0";
 
 export const cases = {
@@ -22,6 +25,18 @@ export const cases = {
   "what is covered is not operable": () => {
     equal(operable(`<button>b</button><div style='${FULL}'></div>`), false);
   },
+  "what hinders has a name": () => {
+    equal(hindrance("<button>b</button>"), "");
+    equal(hindrance("<button hidden>b</button>"), "invisible");
+    equal(hindrance("<button hidden disabled>b</button>"), "invisible");
+    equal(hindrance("<button style='position: absolute; top: -3000px'>b</button>"), "invisible");
+    equal(hindrance("<button disabled>b</button>"), "disabled");
+    equal(hindrance("<button inert>b</button>"), "disabled");
+    equal(hindrance(`<button>b</button><div style='${FULL}'></div>`), "covered");
+    const button = show("<button>b</button><dialog><i>text</i></dialog>");
+    /** @type {HTMLDialogElement} */ (document.querySelector("dialog")).showModal();
+    equal(hindranceOf(button, coverOfViewport), "covered");
+  },
   "what is below the view is operable, unless a dialog covers the view": () => {
     const below = "<button style='position: absolute; top: 3000px'>b</button>";
     equal(operable(below), true);
@@ -38,18 +53,18 @@ export const cases = {
   "what is under a modal dialog is not operable": () => {
     const button = show("<button>b</button><dialog><i>text</i></dialog>");
     /** @type {HTMLDialogElement} */ (document.querySelector("dialog")).showModal();
-    equal(isOperable(button, coverOfViewport), false);
+    equal(isOperable(button), false);
   },
   "a checkbox under its own label is operable": () => {
     const label = "<label for=box style='position: absolute; inset: 0'>label</label>";
     show(`${label}<input id=box type=checkbox>`);
     const box = /** @type {Element} */ (document.querySelector("input"));
-    equal(isOperable(box, coverOfViewport), true);
+    equal(isOperable(box), true);
   },
   "a box that is out of sight is operated by its label": () => {
     const box = (/** @type {string} */ style) => {
       show(`<label>a<input type=checkbox style='${style}'></label>`);
-      return isOperable(/** @type {Element} */ (document.querySelector("input")), coverOfViewport);
+      return isOperable(/** @type {Element} */ (document.querySelector("input")));
     };
     equal(box("position: absolute; left: -9999px"), true);
     equal(box("display: none"), true);

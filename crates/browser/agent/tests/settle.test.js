@@ -32,7 +32,7 @@ export const cases = {
     const answer = fetch("/slow").catch(() => null);
     setTimeout(() => document.body.replaceChildren("done"), 100);
     const settled = settleWithin(3000);
-    await sleep(900);
+    await sleep(1600);
     equal([document.body.textContent, traffic.pending.size], ["done", 1]);
     equal([await settled, traffic.pending.size], [false, 0]);
     await answer;

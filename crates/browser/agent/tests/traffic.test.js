@@ -6,6 +6,7 @@ import {
   countChanges,
   giveUpPending,
   holdAs,
+  holdFor,
   isEndless,
   isInside,
   isPending,
@@ -25,6 +26,19 @@ function slow(path) {
 }
 
 export const cases = {
+  "a request whose answer waits for an earlier one is heard of once": async () => {
+    const earlier = holdFor("/earlier", true);
+    const request = new XMLHttpRequest();
+    let loads = 0;
+    request.onload = () => loads++;
+    request.open("GET", "/");
+    request.send();
+    await sleep(300);
+    equal(loads, 0);
+    release(earlier);
+    equal([loads, request instanceof XMLHttpRequest, XMLHttpRequest.DONE], [1, true, 4]);
+    equal(String(XMLHttpRequest).includes("[native code]"), true);
+  },
   "requests to the site and its subdomains are inside": () => {
     settings.site = "app.test";
     equal(isInside("https://app.test/a?b"), true);

@@ -22,6 +22,15 @@ export const cases = {
     ];
     equal(kinds, [["alert", "hello"], ["confirm", "sure?"], ask, again]);
   },
+  "a question that asks for something dangerous is refused": () => {
+    settings.braked = "log out|delete all|удалить все|すべて削除";
+    settings.allowed = "delete all drafts";
+    equal(confirm("Do you want to LOG OUT?"), false);
+    equal([confirm("Catalog outdated?"), confirm("Log in?")], [true, true]);
+    equal([confirm("Delete all?"), confirm("Delete all drafts?")], [false, true]);
+    equal([confirm("Удалить всё?"), confirm("本当にすべて削除しますか")], [false, false]);
+    equal(shared.notes[0], ["dialog", "refused confirm", "Do you want to LOG OUT?"]);
+  },
   "a window that no action opens is refused and noted with its address": () => {
     equal(window.open("/other"), null);
     equal(shared.notes, [["window", `${location.origin}/other`]]);

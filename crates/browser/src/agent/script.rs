@@ -2,6 +2,8 @@
 //! document runs first. The modules are ES modules for the type checker and the linter; a document
 //! cannot load modules before its own scripts, so they become one function body here.
 
+use std::collections::BTreeSet;
+
 use super::AgentSettings;
 
 /// A module of the page agent.
@@ -23,6 +25,9 @@ macro_rules! modules {
 pub const MODULES: &[AgentModule] = modules![
     "context.js",
     "natives.js",
+    "intact.js",
+    "chance.js",
+    "ordering.js",
     "streams.js",
     "traffic.js",
     "sockets.js",
@@ -33,13 +38,20 @@ pub const MODULES: &[AgentModule] = modules![
     "rewriting.js",
     "documents.js",
     "settle.js",
+    "numbers.js",
+    "fields.js",
+    "files.js",
+    "pattern.js",
+    "values.js",
+    "changes.js",
     "place.js",
     "traits.js",
     "raw.js",
     "rules.js",
     "parked.js",
     "tree.js",
-    "fields.js",
+    "forms.js",
+    "filling.js",
     "listening.js",
     "operable.js",
     "offers.js",
@@ -55,12 +67,24 @@ pub fn assemble<'a>(
 ) -> String {
     let settings = serde_json::to_string(settings).expect("plain settings are JSON");
     let mut script = String::with_capacity(80_000);
-    script.push_str("((settings) => {\n\"use strict\";\n");
+    script.push_str("((settings, words) => {\n\"use strict\";\n");
     modules.into_iter().for_each(|text| add_module(&mut script, text));
+    let words = words(&script);
     script.push_str("})(");
     script.push_str(&settings);
-    script.push_str(");\n");
+    script.push_str(", \"");
+    script.push_str(&words);
+    script.push_str("\");\n");
     script
+}
+
+/// Every word of a script, once: the names of the built-in functions that it uses are among them.
+fn words(script: &str) -> String {
+    let words = script.split(|one: char| !one.is_ascii_alphanumeric());
+    let words: BTreeSet<&str> = words
+        .filter(|word| word.len() > 1 && word.starts_with(|one: char| one.is_ascii_alphabetic()))
+        .collect();
+    words.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// Adds a module without its imports, the word `export`, and comments that begin a line.
@@ -102,7 +126,7 @@ pub fn imports(text: &str) -> Vec<(&str, Vec<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -211,6 +235,8 @@ mod tests {
             assert!(!code.starts_with("import ") && !code.starts_with("export "), "{line}");
             assert!(!code.starts_with("//") && !code.starts_with("* "), "{line}");
         }
-        assert!(script.ends_with("});\n"), "the settings come last");
+        let words = script.lines().last().unwrap();
+        assert!(words.starts_with("})({") && words.ends_with("\");"), "the settings come last");
+        assert!(words.contains(" outerHTML "), "what the agent uses is among the words");
     }
 }

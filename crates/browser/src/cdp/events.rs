@@ -1,8 +1,11 @@
 //! The protocol's events that argiope acts on, as typed values.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::Error;
 
+use crate::connection::SessionId;
 use crate::events::Event;
 
 /// An event that says which sessions there are.
@@ -72,6 +75,8 @@ pub(crate) enum TabEvent {
     NavigationScheduled(ScheduledNavigation),
     /// A frame shows a new document.
     Navigated(NavigatedFrame),
+    /// A session begins with something that the tab has started, such as a worker.
+    Attached(StartedSession),
 }
 
 /// Reads an event that argiope must act on; `None` for all others.
@@ -91,9 +96,28 @@ pub(crate) fn tab_event(event: &Event) -> Result<Option<TabEvent>, Error> {
         "Page.downloadWillBegin" => TabEvent::DownloadBegins(event.read()?),
         "Page.frameScheduledNavigation" => TabEvent::NavigationScheduled(event.read()?),
         "Page.frameNavigated" => TabEvent::Navigated(event.read::<Navigated>()?.frame),
+        "Target.attachedToTarget" => TabEvent::Attached(event.read()?),
         "Log.entryAdded" => TabEvent::Logged(event.read::<Added>()?.entry),
         _ => return Ok(None),
     }))
+}
+
+/// A session with something that a tab has started.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedSession {
+    pub(crate) session_id: SessionId,
+    pub(crate) target_info: StartedTarget,
+}
+
+/// What a tab has started.
+#[derive(Debug, Deserialize)]
+pub(crate) struct StartedTarget {
+    /// For example `worker`, which is a dedicated one.
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) url: String,
 }
 
 /// A request that waits to be continued or failed.
@@ -101,13 +125,21 @@ pub(crate) fn tab_event(event: &Event) -> Result<Option<TabEvent>, Error> {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PausedRequest {
     pub(crate) request_id: String,
+    #[serde(default)]
     pub(crate) frame_id: String,
-    pub(crate) request: RequestAddress,
+    /// For example `Document`.
+    #[serde(default)]
+    pub(crate) resource_type: String,
+    pub(crate) request: HeldRequest,
 }
 
+/// What is requested.
 #[derive(Debug, Deserialize)]
-pub(crate) struct RequestAddress {
+pub(crate) struct HeldRequest {
     pub(crate) url: String,
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
 }
 
 /// A request that waits for a login.
@@ -160,8 +192,12 @@ impl ScheduledNavigation {
 
 /// A frame that shows a new document.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct NavigatedFrame {
     pub(crate) id: String,
+    pub(crate) url: String,
+    /// The address that could not be loaded, where the browser shows a page of its own.
+    pub(crate) unreachable_url: Option<String>,
 }
 
 /// An entry of the browser's log.

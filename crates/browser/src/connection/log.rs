@@ -8,7 +8,6 @@ use std::time::Instant;
 use tracing::{Level, debug, enabled, trace};
 
 use super::state::CallAnswer;
-use crate::cdp::{self, ProtocolCall};
 use crate::message::ProtocolMessage;
 
 /// The target to switch on: `RUST_LOG=argiope_browser::protocol=trace`.
@@ -16,22 +15,47 @@ pub const TARGET: &str = "argiope_browser::protocol";
 /// The most bytes of a message that the log shows.
 const SHOWN: usize = 300;
 
-/// Calls whose content the log does not show: they carry a password.
-const SECRET: [&str; 1] = [cdp::ContinueWithAuth::METHOD];
+/// What the log shows instead of a secret.
+const NOT_SHOWN: &[u8] = b"(not shown)";
+
+/// What the log may show of the messages of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoggedContent {
+    /// Everything.
+    #[default]
+    All,
+    /// Nothing of requests that are held: they have secret headers.
+    NoRequests,
+    /// No content: a password is typed.
+    Nothing,
+}
+
+impl LoggedContent {
+    fn shows(self, method: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::NoRequests => !method.starts_with("Fetch."),
+            Self::Nothing => false,
+        }
+    }
+}
 
 /// What the log remembers of a call until it ends.
 #[derive(Debug)]
 pub(super) struct LoggedCall {
     method: &'static str,
     sent: Instant,
+    shows: bool,
 }
 
-/// Logs a call that was sent; nothing to remember where the log is off.
+/// Logs a call that was sent; nothing to remember where the log is off. `may_show` says what the
+/// session allows; `None` hides a call that carries a secret.
 pub(super) fn on_sent(
     id: u64,
     session: Option<&str>,
     method: &'static str,
     message: &[u8],
+    may_show: Option<LoggedContent>,
 ) -> Option<LoggedCall> {
     if !enabled!(target: TARGET, Level::DEBUG) {
         return None;
@@ -39,9 +63,10 @@ pub(super) fn on_sent(
     // Every message ends with a zero byte.
     let text = message.strip_suffix(&[0]).unwrap_or(message);
     let size = text.len();
-    let shown = if SECRET.contains(&method) { &b"(not shown)"[..] } else { text };
+    let shows = may_show.is_some_and(|content| content.shows(method));
+    let shown = if shows { text } else { NOT_SHOWN };
     trace!(target: TARGET, id, session, method, size, content = %Excerpt(shown), "sent");
-    Some(LoggedCall { method, sent: Instant::now() })
+    Some(LoggedCall { method, sent: Instant::now(), shows })
 }
 
 /// Logs how a call ended.
@@ -52,21 +77,23 @@ pub(super) fn on_answer(id: u64, session: Option<&str>, call: &LoggedCall, answe
         Ok(answer) => {
             let size = answer.get().len();
             debug!(target: TARGET, id, session, method, size, ?took, "answered");
-            trace!(target: TARGET, id, content = %Excerpt(answer.get().as_bytes()), "answer");
+            let shown = if call.shows { answer.get().as_bytes() } else { NOT_SHOWN };
+            trace!(target: TARGET, id, content = %Excerpt(shown), "answer");
         }
         Err(error) => debug!(target: TARGET, id, session, method, ?took, %error, "failed"),
     }
 }
 
 /// Logs an event.
-pub(super) fn on_event(method: &str, message: &ProtocolMessage<'_>) {
+pub(super) fn on_event(method: &str, message: &ProtocolMessage<'_>, may_show: LoggedContent) {
     let text = message.params.map_or("", |params| params.get());
+    let shown = if may_show.shows(method) { text.as_bytes() } else { NOT_SHOWN };
     trace!(
         target: TARGET,
         session = message.session,
         method = %Excerpt(method.as_bytes()),
         size = text.len(),
-        content = %Excerpt(text.as_bytes()),
+        content = %Excerpt(shown),
         "event"
     );
 }
@@ -104,6 +131,7 @@ mod tests {
     use tracing::{Metadata, Subscriber};
 
     use super::*;
+    use crate::cdp::{self, ProtocolCall};
 
     #[test]
     fn excerpts_are_short_and_fit_to_print() {
@@ -152,7 +180,8 @@ mod tests {
         let lines = Arc::default();
         let recorder = Recorder { level, lines: Arc::clone(&lines) };
         tracing::subscriber::with_default(recorder, || {
-            let call = on_sent(7, Some("S"), "Page.enable", b"{}\0").unwrap();
+            let all = Some(LoggedContent::All);
+            let call = on_sent(7, Some("S"), "Page.enable", b"{}\0", all).unwrap();
             let answer = RawValue::from_string("{\"a\":1}".to_owned()).unwrap();
             on_answer(7, Some("S"), &call, &Ok(answer));
         });
@@ -160,14 +189,28 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_not_logged() {
+    fn a_secret_is_logged_neither_where_it_is_sent_nor_where_it_is_answered() {
         let lines = Arc::default();
         let recorder = Recorder { level: Level::TRACE, lines: Arc::clone(&lines) };
+        let secret = b"{\"method\":\"Fetch.requestPaused\",\"params\":{\"a\":\"whisper\"}}";
         tracing::subscriber::with_default(recorder, || {
-            on_sent(7, None, "Fetch.continueWithAuth", b"{\"password\":\"whisper\"}\0");
+            let answer = RawValue::from_string("{\"value\":\"whisper\"}".to_owned()).unwrap();
+            for may_show in [None, Some(LoggedContent::Nothing), Some(LoggedContent::NoRequests)] {
+                let call = on_sent(7, None, "Fetch.enable", secret, may_show).unwrap();
+                on_answer(7, None, &call, &Ok(answer.clone()));
+            }
+            let event = crate::message::decode(secret).unwrap();
+            on_event("Fetch.requestPaused", &event, LoggedContent::NoRequests);
+            on_event("Page.frameNavigated", &event, LoggedContent::Nothing);
         });
         let lines = lines.lock().unwrap().concat();
-        assert!(lines.contains("Fetch.continueWithAuth") && !lines.contains("whisper"), "{lines}");
+        assert!(lines.contains("Fetch.requestPaused") && !lines.contains("whisper"), "{lines}");
+        let secrets = [
+            <cdp::ContinueWithAuth<'_> as ProtocolCall>::HAS_SECRET,
+            <cdp::SetCookies<'_> as ProtocolCall>::HAS_SECRET,
+            <cdp::InsertText<'_> as ProtocolCall>::HAS_SECRET,
+        ];
+        assert_eq!((secrets, cdp::EnablePage::HAS_SECRET), ([true; 3], false));
     }
 
     #[test]
@@ -177,6 +220,7 @@ mod tests {
         let sent = "TRACE message=sent id=7 session=\"S\" method=\"Page.enable\" size=2 content={}";
         let content = "TRACE message=answer id=7 content={\"a\":1}";
         assert_eq!(lines(Level::TRACE), [sent, answered, content]);
-        assert!(on_sent(7, None, "Page.enable", b"{}\0").is_none(), "the log is off");
+        let sent = on_sent(7, None, "Page.enable", b"{}\0", Some(LoggedContent::All));
+        assert!(sent.is_none(), "the log is off");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
-use super::log::{self, LoggedCall};
+use super::log::{self, LoggedCall, LoggedContent};
 use super::{CallError, Closed, SessionId};
 use crate::cdp::events::{SessionEvent, session_event};
 use crate::events::Queue;
@@ -38,6 +38,8 @@ pub(super) struct Session {
     pub(super) target: Box<str>,
     pub(super) crashed: bool,
     pub(super) queue: Queue,
+    /// What the log may show of its messages.
+    pub(super) logged: LoggedContent,
 }
 
 #[derive(Debug, Default)]
@@ -56,23 +58,25 @@ impl State {
         &mut self,
         id: u64,
         session: Option<&SessionId>,
-        method: &'static str,
+        (method, has_secret): (&'static str, bool),
         params: &P,
     ) -> Result<Option<LoggedCall>, CallError> {
         if let Some(reason) = &self.closed {
             return Err(CallError::ConnectionClosed(reason.clone()));
         }
+        let mut may_show = LoggedContent::All;
         if let Some(session) = session {
             match self.sessions.get(session) {
                 None => return Err(CallError::SessionGone),
                 Some(session) if session.crashed => return Err(CallError::Crashed),
-                Some(_) => {}
+                Some(session) => may_show = session.logged,
             }
         }
         let session = session.map(|id| &*id.0);
         let bytes = message::encode(id, session, method, params)
             .map_err(|error| CallError::Malformed(error.to_string()))?;
-        let logged = log::on_sent(id, session, method, &bytes);
+        let may_show = (!has_secret).then_some(may_show);
+        let logged = log::on_sent(id, session, method, &bytes, may_show);
         let sent = self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send(bytes).is_ok());
         if sent { Ok(logged) } else { Err(CallError::ConnectionClosed(Closed::Ended)) }
     }
@@ -91,7 +95,12 @@ impl State {
             Ok(None) => {}
             Ok(Some(SessionEvent::Attached(attached))) => {
                 let target = attached.target_info.target_id.into();
-                let begun = Session { target, crashed: false, queue: Queue::default() };
+                let begun = Session {
+                    target,
+                    crashed: false,
+                    queue: Queue::default(),
+                    logged: LoggedContent::All,
+                };
                 self.sessions.entry(SessionId(attached.session_id.into())).or_insert(begun);
             }
             Ok(Some(SessionEvent::Detached(detached))) => self.end(detached.session_id),

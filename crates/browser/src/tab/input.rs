@@ -4,6 +4,7 @@ use argiope_explore::page::Kind;
 
 use super::{ANSWER, PathStep, Point, Tab, TabError, TabPosition};
 use crate::cdp::{DispatchKeyEvent, DispatchMouseEvent};
+use crate::connection::PendingReply;
 
 impl Tab {
     /// Performs one step by the browser's input: aim, act, settle.
@@ -12,9 +13,9 @@ impl Tab {
         if !self.settings.frames && step.kind == Kind::Hover {
             return Err(self.needs_frames());
         }
-        let place = serde_json::to_string(&step.place)
-            .map_err(|error| TabError::Confused(error.to_string()))?;
-        let point: Option<Point> = self.ask(&format!("aim({place})"), 1).await?;
+        let [kind, place] = [serde_json::to_string(&step.kind), serde_json::to_string(&step.place)]
+            .map(|text| text.map_err(|error| TabError::Confused(error.to_string())));
+        let point: Option<Point> = self.ask(&format!("aim({},{})", kind?, place?), 1).await?;
         let Some(point) = point else {
             return Ok(TabPosition { missing: true, ..self.settle().await? });
         };
@@ -28,7 +29,11 @@ impl Tab {
         Ok(TabPosition { done: 1, ..there })
     }
 
-    async fn use_mouse(&self, kind: Kind, Point { x, y }: Point) -> Result<(), TabError> {
+    pub(super) async fn use_mouse(
+        &self,
+        kind: Kind,
+        Point { x, y }: Point,
+    ) -> Result<(), TabError> {
         let mouse = |kind, button, click_count| {
             self.call(&DispatchMouseEvent { kind, x, y, button, click_count })
         };
@@ -51,23 +56,42 @@ impl Tab {
         Ok(())
     }
 
-    async fn press_key(&self, key: &str) -> Result<(), TabError> {
-        let windows_virtual_key_code = match key {
-            "Enter" => 13,
-            "Escape" => 27,
-            "ArrowLeft" => 37,
-            "ArrowUp" => 38,
-            "ArrowRight" => 39,
-            _ => 40,
-        };
-        let replies = ["keyDown", "keyUp"].map(|kind| {
-            let text = if key == "Enter" && kind == "keyDown" { "\r" } else { "" };
-            self.call(&DispatchKeyEvent { kind, key, code: key, windows_virtual_key_code, text })
-        });
+    /// Presses and releases a key.
+    pub(super) async fn press_key(&self, key: &str) -> Result<(), TabError> {
+        let replies = ["keyDown", "keyUp"].map(|kind| self.key_event(kind, key));
         for reply in replies {
             reply.within(ANSWER).await?;
         }
         Ok(())
+    }
+
+    /// Presses or releases a key.
+    pub(super) async fn send_key(&self, kind: &str, key: &str) -> Result<(), TabError> {
+        Ok(self.key_event(kind, key).within(ANSWER).await?)
+    }
+
+    fn key_event(&self, kind: &str, key: &str) -> PendingReply<()> {
+        let windows_virtual_key_code = match key {
+            "Backspace" => 8,
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            " " => 32,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            _ => 0,
+        };
+        let is_character = key.chars().count() == 1;
+        let text = match key {
+            "Enter" => "\r",
+            _ if is_character => key,
+            _ => "",
+        };
+        let text = if kind == "keyDown" { text } else { "" };
+        let code = if is_character { "" } else { key };
+        self.call(&DispatchKeyEvent { kind, key, code, windows_virtual_key_code, text })
     }
 
     /// Moves the pointer out of the window, so that it is not on the next page.

@@ -1,21 +1,27 @@
 //! The event task of a tab. It answers what cannot wait until the tab's present call ends:
 //! navigations, dialogs, downloads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::requests::{self, Verdict};
 use super::{Outside, refresh};
 use crate::agent::AgentSettings;
+use crate::border::UrlParts;
 use crate::browser::OpenedTab;
 use crate::cdp::events::{
-    AuthDemand, LogEntry, OpenDialog, PausedRequest, ScheduledNavigation, TabEvent, tab_event,
+    AuthDemand, HeldRequest, LogEntry, NavigatedFrame, OpenDialog, PausedRequest,
+    ScheduledNavigation, TabEvent, tab_event,
 };
-use crate::cdp::{self, ProtocolCall};
+use crate::cdp::{self, HeaderEntry, ProtocolCall};
 use crate::connection::ProtocolConnection;
 use crate::events::Events;
 use crate::login::Login;
 use crate::note::Noted;
+use crate::outsider;
 
 /// What the event task needs to answer.
+#[derive(Clone)]
 pub(super) struct TabWatch {
     pub connection: ProtocolConnection,
     pub opened: OpenedTab,
@@ -36,7 +42,7 @@ impl TabWatch {
 
     fn on_event(&self, event: TabEvent) {
         match event {
-            TabEvent::RequestPaused(request) => self.on_request_paused(&request),
+            TabEvent::RequestPaused(request) => self.on_request_paused(request),
             TabEvent::AuthRequired(demand) => self.on_auth_required(demand),
             TabEvent::DialogOpening(dialog) => self.on_dialog_opening(dialog),
             TabEvent::DownloadBegins(download) => {
@@ -45,45 +51,126 @@ impl TabWatch {
             }
             TabEvent::Logged(entry) => self.on_logged(&entry),
             TabEvent::NavigationScheduled(navigation) => self.on_scheduled(navigation),
-            // A refresh belongs to the document before.
-            TabEvent::Navigated(frame) => {
-                if frame.id == self.opened.target.0 {
-                    self.outside.lock().unwrap_or_else(PoisonError::into_inner).refresh = None;
-                }
-            }
+            TabEvent::Navigated(frame) => self.on_navigated(frame),
+            TabEvent::Attached(started) => self.on_attached(started),
         }
     }
 
+    /// The same task for what the tab has started.
+    pub(super) fn boxed(self, events: Events) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self.run(events))
+    }
+
     /// Sends a call whose answer does not matter.
-    fn send<C: ProtocolCall>(&self, call: &C) {
+    pub(super) fn send<C: ProtocolCall>(&self, call: &C) {
         drop(self.connection.call(Some(&self.opened.session), call));
     }
 
     /// Tells the agent that the page is not left after all.
     fn stay(&self) {
-        let expression = format!("window[{:?}]?.stayed()", self.settings.secret);
+        let expression = self.settings.call_if_there("stayed()");
         self.send(&cdp::Evaluate::new(&expression));
     }
 
+    pub(super) fn outside(&self) -> MutexGuard<'_, Outside> {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn note(&self, noted: Noted) {
-        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
-        if outside.notes.len() < 100 {
-            outside.notes.push(noted);
+        self.outside().note(noted);
+    }
+
+    /// The browser is about to request something, perhaps after a redirect.
+    fn on_request_paused(&self, paused: PausedRequest) {
+        let is_document = paused.resource_type == "Document";
+        let is_main = is_document && paused.frame_id == self.opened.target.0;
+        match requests::judge(&self.settings.border.bounds, &paused) {
+            Verdict::Pass => self.let_pass(&paused),
+            Verdict::Load => self.load_outside(paused),
+            verdict if is_main => self.refuse_document(&paused, verdict),
+            verdict => {
+                if verdict == Verdict::Unsafe {
+                    let PausedRequest { request: HeldRequest { method, url, .. }, .. } = paused;
+                    self.note(Noted::Unsafe(method, url));
+                } else {
+                    self.count_blocked(&paused.request.url);
+                }
+                let request_id = &paused.request_id;
+                self.send(&cdp::FailRequest { request_id, error_reason: "BlockedByClient" });
+            }
         }
     }
 
-    /// The browser is about to request a document, perhaps after a redirect.
-    fn on_request_paused(&self, paused: &PausedRequest) {
-        let PausedRequest { request_id, frame_id, request } = paused;
-        let loading = self.outside.lock().unwrap_or_else(PoisonError::into_inner).loading;
-        let is_main = *frame_id == self.opened.target.0;
-        if is_main && !loading && !is_same_origin(&request.url, &self.settings.origin) {
-            self.note(Noted::OutOfScope(request.url.clone()));
-            self.send(&cdp::FailRequest { request_id, error_reason: "Aborted" });
-            self.stay();
-        } else {
-            self.send(&cdp::ContinueRequest { request_id });
+    /// Lets a request go on, with the headers that the application's origin gets.
+    fn let_pass(&self, paused: &PausedRequest) {
+        let PausedRequest { request_id, request, .. } = paused;
+        let is_own = self.settings.border.bounds.is_at_own_origin(&request.url);
+        match with_headers(request, &self.settings.headers, is_own) {
+            Some(headers) => {
+                self.send(&cdp::ContinueWithHeaders { request_id, headers: &headers });
+            }
+            None => self.send(&cdp::ContinueRequest { request_id }),
         }
+    }
+
+    /// Refuses to replace the page. Only this error lets the browser keep the present one.
+    fn refuse_document(&self, paused: &PausedRequest, verdict: Verdict) {
+        let HeldRequest { url, method, .. } = &paused.request;
+        let mut outside = self.outside();
+        if verdict == Verdict::Unsafe {
+            outside.note(Noted::Unsafe(method.clone(), url.clone()));
+        } else if outside.loading {
+            outside.left = Some(url.clone());
+        } else {
+            outside.note(Noted::OutOfScope(url.clone()));
+        }
+        drop(outside);
+        let request_id = &paused.request_id;
+        self.send(&cdp::FailRequest { request_id, error_reason: "Aborted" });
+        self.stay();
+    }
+
+    fn count_blocked(&self, url: &str) {
+        if let Some(url) = UrlParts::of(url) {
+            self.settings.border.count_blocked(&url.host);
+        }
+    }
+
+    /// Loads a resource of another origin for the page.
+    fn load_outside(&self, mut paused: PausedRequest) {
+        // A redirect may have brought them here.
+        paused.request.headers.retain(|name, _| !is_given(&self.settings.headers, name));
+        let (border, connection) = (self.settings.border.clone(), self.connection.clone());
+        let session = self.opened.session.clone();
+        tokio::spawn(async move {
+            let PausedRequest { request_id, request: HeldRequest { url, headers, .. }, .. } =
+                paused;
+            let request_id = &request_id;
+            // The answers do not matter: the page may be gone.
+            match outsider::load(&border, &url, &headers).await {
+                Ok(answer) => drop(
+                    connection.call(Some(&session), &requests::fulfilled(&answer).call(request_id)),
+                ),
+                Err(error) => {
+                    tracing::debug!(url, %error, "a resource of another origin cannot be loaded");
+                    let failed = cdp::FailRequest { request_id, error_reason: "ConnectionFailed" };
+                    drop(connection.call(Some(&session), &failed));
+                }
+            }
+        });
+    }
+
+    /// The main document is another one now. A refresh belonged to the one before.
+    fn on_navigated(&self, frame: NavigatedFrame) {
+        if frame.id != self.opened.target.0 {
+            return;
+        }
+        let url = frame.unreachable_url.unwrap_or(frame.url);
+        let is_outside =
+            UrlParts::of(&url).is_some() && !self.settings.border.bounds.contains(&url);
+        let mut outside = self.outside();
+        outside.refresh = None;
+        outside.left = is_outside.then_some(url);
     }
 
     /// A server demands a login. Only the application's own server gets it, and only once for each
@@ -116,7 +203,7 @@ impl TabWatch {
             return;
         }
         let url = serde_json::Value::from(navigation.url.as_str());
-        let expression = format!("window[{:?}]?.refuse({url})", self.settings.secret);
+        let expression = self.settings.call_if_there(&format!("refuse({url})"));
         self.send(&cdp::Evaluate::new(&expression));
         if navigation.delay <= refresh::LONGEST_DELAY {
             let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,6 +226,28 @@ impl TabWatch {
     }
 }
 
+/// The headers of a request with those that only the application's origin gets; `None` if they stay
+/// as they are. A request that a redirect takes elsewhere loses what it was given before.
+fn with_headers<'a>(
+    request: &'a HeldRequest,
+    given: &'a [(String, String)],
+    is_inside: bool,
+) -> Option<Vec<HeaderEntry<'a>>> {
+    let is_given = |name: &str| is_given(given, name);
+    if given.is_empty() || (!is_inside && !request.headers.keys().any(|name| is_given(name))) {
+        return None;
+    }
+    let entry = |(name, value): (&'a String, &'a String)| HeaderEntry { name, value };
+    let own = request.headers.iter().filter(|(name, _)| !is_given(name)).map(entry);
+    let added = given.iter().filter(|_| is_inside).map(|(name, value)| entry((name, value)));
+    Some(own.chain(added).collect())
+}
+
+/// Whether a header is one that only the application's origin gets.
+fn is_given(given: &[(String, String)], name: &str) -> bool {
+    given.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
+}
+
 /// Whether a request of the application itself failed because of the machine's network. Outside
 /// hosts do not count: a machine without a network can crawl what it serves itself.
 fn disturbs(entry: &LogEntry, site: &str) -> bool {
@@ -156,14 +265,31 @@ pub(super) fn is_disturbance(text: &str) -> bool {
         .any(|reason| text.contains(&format!("net::{reason}")))
 }
 
-fn is_same_origin(url: &str, origin: &str) -> bool {
-    url.strip_prefix(origin)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_go_to_the_origin_alone() {
+        let given = [("X-Token".to_owned(), "whisper".to_owned())];
+        let check = |headers: &[(&str, &str)], is_inside: bool| {
+            let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            let request = HeldRequest {
+                url: String::new(),
+                method: "GET".into(),
+                headers: headers.collect(),
+            };
+            let shown = |entry: &HeaderEntry<'_>| format!("{}: {}", entry.name, entry.value);
+            let sent = with_headers(&request, &given, is_inside);
+            sent.map(|sent| sent.iter().map(shown).collect::<Vec<_>>().join(", "))
+        };
+        let added = Some("Accept: a, X-Token: whisper".to_owned());
+        assert_eq!(check(&[("Accept", "a")], true), added);
+        assert_eq!(check(&[("Accept", "a"), ("x-token", "old")], true), added);
+        assert_eq!(check(&[("Accept", "a")], false), None);
+        let taken = check(&[("Accept", "a"), ("x-token", "whisper")], false);
+        assert_eq!(taken, Some("Accept: a".to_owned()));
+    }
 
     #[test]
     fn only_the_network_under_the_application_itself_disturbs() {

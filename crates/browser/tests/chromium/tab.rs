@@ -107,6 +107,7 @@ pub async fn click(tab: &mut Tab) -> PathStep {
         kind: Kind::Click,
         place: button.place,
         argument: String::new(),
+        number: None,
         trusted: false,
         expect: None,
         first: false,

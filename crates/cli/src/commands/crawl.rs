@@ -3,6 +3,7 @@
 
 mod args;
 mod cluster;
+mod login_args;
 mod progress;
 mod report;
 mod run_dir;
@@ -18,6 +19,7 @@ use argiope_controller::input::StoppedBy;
 use argiope_explore::identity::Masks;
 use argiope_runtime::crawl::{self, CrawlError, CrawlPlan, CrawlSummary};
 use argiope_runtime::learned;
+use argiope_runtime::login::GivenSecrets;
 use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{Store, StoreError};
 use argiope_sites::Server;
@@ -25,14 +27,15 @@ use tokio::sync::Notify;
 
 pub use args::CrawlArgs;
 pub use cluster::{AttachArgs, attach};
-use progress::ProgressPrinter;
-use report::CrawlReport;
+use login_args::read_access;
+use progress::{ProgressPrinter, warnings};
+use report::{CrawlReport, RunLedger};
 use run_dir::RunDir;
 
 use crate::recorded;
 use argiope::cluster::{block_on, random_number};
 use argiope::failure::{CommandFailure, GIVEN_UP, INTERRUPTED, LIMIT};
-use argiope::{browser, format, interrupt, login, output, terminal};
+use argiope::{browser, format, interrupt, output, terminal};
 
 /// The application of `--demo`.
 const DEMO: &str = "demo";
@@ -48,6 +51,8 @@ struct PreparedCrawl {
     server: Option<Server>,
     /// The browser, if it was found before.
     executable: Option<Executable>,
+    /// Secrets that were given to resume it.
+    given: GivenSecrets,
 }
 
 /// Crawls, on this machine or on a cluster.
@@ -65,10 +70,14 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     };
     if let Some(summary) = finished(&prepared)? {
         let PreparedCrawl { settings, out, .. } = &prepared;
+        let ledger = &ledger_of(&prepared.store, settings, &summary);
         let (summary, wall, masks) = (&summary, Duration::ZERO, &Masks::NONE);
-        return conclude(args, &CrawlReport { settings, summary, wall, out, masks });
+        return conclude(args, &CrawlReport { settings, summary, wall, out, masks, ledger });
     }
-    let PreparedCrawl { store, settings, out, run_dir, server, executable } = prepared;
+    let PreparedCrawl { store, mut settings, out, run_dir, server, executable, given } = prepared;
+    if run_dir.is_none() {
+        read_access(&mut settings, &given)?;
+    }
     let executable = executable.map_or_else(|| browser::find(args.browser.as_deref()), Ok)?;
     let plan = CrawlPlan {
         store,
@@ -79,8 +88,8 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         interrupt: Arc::new(Notify::new()),
         deadline: args.max_time.map(|time| started + time),
     };
-    let outcome =
-        drive(plan, ProgressPrinter::new(args.quiet, rustix::process::geteuid().is_root()))?;
+    let warnings = warnings(settings.safe, !rustix::process::geteuid().is_root());
+    let outcome = drive(plan, ProgressPrinter::new(args.quiet, warnings))?;
     drop(server);
     let begun =
         Store::read(&out).and_then(|store| Ok((store.length()? > 0, learned::load(&store)?)));
@@ -101,7 +110,10 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         Some(Ok(summary)) => {
             let masks = &begun.map(|(_, learned)| all_masks(&learned)).unwrap_or_default();
             let (settings, summary, wall) = (&settings, &summary, started.elapsed());
-            conclude(args, &CrawlReport { settings, summary, wall, out: &out, masks })
+            let store = Store::read(&out);
+            let ledger = &store.map(|store| ledger_of(&store, settings, summary));
+            let ledger = ledger.as_ref().unwrap_or(const { &RunLedger::NONE });
+            conclude(args, &CrawlReport { settings, summary, wall, out: &out, masks, ledger })
         }
     }
 }
@@ -111,7 +123,9 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     // Checks everything before anything is written.
     let executable = Some(browser::find(args.browser.as_deref())?);
     let (server, url) = target(args)?;
-    let settings = args.settings(&url);
+    let mut settings = CrawlSettings { inputs: args.inputs()?, ..args.settings(&url)? };
+    args.add_seeds(&mut settings)?;
+    settings.bounds().map_err(CommandFailure::Input)?;
     let run_dir = RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?;
     let as_json = serde_json::to_value(&settings).expect("settings are JSON");
     let store = match Store::create(&run_dir.path, &as_json) {
@@ -126,7 +140,6 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
     if server.is_some() {
         recorded::set_site(&store, DEMO)?;
     }
-    recorded::set_login(&store, settings.login.as_ref())?;
     Ok(PreparedCrawl {
         store,
         settings,
@@ -134,13 +147,14 @@ fn prepare_new(args: &CrawlArgs) -> Result<PreparedCrawl, CommandFailure> {
         run_dir: Some(run_dir),
         server,
         executable,
+        given: GivenSecrets::default(),
     })
 }
 
 /// The application to crawl: its address, and its server if argiope serves it.
 fn target(args: &CrawlArgs) -> Result<(Option<Server>, String), CommandFailure> {
     if !args.target.demo {
-        return Ok((None, args.target.url.clone().unwrap_or_default()));
+        return Ok((None, args.target.first()?));
     }
     let server = Server::start(DEMO).map_err(|error| CommandFailure::Failed(error.to_string()))?;
     let url = server.url();
@@ -158,15 +172,9 @@ fn prepare_resumed(args: &CrawlArgs, directory: &Path) -> Result<PreparedCrawl, 
     }
     let before = recorded::settings(&store)?;
     let mut settings = before.clone();
-    args.apply_changes(&mut settings);
+    let given = args.apply_changes(&mut settings)?;
     if settings != before {
         recorded::set_settings(&store, &settings)?;
-    }
-    settings.login = login::of_environment(&settings.url);
-    if settings.login.is_some() {
-        recorded::set_login(&store, settings.login.as_ref())?;
-    } else {
-        settings.login = recorded::login(&store)?;
     }
     let server = match recorded::site(&store)? {
         Some(site) => Some(serve_again(&site, &settings.url)?),
@@ -179,6 +187,7 @@ fn prepare_resumed(args: &CrawlArgs, directory: &Path) -> Result<PreparedCrawl, 
         run_dir: None,
         server,
         executable: None,
+        given,
     })
 }
 
@@ -200,10 +209,13 @@ fn finished(prepared: &PreparedCrawl) -> Result<Option<CrawlSummary>, CommandFai
     }
     let learned = learned::load(&prepared.store)?;
     let controller = recorded::controller(&prepared.store, &prepared.settings, learned.reset_cost)?;
-    let summary = CrawlSummary::of(&controller, true, None);
+    let summary = CrawlSummary::of(&controller, true, None).with_doubts(learned.doubts);
+    let summary = summary.with_seeds_left(learned.seeds_left);
+    let summary = CrawlSummary { blocked: learned.blocked, ..summary };
     let begun = summary.progress.states > 0;
     // What was given up is tried again.
-    let is_over = summary.progress.unexplored == 0 && summary.failed() == 0;
+    let is_over =
+        summary.progress.unexplored == 0 && summary.failed() == 0 && summary.seeds_left.is_empty();
     Ok((begun && is_over).then_some(summary))
 }
 
@@ -236,6 +248,12 @@ fn drive(
     ended
 }
 
+/// What a run says of actions that were not performed. Without a readable store it says nothing.
+fn ledger_of(store: &Store, settings: &CrawlSettings, summary: &CrawlSummary) -> RunLedger {
+    let controller = recorded::controller(store, settings, summary.reset_cost);
+    controller.map_or(RunLedger::NONE, |controller| RunLedger::read(store, summary, &controller))
+}
+
 /// The masks of all pages and of single states together.
 fn all_masks(learned: &learned::LearnedValues) -> Masks {
     let single = learned.state_masks.iter().map(|(_, masks)| masks);
@@ -248,10 +266,17 @@ fn failed(error: &CrawlError, out: Option<&Path>) -> CommandFailure {
         format!("; to resume: {} crawl --resume {}", format::program(), format::path(out))
     });
     match error {
+        CrawlError::NoPage(page) if page.leads_to().is_some() => {
+            let there = page.leads_to().unwrap_or_default();
+            let line = format::crawl_line(there, std::env::args_os().skip(1));
+            CommandFailure::Input(format!("{error}; to crawl that: {line}"))
+        }
         CrawlError::NoPage(_) | CrawlError::Settings(_) => CommandFailure::Input(error.to_string()),
+        CrawlError::Login(_) if out.is_none() => CommandFailure::Input(error.to_string()),
         CrawlError::Store(StoreError::Damaged(_)) => CommandFailure::Failed(error.to_string()),
         CrawlError::Launch(_)
         | CrawlError::NoTab(_)
+        | CrawlError::Login(_)
         | CrawlError::Store(_)
         | CrawlError::NoThread(_)
         | CrawlError::Panicked => CommandFailure::Failed(format!("{error}{resume}")),
@@ -269,14 +294,17 @@ fn conclude(args: &CrawlArgs, report: &CrawlReport<'_>) -> Result<(), CommandFai
     }
     match report.summary.stopped_by {
         None if report.summary.complete => Ok(()),
-        None if report.summary.failed() > 0 => Err(CommandFailure::Ended(GIVEN_UP)),
+        None if report.summary.failed() > 0
+            || !report.summary.doubts.is_empty()
+            || !report.summary.seeds_left.is_empty() =>
+        {
+            Err(CommandFailure::Ended(GIVEN_UP))
+        }
         Some(StoppedBy::Interrupt) => Err(CommandFailure::Ended(INTERRUPTED)),
         Some(
             StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,
         ) => Err(CommandFailure::Ended(LIMIT)),
-        Some(StoppedBy::NotLoaded) => {
-            Err(CommandFailure::Failed(format!("{} can no longer be loaded", report.settings.url)))
-        }
+        Some(StoppedBy::NotLoaded) => Err(CommandFailure::Failed(report.not_loaded())),
         Some(StoppedBy::Trouble) | None => {
             Err(CommandFailure::Failed("the crawl could not continue".to_owned()))
         }

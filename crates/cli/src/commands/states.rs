@@ -99,7 +99,8 @@ fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
         let key = graph.key(state);
         let known = graph.slots(state).filter(|slot| !graph.closed().contains(slot)).count();
         let done = known - graph.unexplored_in(state) as usize;
-        let depth = paths.to(key).map_or_else(|| "?".to_owned(), |path| path.len().to_string());
+        let depth =
+            paths.to(key).map_or_else(|| "?".to_owned(), |path| path.steps.len().to_string());
         _ = writeln!(
             text,
             "{:>6}  {:<8}  {depth:>5}  {:>11}  {} {}",
@@ -169,13 +170,15 @@ fn path(
     text: &mut String,
 ) -> Result<(), CommandFailure> {
     let graph = recorded.graph()?;
-    let Some(path) = recorded.controller.paths().to(graph.key(state)) else {
+    let paths = recorded.controller.paths();
+    let Some(path) = paths.to(graph.key(state)) else {
         _ = writeln!(text, "\nno known path: the state appeared without an action");
         return Ok(());
     };
-    let url = Escaped(&recorded.settings.url, 200);
-    _ = writeln!(text, "\npath ({}):\n  load {url}", count(path.len() as u64, "action"));
-    for step in path {
+    let url = Escaped(path.address.unwrap_or(&recorded.settings.url), 200);
+    let length = count(path.steps.len() as u64, "action");
+    _ = writeln!(text, "\npath ({length}):\n  load {url}");
+    for step in path.steps {
         let from = recorded.store.detail(step.from)?;
         let offers = from.map(|detail| detail.offers).unwrap_or_default();
         let offer = offers.iter().find(|offer| offer.signature == step.action);
@@ -204,6 +207,12 @@ fn actions(
         let end = match (remarks.failed.get(&name), slot) {
             (Some(reason), _) => failure_text(*reason).to_owned(),
             (None, None) => "explored in the state that first offered it".to_owned(),
+            (None, Some(slot))
+                if graph.closed().contains(&slot)
+                    && recorded.controller.known().ended().contains(&slot) =>
+            {
+                "not performed: it ended the application elsewhere".to_owned()
+            }
             (None, Some(slot)) if graph.closed().contains(&slot) => {
                 "plain link, followed in another state".to_owned()
             }
@@ -236,6 +245,8 @@ fn failure_text(reason: JobFailure) -> &'static str {
         JobFailure::Lost => "failed: the browser ended",
         JobFailure::Unreachable => "failed: this state could not be reached again",
         JobFailure::Exchanged => "failed: no tab could execute it",
+        JobFailure::LoggedOut => "failed: the session was over after it",
+        JobFailure::OutOfScope => "failed: the load led out of the scope",
     }
 }
 
@@ -251,5 +262,11 @@ fn note_text(note: &Note) -> String {
         }
         Note::Route(url) => format!("address changed to {}", Escaped(url, 200)),
         Note::Unsettled => "page did not settle in time".to_owned(),
+        Note::Tampered => "page replaced built-in functions of the browser".to_owned(),
+        Note::Allowed => "dangerous, performed because of --allow".to_owned(),
+        Note::Ended => "the application could not be loaded afterwards".to_owned(),
+        Note::Unsafe(method, url) => {
+            format!("unsafe request blocked: {} {}", Escaped(method, 20), Escaped(url, 200))
+        }
     }
 }

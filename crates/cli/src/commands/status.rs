@@ -137,6 +137,9 @@ fn text(status: &Status) -> String {
             _ => "running",
         };
         _ = writeln!(text, "crawl {} of {}: {end}", crawl.id, name(&crawl.order.settings.url));
+        if let Some(trouble) = &crawl.trouble {
+            _ = writeln!(text, "  {}", name(trouble));
+        }
         _ = writeln!(
             text,
             "  {}, {} with {}",
@@ -207,6 +210,7 @@ fn as_json(status: &Status) -> String {
             let about = json!({
                 "id": crawl.id.to_string(), "url": *crawl.order.settings.url, "scheme": crawl.order.scheme,
                 "recovery": crawl.order.recovery, "backups": crawl.order.backups, "stopped": crawl.stopped,
+                "trouble": crawl.trouble,
             });
             with_tally(about, &status.total(crawl.id))
         })

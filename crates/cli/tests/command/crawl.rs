@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use argiope_sites::Server;
 use serde_json::Value;
 
-use crate::{Given, argiope, command, folder, given, output, without_sandbox_note};
+use crate::{Given, argiope, command, folder, given, output, without_warnings};
 
 /// The one object that a crawl prints with `--json`.
 fn summary(given: &Given) -> Value {
@@ -30,7 +30,8 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
     let site = Server::start("toggles").expect("a fixture can be served");
     let run = here.join("run");
     let end = argiope(&format!("crawl {} --out {} --tabs 2 --json", site.url(), run.display()));
-    assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""));
+    assert_eq!((end.code, without_warnings(&end.err)), (Some(0), ""));
+    assert!(end.err.starts_with("argiope: actions may change data"), "{}", end.err);
     let fields = [
         "url",
         "complete",
@@ -45,7 +46,15 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
         "gone",
         "nondeterministic",
         "unsettled",
+        "unsafe",
+        "blocked",
         "urls",
+        "avoided",
+        "ledger",
+        "ended_by",
+        "tampered",
+        "truncated",
+        "seeds_left",
         "tabs",
         "wall_s",
         "actions_per_s",
@@ -59,6 +68,7 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
     assert_eq!((&found["states"], &found["transitions"]), (&64.into(), &384.into()));
     assert_eq!((&found["url"], &found["tabs"]), (&site.url().into(), &2.into()));
     assert_eq!(found["out"].as_str(), run.to_str());
+    assert_eq!(found["blocked"], serde_json::json!({"requests": 0, "hosts": []}));
     assert_eq!(keys(&run).len(), 64);
 }
 
@@ -211,4 +221,32 @@ fn without_a_directory_each_crawl_gets_a_new_one() {
         assert!(end.out.contains(&format!("the run is in out/demo-{number}:\n")), "{}", end.out);
         assert!(here.join(format!("out/demo-{number}/argiope.redb")).is_file());
     }
+}
+
+#[test]
+fn a_crawl_of_several_addresses_begins_at_each_and_says_which_one_cannot_be_loaded() {
+    let here = folder("crawl-seeds");
+    let site = Server::start("deep").expect("a fixture can be served");
+    let (run, list) = (here.join("run"), here.join("seeds.txt"));
+    let url = site.url();
+    let lines = format!("# rooms\n{url}#room/12\n\n{url}#room/12\n  {url}missing  # not there\n");
+    std::fs::write(&list, lines).expect("a list can be written");
+    let line =
+        format!("crawl {url} {url}#room/6 --seeds {} --out {}", list.display(), run.display());
+    let end = argiope(&format!("{line} --tabs 1 --json"));
+    assert_eq!(end.code, Some(5), "{}{}", end.out, end.err);
+    let found = summary(&end);
+    assert_eq!((&found["complete"], &found["stopped_by"]), (&false.into(), &Value::Null));
+    assert_eq!((&found["states"], &found["transitions"]), (&29.into(), &28.into()));
+    assert_eq!(found["seeds_left"], serde_json::json!([format!("{url}missing")]));
+    // Paths begin with the nearest address.
+    let states = output(&format!("states {}", run.display()));
+    let gold = states.lines().find(|line| line.contains("Gold")).expect("the vault was opened");
+    let number = gold.split_whitespace().next().expect("a state has a number");
+    let told = output(&format!("states {} {number}", run.display()));
+    assert!(told.contains(&format!("load {url}#room/12\n")), "{told}");
+    // The address is tried again.
+    let again = argiope(&format!("crawl --resume {}", run.display()));
+    assert_eq!(again.code, Some(5), "{}{}", again.out, again.err);
+    assert!(again.out.contains("not loaded: ") && again.out.contains("404"), "{}", again.out);
 }

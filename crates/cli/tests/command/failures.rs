@@ -101,3 +101,17 @@ fn a_missing_lab_is_named_with_the_command_that_builds_it() {
     assert_eq!((given.code, given.out.as_str()), (Some(1), ""), "{}", given.err);
     assert!(given.err.contains("cargo build --release -p argiope-lab"), "{}", given.err);
 }
+
+#[test]
+fn the_addresses_of_one_crawl_lie_in_one_scope() {
+    let here = folder("failures-seeds");
+    let list = here.join("seeds.txt");
+    fs::write(&list, "# nothing\n\n").expect("a list can be written");
+    check("crawl http://127.0.0.1:9/ http://127.0.0.1:8/a", "--include 'http://127.0.0.1:8/*'");
+    check("crawl http://127.0.0.1:9/ http://ada:secret@127.0.0.1:9/a", "the first address alone");
+    check("crawl http://127.0.0.1:9/ 127.0.0.1:9/a", "has no scheme");
+    check("crawl --seeds no-such-list", "cannot read no-such-list: ");
+    check(&format!("crawl --seeds {}", list.display()), "has no address");
+    check("crawl --demo http://127.0.0.1:9/", "cannot be used with");
+    check("crawl --cluster 127.0.0.1:9 http://a/ http://a/b", "begins with one address");
+}

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use argiope_sites::Server;
 use serde_json::Value;
 
-use crate::{argiope, folder, output, without_sandbox_note};
+use crate::{argiope, folder, output, without_warnings};
 
 /// A crawl of a small application, made once for all tests.
 fn details() -> &'static PathBuf {
@@ -18,7 +18,7 @@ fn details() -> &'static PathBuf {
         let run = folder("looking-details").join("run");
         let site = Server::start("details").expect("a fixture can be served");
         let end = argiope(&format!("crawl {} --out {} --screenshots", site.url(), run.display()));
-        assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""));
+        assert_eq!((end.code, without_warnings(&end.err)), (Some(0), ""));
         assert!(end.out.contains("\n12 states, 30 transitions\n"), "{}", end.out);
         run
     })
@@ -174,7 +174,7 @@ fn serve_hostile() -> String {
 fn nothing_of_a_page_steers_the_terminal() {
     let run = folder("looking-hostile").join("run");
     let end = argiope(&format!("crawl {} --out {}", serve_hostile(), run.display()));
-    assert_eq!((end.code, without_sandbox_note(&end.err)), (Some(0), ""));
+    assert_eq!((end.code, without_warnings(&end.err)), (Some(0), ""));
     assert!(end.out.contains("\n2 states, 2 transitions\n"), "{}", end.out);
     let run = run.display();
     let mut all = end.out + &end.err;

@@ -1,8 +1,11 @@
 //! The real command, run as a person or a script would run it.
 
+mod brakes;
 mod certs;
 mod crawl;
+mod django;
 mod failures;
+mod form_login;
 mod help;
 mod logging;
 mod login;
@@ -10,6 +13,7 @@ mod looking;
 mod private;
 mod refused;
 mod simulate;
+mod unchanged;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -45,8 +49,12 @@ fn given(output: Output) -> Given {
     }
 }
 
-/// The messages without the warning about the sandbox, which appears when tests run as root.
-fn without_sandbox_note(err: &str) -> &str {
+/// The messages without the warnings of every crawl: that actions may change data, and that there
+/// is no sandbox, which appears when tests run as root.
+fn without_warnings(err: &str) -> &str {
+    let data = "argiope: actions may change data of the application; with --safe only requests \
+                that change nothing reach it\n";
+    let err = err.strip_prefix(data).unwrap_or(err);
     err.strip_prefix("argiope: running as root, so the browser's sandbox is off\n").unwrap_or(err)
 }
 

@@ -42,6 +42,63 @@ fn an_address_without_an_application_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_first_load_that_leaves_the_scope_is_refused_with_the_line_to_type() {
+    let site = Server::start("broken").expect("a fixture can be served");
+    let there = format!("http://localhost:{}/there?a=1&b=2", site.address().port());
+    let line = format!(
+        "leads out of the scope, to {there}; to crawl that: \
+         argiope crawl '{there}' --out a/run --tabs 1"
+    );
+    refused(&format!("{}elsewhere", site.url()), &["--tabs", "1"], &line);
+    assert_eq!(site.requests("/there"), 0);
+}
+
+#[test]
+fn a_safe_crawl_cannot_log_in_by_a_form() {
+    refused("http://127.0.0.1:2/", &["--safe", "--login", "login.toml"], "--safe would stop");
+}
+
+#[test]
+fn a_bad_pattern_is_refused_in_one_line() {
+    for (option, pattern, expected) in [
+        (
+            "--include",
+            "docs",
+            "--include: the pattern \"docs\" must begin with /, http:// or https://",
+        ),
+        (
+            "--exclude",
+            "http://a.*.test/",
+            "--exclude: the pattern \"http://a.*.test/\" has * in its host",
+        ),
+        ("--exclude", "/*", "leave the address \"http://127.0.0.1:1/\" itself out"),
+        ("--include", "/docs/*", "leave the address \"http://127.0.0.1:1/\" itself out"),
+        ("--third-party", "some", "write 'allow' or 'block'"),
+    ] {
+        refused("http://127.0.0.1:1/", &[option, pattern], expected);
+    }
+}
+
+#[test]
+fn a_file_of_inputs_with_a_mistake_is_refused_with_its_line() {
+    let site = Server::start("wizard").expect("a fixture can be served");
+    let files = folder("refused-inputs-files");
+    let refused = |text: &str, expected: &str| {
+        let file = files.join("inputs.toml");
+        fs::write(&file, text).expect("the file can be written");
+        refused(&site.url(), &["--inputs", file.to_str().expect("a plain path")], expected);
+    };
+    refused("[[field]]\nname = \"a\"\nvalues = []\n", "inputs.toml:3: values is an empty list");
+    refused("[[field]]\nlable = \"a\"\n", "inputs.toml:2: unknown field `lable`");
+    refused("[[field]]\nname = \"a\"\nvalues = [1]\n", "inputs.toml:3: invalid type: integer");
+    // Only the browser knows what is a selector.
+    let selector = "\n[[field]]\nselector = \"p[[\"\nvalues = [\"a\"]\n";
+    refused(selector, "inputs.toml:2: \"p[[\" is not a CSS selector");
+    let nowhere = ["--inputs", "no-such.toml"];
+    crate::refused::refused(&site.url(), &nowhere, "cannot read no-such.toml: No such file");
+}
+
+#[test]
 fn an_address_that_leads_nowhere_is_refused_in_one_line() {
     refused("example.com/app", &[], "has no scheme: write http:// or https:// before it");
     refused("ftp://127.0.0.1/", &[], "only http and https addresses can be crawled");
@@ -120,7 +177,7 @@ fn directories_without_a_run_are_refused() {
 #[test]
 fn arguments_that_make_no_sense_are_refused() {
     for (line, expected) in [
-        ("crawl", "<URL|--resume <DIR>|--demo>"),
+        ("crawl", "<URL|--seeds <FILE>|--resume <DIR>|--demo>"),
         ("crawl --demo http://127.0.0.1/", "cannot be used with"),
         ("crawl --demo --max-time 90", "write a duration such as 90s, 10m or 1h30m"),
         ("crawl --demo --max-states 0", "it must be at least 1"),
@@ -133,7 +190,7 @@ fn arguments_that_make_no_sense_are_refused() {
             "crawl --demo --browser /nonexistent/chromium",
             "/nonexistent/chromium cannot be run as a browser",
         ),
-        ("sites dem", "did you mean demo?"),
+        ("sites dem", "did you mean demo, deep?"),
         ("export x --format source", "--state <STATE>"),
     ] {
         let end = argiope(line);

@@ -37,8 +37,17 @@ impl Controller {
                 self.elsewhere(crawler, assigned, (went_right, spent), &at);
             }
             Outcome::Failed { went_right, reason } => {
-                self.failed(assigned, (went_right, spent), reason);
+                self.failed(crawler, assigned, (went_right, spent), reason);
             }
+        }
+    }
+
+    /// No load failed in a job. If it began with one, what was executed before is innocent should
+    /// the application end.
+    fn loaded(&mut self, assigned: &Assigned) {
+        self.troubles.loaded();
+        if assigned.reset {
+            self.suspects.loaded(assigned.since);
         }
     }
 
@@ -50,10 +59,15 @@ impl Controller {
         (notes, once): (Vec<Note>, bool),
     ) {
         let candidate = assigned.candidate;
-        self.troubles.loaded();
+        self.loaded(assigned);
+        let is_dangerous = notes.contains(&Note::Allowed);
+        if notes.contains(&Note::Ended) {
+            self.stop(StoppedBy::NotLoaded);
+        }
+        self.suspects.executed(crawler, candidate, is_dangerous);
         self.troubles.reached(candidate.state, assigned.reset || !assigned.walk.is_empty());
-        if assigned.reset {
-            self.lands_in = assigned.walk.first().map_or(candidate.state, |hop| hop.slot.state);
+        if assigned.reset && !self.is_entry(assigned.start()) {
+            self.lands_in = assigned.start();
         }
         if self.introduce(at) {
             let graph = self.known.graph().expect("a job was given, so there is a state");
@@ -67,7 +81,9 @@ impl Controller {
             self.lost_with(candidate);
         }
         if !self.busy.contains_key(&crawler) {
-            self.idle.insert(crawler, Idle { at: self.known.state(at.key), told: false });
+            // After a dangerous action a load says whether the application has ended.
+            let at = self.known.state(at.key).filter(|_| !is_dangerous);
+            self.idle.insert(crawler, Idle { at, told: false });
         }
     }
 
@@ -78,10 +94,14 @@ impl Controller {
         (went_right, spent): (u32, Spent),
         at: &Sighting,
     ) {
-        self.troubles.loaded();
+        self.loaded(assigned);
         let candidate = assigned.candidate;
         let mut strays = assigned.retry_of.clone().unwrap_or_default();
         let explained = match self.astray(assigned, went_right, spent, at) {
+            Astray::Load if self.is_entry(assigned.start()) => {
+                self.missed_entry(assigned.start());
+                false
+            }
             Astray::Load => self.landed(at).is_some(),
             Astray::Step(hop) => {
                 let often = self.troubles.went_wrong(hop.slot);
@@ -103,17 +123,17 @@ impl Controller {
         if assigned.reset {
             self.keep_strays(&strays);
         }
-        let is_gone = self.misses(candidate.state);
+        let is_gone = self.misses(candidate.state, true);
         if self.stopping.is_none()
             && let Some(same) = self.same_action(candidate, at.key)
         {
             // The application may have moved on: what the job wanted is offered here.
-            self.known.released(candidate);
+            self.released(candidate);
             self.perform_here(crawler, same);
         } else if !is_gone && assigned.retry_of.is_none() && explained && self.stopping.is_none() {
             self.try_again(crawler, candidate, strays);
         } else {
-            self.known.released(candidate);
+            self.released(candidate);
         }
         if is_gone {
             self.give_up_state(candidate.state);
@@ -129,9 +149,8 @@ impl Controller {
 
     fn astray(&self, assigned: &Assigned, went_right: u32, spent: Spent, at: &Sighting) -> Astray {
         let graph = self.known.graph().expect("a job was given, so there is a state");
-        let start = assigned.walk.first().map_or(assigned.candidate.state, |hop| hop.slot.state);
         if spent.actions == 0 {
-            let as_expected = graph.key(start) == at.key;
+            let as_expected = graph.key(assigned.start()) == at.key;
             return if assigned.reset && !as_expected { Astray::Load } else { Astray::Nothing };
         }
         match assigned.walk.get(went_right as usize) {
@@ -174,6 +193,7 @@ impl Controller {
 
     fn failed(
         &mut self,
+        crawler: CrawlerId,
         assigned: &Assigned,
         (went_right, spent): (u32, Spent),
         reason: JobFailure,
@@ -184,25 +204,35 @@ impl Controller {
             && spent.actions == 0
             && went_right == 0
             && reason != JobFailure::Missing;
-        if in_load && reason == JobFailure::NotLoaded {
+        if in_load && matches!(reason, JobFailure::NotLoaded | JobFailure::OutOfScope) {
             if self.troubles.not_loaded() {
                 self.stop(StoppedBy::NotLoaded);
             }
-            self.known.released(candidate);
+            self.released(candidate);
             return;
         }
-        self.troubles.loaded();
+        if in_load {
+            self.troubles.loaded();
+        } else {
+            self.loaded(assigned);
+            if step.is_none() && spent.actions > 0 {
+                self.suspects.executed(crawler, candidate, false);
+            }
+        }
         if reason == JobFailure::Lost {
             self.lost_with(candidate);
         } else if reason == JobFailure::Exchanged {
             let enough = self.troubles.exchanged(candidate);
             self.retry_unless(enough, candidate, reason);
+        } else if reason == JobFailure::LoggedOut {
+            let enough = self.troubles.logged_out(candidate);
+            self.retry_unless(enough, candidate, reason);
         } else if in_load || step.is_some() {
             if let Some(hop) = step.filter(|_| !in_load) {
                 self.troubles.went_wrong(hop.slot);
             }
-            let is_gone = self.misses(candidate.state);
-            self.known.released(candidate);
+            let is_gone = self.misses(candidate.state, false);
+            self.released(candidate);
             if is_gone {
                 self.give_up_state(candidate.state);
             }
@@ -218,7 +248,7 @@ impl Controller {
         if enough {
             self.give_up(candidate, reason);
         } else {
-            self.known.released(candidate);
+            self.released(candidate);
         }
     }
 

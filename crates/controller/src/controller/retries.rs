@@ -15,12 +15,13 @@ const MOST_FAILURES: u32 = 2;
 const MOST_LOSSES: u32 = 5;
 /// Exchanged tabs after which a candidate is given up. A tab is exchanged once for each candidate.
 const MOST_EXCHANGES: u32 = 100;
-/// Jobs in a row that do not reach a state, after which the state counts as gone.
-pub(super) const MOST_MISSES: u32 = 8;
-/// The same, if the state has never come back, and all that it offers was executed elsewhere.
-pub(super) const FEW_MISSES: u32 = 2;
+/// Ended sessions after which a candidate is given up: it may be what ends them. A session that
+/// expires by itself ends with the same candidate again only by chance.
+const MOST_LOGOUTS: u32 = 4;
 /// Failures or strays after which a transition is avoided where there is another way.
 const UNRELIABLE: u32 = 2;
+/// Loads of an entry's address that lead elsewhere, after which no job begins there.
+const MOST_MISSED_ENTRIES: u32 = 2;
 /// Failed loads of the URL in a row after which the crawl stops.
 const MOST_FAILED_LOADS: u32 = 8;
 
@@ -30,11 +31,13 @@ pub(super) struct RetryCounts {
     failures: BTreeMap<Slot, u32>,
     losses: BTreeMap<Slot, u32>,
     exchanges: BTreeMap<Slot, u32>,
+    logouts: BTreeMap<Slot, u32>,
     misses: BTreeMap<StateIndex, u32>,
     /// States that a reset or a walk has led back to.
     came_back: BTreeSet<StateIndex>,
     wrong_steps: BTreeMap<Slot, u32>,
     unreliable: BTreeSet<Slot>,
+    missed_entries: BTreeMap<StateIndex, u32>,
     failed_loads: u32,
 }
 
@@ -58,6 +61,11 @@ impl RetryCounts {
     /// Counts an exchanged tab. Says whether the candidate is given up.
     pub(super) fn exchanged(&mut self, candidate: Slot) -> bool {
         count(&mut self.exchanges, candidate) >= MOST_EXCHANGES
+    }
+
+    /// Counts a session that was over after a candidate. Says whether the candidate is given up.
+    pub(super) fn logged_out(&mut self, candidate: Slot) -> bool {
+        count(&mut self.logouts, candidate) >= MOST_LOGOUTS
     }
 
     /// Counts a job that did not reach a state. Returns how many did not, in a row.
@@ -85,6 +93,12 @@ impl RetryCounts {
             self.unreliable.insert(step);
         }
         often
+    }
+
+    /// Counts a load of an entry's address that led elsewhere. Says whether no job begins there any
+    /// more.
+    pub(super) fn missed_entry(&mut self, state: StateIndex) -> bool {
+        count(&mut self.missed_entries, state) >= MOST_MISSED_ENTRIES
     }
 
     /// Counts a failed load. Says whether the crawl stops.

@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, VecDeque};
 
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::StateIndex;
-use argiope_explore::job::cheaper_transfer;
 use argiope_explore::strategy::INITIAL;
 
 use super::{Assigned, Controller};
@@ -14,10 +13,20 @@ use crate::input::ControllerEffect;
 use crate::job::{Ahead, CrawlerId, Job, JobId, Transition};
 use crate::route::{Hop, Routes};
 
+/// No transition.
+const NONE: BTreeSet<Slot> = BTreeSet::new();
+
 /// A way to the state of a candidate.
 struct Way {
     reset: bool,
     walk: Vec<Hop>,
+}
+
+impl Way {
+    /// The state in which it begins.
+    fn start(&self, candidate: Slot) -> StateIndex {
+        self.walk.first().map_or(candidate.state, |hop| hop.slot.state)
+    }
 }
 
 impl Controller {
@@ -34,23 +43,25 @@ impl Controller {
         let walk = job.walk.iter().map(hop).collect::<Option<Vec<Hop>>>().expect("walks are known");
         let way =
             self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
-        if way.walk.len() as u64 >= self.actions_left() {
-            self.known.released(job.candidate);
-            return self.nearest_job(at);
+        match way.filter(|way| (way.walk.len() as u64) < self.actions_left()) {
+            Some(way) => Some(self.job(job.candidate, way)),
+            None => {
+                self.known.released(job.candidate);
+                self.nearest_job(at)
+            }
         }
-        Some(self.job(job.candidate, way))
     }
 
     /// Assigns the same candidate again, after a reset, to a crawler that strayed.
     pub(super) fn try_again(&mut self, crawler: CrawlerId, candidate: Slot, strays: Vec<Hop>) {
-        let way = self.walk(self.lands_in, &BTreeSet::new(), |state| state == candidate.state);
-        match way.filter(|walk| (walk.len() as u64) < self.actions_left()) {
-            Some(walk) => {
-                let assigned = self.job(candidate, Way { reset: true, walk });
+        let way = self.another_way(None, candidate, &NONE);
+        match way.filter(|way| (way.walk.len() as u64) < self.actions_left()) {
+            Some(way) => {
+                let assigned = self.job(candidate, way);
                 let assigned = Assigned { retry_of: Some(strays), ..assigned };
                 self.assign(crawler, assigned);
             }
-            None => self.known.released(candidate),
+            None => self.released(candidate),
         }
     }
 
@@ -103,7 +114,8 @@ impl Controller {
     fn job(&mut self, candidate: Slot, way: Way) -> Assigned {
         let id = JobId(self.next_job);
         self.next_job += 1;
-        Assigned { id, candidate, reset: way.reset, walk: way.walk, after: None, retry_of: None }
+        let (reset, walk, since) = (way.reset, way.walk, self.suspects.finished());
+        Assigned { id, candidate, reset, walk, after: None, retry_of: None, since }
     }
 
     /// How many actions may still be assigned.
@@ -115,70 +127,98 @@ impl Controller {
 
     /// Whether the limit of actions leaves even the nearest candidate out of reach.
     pub(super) fn is_short_of_actions(&self) -> bool {
-        let left = self.actions_left();
         let at = self.idle.values().filter_map(|idle| idle.at);
-        let starts: BTreeSet<StateIndex> = at.chain(self.landings()).collect();
-        let nearest =
-            starts.into_iter().filter_map(|start| self.walk_to_any(start)).map(|walk| walk.len());
-        nearest.min().is_some_and(|steps| steps as u64 >= left)
+        let resets = self.resets().map(|(state, _)| state);
+        let nearest = self.nearest_walk(at.chain(resets));
+        nearest.is_some_and(|(_, walk)| walk.len() as u64 >= self.actions_left())
     }
 
     /// The job with the shortest walk of all.
     fn nearest_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
-        let here = at.into_iter().map(|at| (false, at));
-        let starts: Vec<_> = here.chain(self.landings().map(|landing| (true, landing))).collect();
-        let ways = starts.into_iter().filter_map(|(reset, start)| {
-            self.walk_to_any(start).map(|walk| (Way { reset, walk }, start))
-        });
-        let (way, start) = ways.min_by_key(|(way, _)| way.walk.len())?;
-        if way.walk.len() as u64 >= self.actions_left() {
+        let resets = self.resets().map(|(state, _)| state);
+        let starts: Vec<StateIndex> = at.into_iter().chain(resets).collect();
+        let (place, walk) = self.nearest_walk(starts.iter().copied())?;
+        if walk.len() as u64 >= self.actions_left() {
             return None;
         }
-        let state = way.walk.last().map_or(start, |hop| hop.to);
+        let state = walk.last().map_or(starts[place], |hop| hop.to);
         let candidate = self.known.graph()?.first_unexplored(state)?;
         self.known.explorer()?.claim(candidate);
-        Some(self.job(candidate, way))
+        Some(self.job(candidate, Way { reset: at.is_none() || place > 0, walk }))
     }
 
-    /// Where a reset may lead, the likeliest first.
-    fn landings(&self) -> impl Iterator<Item = StateIndex> {
+    /// The shortest walk to a free candidate, and the place of its start.
+    fn nearest_walk(&self, starts: impl Iterator<Item = StateIndex>) -> Option<(usize, Vec<Hop>)> {
+        let graph = self.known.graph()?;
+        let starts: Vec<(StateIndex, f64)> = starts.map(|start| (start, 0.0)).collect();
+        self.walk(&starts, &NONE, |state| graph.unexplored_in(state) > 0)
+    }
+
+    /// Where a reset may lead, with its cost: where the URL led last, where else it has led, and
+    /// the entries.
+    fn resets(&self) -> impl Iterator<Item = (StateIndex, f64)> {
         let others = [INITIAL].into_iter().chain(self.known.landings().iter().copied());
-        [self.lands_in].into_iter().chain(others.filter(|&state| state != self.lands_in))
+        let others = others.filter(|&state| state != self.lands_in);
+        let reset_cost = self.known.settings().exploring.reset_cost;
+        let by_url =
+            [self.lands_in].into_iter().chain(others).map(move |state| (state, reset_cost));
+        by_url.chain(self.entries())
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (StateIndex, f64)> {
+        let entries = self.known.graph().map_or(&[][..], Graph::entries);
+        entries.iter().map(|entry| (entry.state, entry.cost))
+    }
+
+    /// Whether a reset to a state loads an address of its own.
+    pub(super) fn is_entry(&self, state: StateIndex) -> bool {
+        self.entries().any(|(entry, _)| entry == state)
     }
 
     /// Another way than the strategy's, if that begins with a load that led elsewhere the last
-    /// time, or uses an unreliable transition.
-    fn better_way(&self, at: Option<StateIndex>, candidate: Slot, way: Way) -> Way {
+    /// time, or uses an unreliable transition. None if every way ends the application.
+    fn better_way(&self, at: Option<StateIndex>, candidate: Slot, way: Way) -> Option<Way> {
         let avoid = self.troubles.unreliable();
+        let ends = way.walk.iter().any(|hop| self.known.ended().contains(&hop.slot));
         let reliable = way.walk.iter().all(|hop| !avoid.contains(&hop.slot));
-        if reliable && (!way.reset || self.lands_in == INITIAL) {
-            return way;
+        let by_url = way.reset && !self.is_entry(way.start(candidate));
+        if !ends && reliable && (!by_url || self.lands_in == INITIAL) {
+            return Some(way);
         }
-        let wanted = |state| state == candidate.state;
-        let here = at.and_then(|at| self.walk(at, avoid, wanted));
-        let landed = self.walk(self.lands_in, avoid, wanted);
-        let steps = |walk: &Option<Vec<Hop>>| walk.as_ref().map(|walk| walk.len() as u32);
-        let reset_cost = self.known.settings().exploring.reset_cost;
-        match cheaper_transfer(steps(&here), steps(&landed), reset_cost).map(|way| way.reset) {
-            Some(reset) => {
-                Way { reset, walk: if reset { landed } else { here }.unwrap_or_default() }
-            }
-            None => way,
-        }
+        let better = self.another_way(at, candidate, avoid);
+        let better = better.or_else(|| ends.then(|| self.another_way(at, candidate, &NONE))?);
+        better.or_else(|| (!ends).then_some(way))
     }
 
-    fn walk_to_any(&self, from: StateIndex) -> Option<Vec<Hop>> {
-        let graph = self.known.graph()?;
-        self.walk(from, &BTreeSet::new(), |state| graph.unexplored_in(state) > 0)
+    fn another_way(
+        &self,
+        at: Option<StateIndex>,
+        candidate: Slot,
+        avoid: &BTreeSet<Slot>,
+    ) -> Option<Way> {
+        let by_url = (self.lands_in, self.known.settings().exploring.reset_cost);
+        let here = at.map(|at| (at, 0.0));
+        let starts: Vec<(StateIndex, f64)> =
+            here.into_iter().chain([by_url]).chain(self.entries()).collect();
+        let (place, walk) = self.walk(&starts, avoid, |state| state == candidate.state)?;
+        Some(Way { reset: at.is_none() || place > 0, walk })
     }
 
     fn walk(
         &self,
-        from: StateIndex,
+        starts: &[(StateIndex, f64)],
         avoid: &BTreeSet<Slot>,
         wanted: impl Fn(StateIndex) -> bool,
-    ) -> Option<Vec<Hop>> {
+    ) -> Option<(usize, Vec<Hop>)> {
+        let ended = self.known.ended();
+        let all: BTreeSet<Slot>;
+        let avoid = if ended.is_empty() {
+            avoid
+        } else {
+            all = avoid.union(ended).copied().collect();
+            &all
+        };
         let routes = Routes { graph: self.known.graph()?, strays: self.known.strays(), avoid };
-        routes.walk(from, wanted)
+        routes.cheapest_walk(starts, wanted)
     }
 }

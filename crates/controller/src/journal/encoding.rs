@@ -60,8 +60,27 @@ const SPENT: FactKind = FactKind::new(8, 1, "expense", |bytes| {
 const GONE: FactKind =
     FactKind::new(9, 1, "gone state", |bytes| whole(bytes).map(|state| Fact::Gone { state }));
 
-const KINDS: [&FactKind; 9] =
-    [&STATE, &TRANSITION, &GIVEN_UP, &STRAY, &APPEARED, &PLAIN_LINK, &LINK_FOLLOWER, &SPENT, &GONE];
+const ENTRY: FactKind = FactKind::new(10, 1, "entry", |bytes| {
+    whole(bytes).map(|(state, address, seed)| Fact::Entry { state, address, seed })
+});
+
+const ENDED: FactKind = FactKind::new(12, 1, "ending action", |bytes| {
+    whole(bytes).map(|(from, action, everywhere)| Fact::Ended { from, action, everywhere })
+});
+
+const KINDS: [&FactKind; 11] = [
+    &STATE,
+    &TRANSITION,
+    &GIVEN_UP,
+    &STRAY,
+    &APPEARED,
+    &PLAIN_LINK,
+    &LINK_FOLLOWER,
+    &SPENT,
+    &GONE,
+    &ENTRY,
+    &ENDED,
+];
 
 /// A fact in its stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +171,10 @@ impl Fact {
             Self::PlainLink { action } => (&PLAIN_LINK, encode(action)),
             Self::LinkFollower { link, state } => (&LINK_FOLLOWER, encode(&(link, state))),
             Self::Gone { state } => (&GONE, encode(state)),
+            Self::Entry { state, address, seed } => (&ENTRY, encode(&(state, address, seed))),
+            Self::Ended { from, action, everywhere } => {
+                (&ENDED, encode(&(from, action, everywhere)))
+            }
             Self::Spent { writer, actions, resets } => (&SPENT, encode(&(writer, actions, resets))),
         }
     }
@@ -238,6 +261,11 @@ mod tests {
             (Fact::LinkFollower { link: ACT, state: B }, &[7, 1, 3, 5, 172, 2]),
             (Fact::Spent { writer: WriterId(7), actions: 8, resets: 9 }, &[8, 1, 3, 7, 8, 9]),
             (Fact::Gone { state: B }, &[9, 1, 2, 172, 2]),
+            (
+                Fact::Entry { state: B, address: "/b".to_owned(), seed: true },
+                &[10, 1, 6, 172, 2, 2, 47, 98, 1],
+            ),
+            (Fact::Ended { from: A, action: ACT, everywhere: true }, &[12, 1, 3, 1, 5, 1]),
         ]
     }
 

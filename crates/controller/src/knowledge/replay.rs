@@ -42,7 +42,7 @@ impl ReplayIndex {
                     let settled = index.settled.entry((*from, *action)).or_default();
                     *settled = Some(settled.map_or(*to, |known| known.min(*to)));
                 }
-                Fact::GivenUp { from, action, .. } => {
+                Fact::GivenUp { from, action, .. } | Fact::Ended { from, action, .. } => {
                     index.settled.entry((*from, *action)).or_default();
                 }
                 Fact::PlainLink { action } => _ = index.plain.insert(*action),
@@ -50,10 +50,16 @@ impl ReplayIndex {
                 | Fact::Appeared { .. }
                 | Fact::LinkFollower { .. }
                 | Fact::Gone { .. }
+                | Fact::Entry { .. }
                 | Fact::Spent { .. } => {}
             }
         }
         index
+    }
+
+    /// Whether nothing is replayed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.initial.is_none() && self.settled.is_empty()
     }
 
     /// Whether an action was executed or given up.

@@ -185,6 +185,7 @@ impl Peer {
             PeerMessage::Reached(report) => self.on_reached(&report),
             PeerMessage::Done(done) => self.on_done(done),
             PeerMessage::TaskFailed(answer, reason) => self.on_task_failed(answer, reason),
+            PeerMessage::EndedElsewhere(answer) => self.on_ended_elsewhere(answer),
             PeerMessage::Seek(seek) => self.on_seek(seek),
             PeerMessage::Search(search) => self.on_search(search),
             PeerMessage::Remember(root, search) => {
@@ -196,6 +197,7 @@ impl Peer {
             PeerMessage::Marker(marker) => self.on_marker(from, marker),
             PeerMessage::Finish(leader, counts) => self.on_finish(leader, counts),
             PeerMessage::Collect(collect) => self.on_collect(from, collect),
+            PeerMessage::Elsewhere(question) => self.on_elsewhere(from, question),
             PeerMessage::Replicate(number, facts) => self.on_replicate(from, number, &facts),
             PeerMessage::HandOff { number, after, settled, facts, links, plain } => {
                 // The sender keeps what a leaving controller does not acknowledge.

@@ -35,6 +35,7 @@ impl Peer {
             && !self.is_keeping()
             && !self.is_unsettled()
             && !self.waits_for_links()
+            && !self.asks_elsewhere()
             && self.known.graph.initial().is_some()
     }
 

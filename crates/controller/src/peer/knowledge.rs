@@ -21,6 +21,9 @@ use crate::outcome::JobFailure;
 
 mod links;
 
+/// As long as any route: states that only some loads lead to are tried last.
+const FAR: usize = 1 << 24;
+
 /// What a controller of a ring knows.
 #[derive(Clone)]
 pub struct PeerKnowledge {
@@ -43,6 +46,7 @@ impl std::hash::Hash for PeerKnowledge {
             let known = self.graph.at(state);
             let own = self.ownership.is_own(state);
             (key, own, known.full, &known.route, known.owner).hash(hasher);
+            (known.appeared, known.gone, known.vanishing).hash(hasher);
             let slot = |slot: Slot| {
                 let target = graph.target(slot).map(|to| graph.key(to));
                 (graph.signature(graph.action_of(slot)), target, graph.claimed().contains(&slot))
@@ -85,17 +89,27 @@ impl PeerKnowledge {
 
     fn counts(&self, state: StateIndex) -> CandidateCounts {
         let free = self.free_in(state);
-        let route = self.graph.at(state).route.as_ref().filter(|_| free > 0);
-        (free, route.map(|route| (route.len(), self.graph.key(state))))
+        let (key, known) = (self.graph.key(state), self.graph.at(state));
+        let far = || if known.full { Some(usize::MAX) } else { None };
+        let length = known.route.as_ref().map(|route| self.cost_of(route, key)).or_else(far);
+        (free, length.filter(|_| free > 0).map(|length| (length, key)))
     }
 
-    /// Holds back candidates that this controller must not assign: those of other owners, and those
-    /// of unreconciled states, which another controller may have executed.
+    /// How long a route is; one that begins where only some loads lead is longer than any other.
+    fn cost_of(&self, route: &Route, key: StateKey) -> usize {
+        route.len() + if self.graph.is_certain(route, key) { 0 } else { FAR }
+    }
+
+    /// Holds back candidates that this controller must not assign: those of other owners, those of
+    /// unreconciled states, which another controller may have executed, and those of states that do
+    /// not come back.
     fn refresh_hold(&mut self, state: StateIndex) {
+        let known = self.graph.at(state);
         let held = if self.ownership.is_own(state) {
-            self.ownership.is_unreconciled(self.graph.key(state))
+            let is_lost = known.gone || known.vanishing;
+            is_lost || self.ownership.is_unreconciled(self.graph.key(state))
         } else {
-            self.graph.at(state).full || !self.graph.asks_others
+            known.full || !self.graph.asks_others
         };
         self.graph.explorer().hold(state, held);
     }
@@ -113,6 +127,12 @@ impl PeerKnowledge {
         }
     }
 
+    /// Whether crawlers are still to look what an own state offers.
+    pub fn awaits_any(&self) -> bool {
+        let awaited = self.ownership.awaited.iter();
+        awaited.copied().any(|state| !self.graph.at(state).vanishing)
+    }
+
     /// Own states of which neither the actions nor a route are known.
     pub fn awaited_without_route(&self) -> Vec<StateIndex> {
         let awaited = self.ownership.awaited.iter().copied();
@@ -127,6 +147,8 @@ impl PeerKnowledge {
         }
         self.counted(state, |known| {
             let full = known.graph.at(state).full;
+            // A new owner decides again.
+            known.graph.at_mut(state).vanishing = false;
             known.ownership.set_owned(key, state, own, full);
             known.refresh_hold(state);
             known.graph.refresh_ask(state, own);
@@ -142,8 +164,9 @@ impl PeerKnowledge {
 
     /// Takes in a route to a state, if it is shorter than the known one.
     pub fn learn_route(&mut self, state: StateIndex, route: &Route) {
-        let known = &self.graph.at(state).route;
-        if known.as_ref().is_none_or(|known| known.len() > route.len()) {
+        let key = self.graph.key(state);
+        let known = self.graph.at(state).route.as_ref();
+        if known.is_none_or(|known| self.cost_of(known, key) > self.cost_of(route, key)) {
             self.counted(state, |known| known.graph.at_mut(state).route = Some(route.clone()));
         }
     }
@@ -156,6 +179,7 @@ impl PeerKnowledge {
         }
         self.counted(state, |known| {
             known.graph.fill(state);
+            known.graph.at_mut(state).vanishing = false;
             known.ownership.awaited.remove(&state);
             known.refresh_hold(state);
             known.graph.add_actions(state, actions);
@@ -247,6 +271,13 @@ impl PeerKnowledge {
         if self.ownership.is_own(state) { self.graph.slots().first_unexplored(state) } else { None }
     }
 
+    /// Whether a slot is a free candidate of an own state.
+    pub fn is_assignable(&self, slot: Slot) -> bool {
+        self.ownership.is_own(slot.state)
+            && self.graph.slots().is_free(slot)
+            && !self.graph.is_ask(slot)
+    }
+
     /// How many free candidates an own state has.
     pub fn free_in(&self, state: StateIndex) -> usize {
         if self.ownership.is_own(state) {
@@ -282,6 +313,39 @@ impl PeerKnowledge {
         }
     }
 
+    /// Takes in that a crawler was in a state that no transition explains, perhaps after a load.
+    pub(super) fn learn_appeared(&mut self, key: StateKey, loaded: bool) {
+        let state = self.graph.find_or_add(key);
+        let appeared = &mut self.graph.at_mut(state).appeared;
+        *appeared = Some(loaded || *appeared == Some(true));
+        if loaded {
+            self.learn_route(state, &Route::default());
+        }
+    }
+
+    /// Takes in that a state does not come back: nothing is assigned there any more.
+    pub(super) fn learn_gone(&mut self, key: StateKey) {
+        let state = self.graph.find_or_add(key);
+        self.counted(state, |known| {
+            known.graph.at_mut(state).gone = true;
+            known.refresh_hold(state);
+        });
+    }
+
+    /// Assigns nothing in an own state until it is decided whether it comes back.
+    pub(super) fn set_vanishing(&mut self, state: StateIndex, vanishing: bool) {
+        self.counted(state, |known| {
+            known.graph.at_mut(state).vanishing = vanishing;
+            known.refresh_hold(state);
+        });
+    }
+
+    /// The actions of a state that were neither executed nor given up.
+    pub(super) fn open_in(&self, state: StateIndex) -> Vec<ActionSignature> {
+        let slots = self.graph.slots().slots(state).filter(|&slot| self.graph.is_open(slot));
+        slots.map(|slot| self.graph.step(slot).action).filter(|&action| action != ASK).collect()
+    }
+
     /// What was executed in own states.
     pub fn executed_own(&self) -> impl Iterator<Item = (StateKey, ActionSignature)> + '_ {
         let own = self.ownership.own();
@@ -300,6 +364,7 @@ impl PeerKnowledge {
         let is_done = |slot: Slot| {
             !self.graph.is_open(slot) || self.ownership.aside.get(&slot) == Some(&true)
         };
-        self.graph.at(state).full && self.graph.slots().slots(state).all(is_done)
+        let known = self.graph.at(state);
+        known.full && (known.gone || self.graph.slots().slots(state).all(is_done))
     }
 }

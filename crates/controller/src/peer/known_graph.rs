@@ -15,7 +15,7 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
-use crate::job::{Route, Transition};
+use crate::job::{Route, Transition, initial_of};
 use crate::journal::ContentId;
 use crate::outcome::{JobFailure, Note};
 use crate::route::{Hop, WalkTree};
@@ -45,6 +45,12 @@ pub(super) struct KnownState {
     pub(super) notes: BTreeMap<ActionSignature, Arc<[Note]>>,
     /// Why its actions were given up.
     pub(super) reasons: BTreeMap<ActionSignature, JobFailure>,
+    /// A crawler was there and no transition explains it; whether a load led there.
+    pub(super) appeared: Option<bool>,
+    /// It does not come back.
+    pub(super) gone: bool,
+    /// It does not come back, and what becomes of its actions is not decided yet.
+    pub(super) vanishing: bool,
 }
 
 /// The states and transitions that a controller knows.
@@ -234,7 +240,7 @@ impl KnownGraph {
     /// The shortest known ways from the initial state.
     pub fn ways(&self) -> Option<WalkTree> {
         let graph = self.explorer.as_ref()?.graph();
-        let mut ways = WalkTree::new(graph, INITIAL);
+        let mut ways = WalkTree::new(graph, vec![INITIAL]);
         let hop = |slot| Some(Hop { slot, to: graph.target(slot)? });
         ways.grow(|state| graph.slots(state).filter_map(hop), |_| false);
         Some(ways)
@@ -244,6 +250,30 @@ impl KnownGraph {
     pub fn route_by(&self, state: StateIndex, ways: &WalkTree) -> Option<Route> {
         let named = |walk: Vec<Hop>| walk.iter().map(|hop| hop.named(self.slots())).collect();
         self.at(state).route.clone().or_else(|| ways.walk_to(state).map(named))
+    }
+
+    /// Whether a route begins in the initial state: others begin where another load led.
+    pub(super) fn is_certain(&self, route: &Route, state: StateKey) -> bool {
+        self.initial().is_none_or(|initial| initial == initial_of(route, state))
+    }
+
+    /// Whether a state other than `except` offers an action, as far as is known here: it was
+    /// executed there, or a state of `own` has it as a candidate and comes back.
+    pub(super) fn is_offered(
+        &self,
+        action: ActionSignature,
+        except: Option<StateKey>,
+        own: impl Fn(StateIndex) -> bool,
+    ) -> bool {
+        let Some(graph) = self.explorer.as_ref().map(Explorer::graph) else { return false };
+        let Some(action) = graph.action_named(action) else { return false };
+        self.all().filter(|&(key, _)| Some(key) != except).any(|(_, other)| {
+            let known = self.at(other);
+            graph.slot_of(other, action).is_some_and(|slot| match graph.target(slot) {
+                Some(_) => !graph.closed().contains(&slot),
+                None => own(other) && !known.gone && !known.vanishing,
+            })
+        })
     }
 
     /// Takes in the owner of a state.

@@ -95,7 +95,9 @@ impl Peer {
     /// Advances a link that own states wait for: skips it, follows it, or claims it.
     fn pursue(&mut self, link: ActionSignature) {
         let Some(mut states) = self.links.waiting.remove(&link) else { return };
-        states.retain(|&state| self.owns(state) && self.known.is_aside(state, link));
+        states.retain(|&state| {
+            self.owns(state) && self.known.is_aside(state, link) && !self.is_gone(state)
+        });
         if let Some(followed) = self.links.followed.get(&link) {
             let from = followed.from;
             for state in states {
@@ -164,6 +166,10 @@ impl Peer {
             self.on_exists(state, route);
             return;
         }
+        if self.is_gone(state) {
+            self.gave_up_link(state, link);
+            return;
+        }
         if self.known.is_aside(state, link) {
             // The grant is older than the ownership, or another state claimed the link since.
             self.links.given.insert(link, state);
@@ -201,6 +207,8 @@ impl Peer {
         self.links.changed.insert(link);
         if let Some(followed) = followed {
             self.learn_followed(&followed);
+        } else if self.is_gone(state) {
+            self.gave_up_link(state, link);
         } else if self.owns(state) && self.known.is_aside(state, link) {
             self.links.given.insert(link, state);
             self.known.take_up(state, link);
@@ -239,6 +247,14 @@ impl Peer {
             link,
             state,
         });
+    }
+
+    /// An own state is gone: other states follow its links.
+    pub(super) fn give_up_links(&mut self, state: StateKey, links: Vec<ActionSignature>) {
+        for link in links {
+            self.links.changed.insert(link);
+            self.gave_up_link(state, link);
+        }
     }
 
     /// As home: the state with the grant gave the link up.

@@ -60,6 +60,8 @@ pub enum PeerMessage {
     Done(Done),
     /// A task of the receiver was not done.
     TaskFailed(LeaseRef, JobFailure),
+    /// A task of the receiver was not done: its walk ended in another state.
+    EndedElsewhere(LeaseRef),
     /// A crawler asks for work in a state of the receiver (*ForwardExploration*).
     Seek(Seek),
     /// A search that travels with its request (*ForwardExploration* as printed).
@@ -78,6 +80,8 @@ pub enum PeerMessage {
     Finish(Key, FinalCounts),
     /// Collects states of a range that may be lost (*CollectStates*). Goes round the ring.
     Collect(Collect),
+    /// Asks which actions of a state that is gone other states offer. Goes round the ring.
+    Elsewhere(Elsewhere),
     /// Facts to replicate (the *back-up update*).
     Replicate(u64, Vec<Fact>),
     /// The receiver owns these states now (*hand-off*).
@@ -248,6 +252,10 @@ pub struct TaskReport {
     /// The transition of the walk that led here instead of to its known destination. Certain if the
     /// walk began with a reset.
     pub strayed: Option<(Transition, bool)>,
+    /// The action to execute, if the crawler stands in another state than the one that offers it.
+    pub wanted: Option<ActionSignature>,
+    /// Loading the URL led here, and not to where the walk begins.
+    pub landed: bool,
     /// The executed action is a plain link.
     pub once: bool,
     /// What happened during the execution.
@@ -294,6 +302,8 @@ impl TaskReport {
             Outcome::Elsewhere { went_right, at } => {
                 report.walked = went(went_right).collect();
                 report.failed = Some(JobFailure::Unreachable);
+                report.wanted = Some(job.action);
+                report.landed = job.reset && spent.actions == 0 && job.start() != at.key;
                 if let Some(step) = job.strayed(went_right, spent, at.key) {
                     report.strayed = Some((step, job.reset));
                     let before = here.into_iter().flat_map(|route| route.iter().copied());
@@ -305,7 +315,7 @@ impl TaskReport {
             }
             Outcome::Failed { went_right, reason } => {
                 report.walked = went(went_right).collect();
-                report.failed = Some(job.failure(went_right, reason));
+                report.failed = Some(job.failure(went_right, spent, reason));
             }
         }
         report
@@ -357,6 +367,19 @@ pub struct Seek {
     pub origin: Key,
     /// The exhausted states that it met.
     pub drained: Vec<RouteHint>,
+}
+
+/// A question that goes round the ring: who offers what a state offered that does not come back?
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// Who asks.
+    pub by: Key,
+    /// Counts its questions.
+    pub number: u64,
+    /// The actions that no visited controller knows from another state.
+    pub actions: Vec<ActionSignature>,
+    /// A member may have been missed, or does not know its range yet.
+    pub gaps: bool,
 }
 
 /// The marker of termination detection.
@@ -497,6 +520,8 @@ pub enum PeerTimer {
     Grant,
     /// A collection is overdue.
     Collect(u64),
+    /// A question about the actions of a state that is gone is overdue.
+    Elsewhere(u64),
     /// Parked crawlers ask for work again.
     Idle,
     /// The marker is overdue.
@@ -549,13 +574,14 @@ impl PeerMessage {
             Self::Ring(_) => "ring",
             Self::Reached(_) => "reached",
             Self::Done(_) => "done",
-            Self::TaskFailed(..) => "missed",
+            Self::TaskFailed(..) | Self::EndedElsewhere(_) => "missed",
             Self::Seek(_) | Self::Search(_) => "search",
             Self::Remember(..) => "remember",
             Self::Idle(..) => "idle",
             Self::Learned => "learned",
             Self::Marker(_) | Self::Finish(..) => "marker",
             Self::Collect(_) | Self::Exists { .. } => "collect",
+            Self::Elsewhere(_) => "gone",
             Self::Replicate(..) => "copy",
             Self::HandOff { .. } | Self::Bequest { .. } => "hand-off",
             Self::Claim { .. }

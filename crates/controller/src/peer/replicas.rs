@@ -59,8 +59,10 @@ impl PeerKnowledge {
         actions.sort_unstable();
         let offered = |action| Offered { action, once: known.links.contains(&action) };
         let offers = actions.into_iter().map(offered).collect();
-        let (route, content) = (known.route.clone(), known.content);
-        let mut facts = vec![Fact::State { key: from, offers, route, content }];
+        // A fact's route begins in the initial state.
+        let route = known.route.clone().filter(|route| self.graph.is_certain(route, from));
+        let mut facts = vec![Fact::State { key: from, offers, route, content: known.content }];
+        facts.extend(known.appeared.map(|loaded| Fact::Appeared { at: from, loaded }));
         let mut executed: Vec<_> = self.graph.leads(state).collect();
         executed.sort_unstable();
         facts.extend(executed.iter().map(|&(action, to)| {
@@ -73,6 +75,7 @@ impl PeerKnowledge {
         facts.extend(reasons.map(|(&action, &reason)| Fact::GivenUp { from, action, reason }));
         let followed = executed.iter().filter(|(action, _)| known.links.contains(action));
         facts.extend(followed.map(|&(link, _)| Fact::LinkFollower { link, state: from }));
+        facts.extend(known.gone.then_some(Fact::Gone { state: from }));
         facts
     }
 
@@ -109,12 +112,15 @@ impl PeerKnowledge {
                 self.graph.learn_stray(Transition { from: *from, action: *action, to: *to });
             }
             Fact::PlainLink { action } => _ = self.learn_plain(*action),
-            // A ring learns these from the transition of the link, from reports and from
-            // heartbeats. Only a crawl on one machine knows that a state is gone.
+            Fact::Appeared { at, loaded } => self.learn_appeared(*at, *loaded),
+            Fact::Gone { state } => self.learn_gone(*state),
+            // A ring learns these from the transition of the link and from heartbeats. Only a crawl
+            // on one machine knows what has ended the application, and which states have addresses
+            // of their own.
             Fact::LinkFollower { .. }
-            | Fact::Appeared { .. }
             | Fact::Spent { .. }
-            | Fact::Gone { .. } => {}
+            | Fact::Entry { .. }
+            | Fact::Ended { .. } => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Handles the reports of crawlers, and what they mean for states, leases and candidates.
 
+use argiope_explore::graph::Slot;
 use argiope_explore::id::StateKey;
 use argiope_ring::Key;
 
@@ -38,7 +39,11 @@ impl Peer {
     /// Tells the controller that holds the lease why its task was not done.
     fn tell_failure(&mut self, report: &TaskReport) {
         if let (Some(task), Some(reason)) = (report.task, report.failed) {
-            self.send(task.by, PeerMessage::TaskFailed(task, reason));
+            let message = match report.wanted {
+                Some(_) => PeerMessage::EndedElsewhere(task),
+                None => PeerMessage::TaskFailed(task, reason),
+            };
+            self.send(task.by, message);
         }
     }
 
@@ -58,6 +63,7 @@ impl Peer {
         if let Some(route) = &report.route {
             self.known.learn_route(state, route);
         }
+        self.note_appearance(report, at.key);
         let new = at.offers.is_some_and(|offers| {
             let links = offers.iter().filter(|offered| offered.once).map(|offered| offered.action);
             self.known.learn_links(at.key, links);
@@ -91,7 +97,38 @@ impl Peer {
             // A crawler that looks at the awaited state will report what it offers.
             self.led_to_awaited.entry(at.key).or_default().extend(done);
         }
-        self.employ(report.request());
+        self.go_on_here(report, at.key);
+    }
+
+    /// Notes that a crawler stands in an own state that no transition explains.
+    fn note_appearance(&mut self, report: &TaskReport, at: StateKey) {
+        let is_initial = self.known.graph.initial() == Some(at);
+        let loaded = report.landed || report.route.as_ref().is_some_and(|route| route.is_empty());
+        let known = self.known.graph.get(at);
+        let is_full = known.is_some_and(|known| known.full);
+        let is_known = is_full || known.is_some_and(|known| known.route.is_some());
+        let is_news = match known.and_then(|known| known.appeared) {
+            None => loaded || (!is_known && report.executed.is_none() && report.strayed.is_none()),
+            Some(as_loaded) => loaded && !as_loaded,
+        };
+        if is_initial || !is_news {
+            return;
+        }
+        self.known.learn_appeared(at, loaded);
+        // The facts of a new state are kept below.
+        if is_full {
+            self.keep(vec![Fact::Appeared { at, loaded }], Then::Acknowledge(None));
+        }
+    }
+
+    /// Gives a crawler that reports from an own state its next task. If its walk ended elsewhere
+    /// and this state offers what it was to execute, it does so here: the application has moved on.
+    fn go_on_here(&mut self, report: &TaskReport, at: StateKey) {
+        let wanted = report.wanted.and_then(|action| self.known.graph.slot(at, action));
+        match wanted.filter(|&slot| self.known.is_assignable(slot) && !self.is_finished()) {
+            Some(slot) => self.assign_here(report.request(), slot),
+            None => self.employ(report.request()),
+        }
     }
 
     /// Answers a crawler's request for the content of a state, or forwards it to the owner.
@@ -126,6 +163,7 @@ impl Peer {
             self.overdue.remove(&done.task.job);
             if let Some(lease) = self.leases.remove(&done.task.job) {
                 self.measure_task(&lease);
+                self.reached(lease.slot, lease.again);
                 // An execution is recorded below. A visit, or a slot that is not own any more, is
                 // free again.
                 if self.known.graph.is_ask(lease.slot) || !self.owns(done.step.from) {
@@ -210,17 +248,44 @@ impl Peer {
         self.keep(vec![Fact::Stray { from, action, to }], Then::Acknowledge(None));
     }
 
+    /// The walk of a task ended in another state.
+    pub(super) fn on_ended_elsewhere(&mut self, answer: LeaseRef) {
+        if answer.by != self.me {
+            return;
+        }
+        let Some((slot, is_held, _)) = self.take_lease(answer) else { return };
+        if is_held {
+            self.known.release(slot);
+        }
+        self.missed(slot.state, true);
+    }
+
+    /// Ends the lease of a task that was not done, or notes that an overdue one was not. Returns
+    /// the slot, whether it was leased, and whether the crawler had to go to its state.
+    fn take_lease(&mut self, answer: LeaseRef) -> Option<(Slot, bool, bool)> {
+        match (self.leases.remove(&answer.job), self.overdue.remove(&answer.job)) {
+            (Some(lease), _) => Some((lease.slot, true, lease.again)),
+            (None, Some(slot)) => Some((slot, false, false)),
+            (None, None) => None,
+        }
+    }
+
     /// A task failed, or is overdue.
     pub(super) fn on_task_failed(&mut self, answer: LeaseRef, reason: JobFailure) {
         if answer.by != self.me {
             return;
         }
-        let (slot, is_held) =
-            match (self.leases.remove(&answer.job), self.overdue.remove(&answer.job)) {
-                (Some(lease), _) => (lease.slot, true),
-                (None, Some(slot)) => (slot, false),
-                (None, None) => return,
-            };
+        let Some((slot, is_held, again)) = self.take_lease(answer) else { return };
+        if reason == JobFailure::Unreachable {
+            if is_held {
+                self.known.release(slot);
+            }
+            self.missed(slot.state, false);
+            return;
+        }
+        if matches!(reason, JobFailure::Hung | JobFailure::Crashed | JobFailure::Missing) {
+            self.reached(slot, again);
+        }
         let against = self.failures.entry(slot).or_default();
         *against += reason.weight();
         let enough = *against >= ENOUGH && !self.known.graph.is_ask(slot);

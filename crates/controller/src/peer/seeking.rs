@@ -84,9 +84,17 @@ impl Peer {
         true
     }
 
+    /// The way to a state after a reset. Where none is known, a load may lead there by chance.
     fn way_by_route(&self, state: StateIndex) -> Way {
-        let route = self.known.graph.at(state).route.as_ref();
+        let graph = &self.known.graph;
+        let route = graph.at(state).route.clone();
+        let route = route.or_else(|| graph.route_by(state, &graph.ways()?));
         Way { reset: true, walk: route.map(|route| route.to_vec()).unwrap_or_default() }
+    }
+
+    /// Gives a crawler a free candidate of the own state that it stands in.
+    pub(super) fn assign_here(&mut self, asking: WorkRequest, slot: Slot) {
+        self.assign(asking, slot, Way { reset: false, walk: Vec::new() });
     }
 
     /// Asks the strategy, over the known graph.
@@ -197,7 +205,8 @@ impl Peer {
         };
         let resets = if reset { self.settings.exploring.reset_cost.ceil() as u64 } else { 0 };
         let units = resets + walk.len() as u64 + u64::from(step.is_some());
-        self.leases.insert(id, Lease { slot, crawler: asking.crawler, since: self.now, units });
+        let (crawler, since, again) = (asking.crawler, self.now, reset || !walk.is_empty());
+        self.leases.insert(id, Lease { slot, crawler, since, units, again });
         // Twice the slowest recent time per unit of work (the thesis: 2 (c + e_max), without
         // decay).
         let deadline = 2 * self.slowest.saturating_mul(units) + self.settings.times.answer;

@@ -174,7 +174,9 @@ impl Coordinator {
                 Fact::LinkFollower { .. }
                 | Fact::Appeared { .. }
                 | Fact::Spent { .. }
-                | Fact::Gone { .. } => {}
+                | Fact::Gone { .. }
+                | Fact::Entry { .. }
+                | Fact::Ended { .. } => {}
             }
         }
         // What was learned is durable.

@@ -323,7 +323,7 @@ impl StarNode {
             }
             Outcome::Failed { went_right, reason } => {
                 self.at = None;
-                self.failed(slot, &job, job.failure(went_right, reason));
+                self.failed(slot, &job, job.failure(went_right, spent, reason));
             }
         }
     }
@@ -420,7 +420,7 @@ impl StarNode {
             let strays = self.strays.get(&slot).into_iter().flatten().copied();
             graph.target(slot).into_iter().chain(strays).map(move |to| Hop { slot, to })
         };
-        let mut tree = WalkTree::new(graph, INITIAL);
+        let mut tree = WalkTree::new(graph, vec![INITIAL]);
         let has_work = |state| graph.first_unexplored(state).is_some();
         let state = tree.grow(|state| graph.slots(state).flat_map(hops), has_work)?;
         let walk = tree.walk_to(state)?.iter().map(|hop| hop.named(graph)).collect();

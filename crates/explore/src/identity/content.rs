@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::duration::without_durations;
 use super::elements;
 use super::generated::looks_generated;
 use super::mask::MaskedAspect;
@@ -54,7 +55,7 @@ impl Identity for ContentIdentity {
 
     fn differ(&self, a: &PageNode, b: &PageNode, aspect: &MaskedAspect) -> bool {
         match aspect {
-            MaskedAspect::Text => text::normalise(&a.text) != text::normalise(&b.text),
+            MaskedAspect::Text => readable(&a.text) != readable(&b.text),
             MaskedAspect::Attribute(name) => {
                 significant_value(a, name) != significant_value(b, name)
             }
@@ -73,6 +74,11 @@ fn significant_value<'a>(node: &'a PageNode, name: &'a str) -> Option<Token<'a>>
     };
     let named = || names_it.then_some(Token::Attribute(name, Cow::Borrowed(value)));
     attribute_token(node, name, value).or_else(named)
+}
+
+/// A text as a user reads it, without what differs on every load.
+fn readable(text: &str) -> Cow<'_, str> {
+    without_durations(text::normalise(text))
 }
 
 /// Whether the text inside is only the first value of a text area, not its present one.
@@ -105,7 +111,7 @@ fn attribute_token<'a>(node: &'a PageNode, name: &'a str, value: &'a str) -> Opt
         | "aria-label"
         | "aria-description"
         | "aria-valuetext"
-        | "aria-roledescription" => Some(Token::Attribute(name, text::normalise(value))),
+        | "aria-roledescription" => Some(Token::Attribute(name, readable(value))),
         // The address of an object inside the page differs on every load.
         "href" | "xlink:href" | "src" | "poster" if value.starts_with("blob:") => {
             Some(Token::AnyValue(name))

@@ -1,9 +1,11 @@
 //! Names of elements and of their containers: accessible names, texts of items, headings of groups.
 //! Reads only content that is visible or for screen readers, and not masked.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::digest::Encoder;
+use super::duration::without_durations;
 use super::elements::{self, Container};
 use super::generated::looks_generated;
 use super::text;
@@ -91,7 +93,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
     }
 
     fn attribute_text(&self, at: NodeIndex, name: &str) -> Option<String> {
-        let value = text::normalise(self.attribute(at, name)?);
+        let value = without_durations(text::normalise(self.attribute(at, name)?));
         (!value.is_empty()).then(|| value.into_owned())
     }
 
@@ -146,7 +148,8 @@ impl<'s, 'a> ElementNames<'s, 'a> {
 
     /// The text inside, if it can be a name: neither a typed value nor the content of a container.
     fn text(&self, at: NodeIndex, node: &PageNode, kind: Kind) -> Option<String> {
-        let holds = matches!(kind, Kind::Scroll | Kind::Submit | Kind::Input | Kind::Choose);
+        let holds =
+            matches!(kind, Kind::Scroll | Kind::Submit | Kind::Input | Kind::Enter | Kind::Choose);
         if holds || elements::is_field(node) || elements::is_whole_page(node) {
             return None;
         }
@@ -203,7 +206,7 @@ impl<'s, 'a> ElementNames<'s, 'a> {
             }
         }
         out.truncate(out.trim_end().len());
-        out
+        without_durations(Cow::Owned(out)).into_owned()
     }
 
     fn is_parked(&self, at: Option<NodeIndex>) -> bool {

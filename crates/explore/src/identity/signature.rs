@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::digest::Encoder;
 use super::name::{ElementNames, STABLE};
 use super::tree::NodeIndex;
+use super::unique::without_numbers;
 use super::view::MaskedPage;
 use crate::id::ActionSignature;
 use crate::page::{Kind, Offer};
@@ -28,6 +29,7 @@ pub(crate) fn by_content<'a>(page: &MaskedPage<'a>) -> Vec<Option<ActionSignatur
         }
         let mut encoder = Encoder::tagged("action");
         encoder.text(offer.kind.name());
+        // A value of argiope's own may follow from what changes on the page; a given one does not.
         if !matches!(offer.kind, Kind::Input) {
             encoder.text(&offer.argument);
         }
@@ -117,7 +119,7 @@ impl<'a> SignatureTally<'a> {
     /// The signature of a plain link, which is its URL alone. `None` if the page offered it before.
     pub(crate) fn link(&mut self, offer: &Offer) -> Option<ActionSignature> {
         let url = offer.argument.split('#').next().unwrap_or_default();
-        let digest = Encoder::tagged("link").text(url).digest();
+        let digest = Encoder::tagged("link").text(&without_numbers(url)).digest();
         self.links.insert(digest).then_some(ActionSignature(digest))
     }
 

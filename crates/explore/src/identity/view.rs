@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::digest::Encoder;
+use super::duration::without_durations;
 use super::mask::{Masked, Masks};
 use super::text;
 use super::tree::{NodeIndex, PageTree};
@@ -84,7 +85,7 @@ impl View<'_> {
     }
 }
 
-/// Builds a view. Joins adjacent texts and drops blank ones.
+/// Builds a view. Joins adjacent texts and drops blank ones and measured durations.
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
     view: View<'a>,
@@ -124,10 +125,10 @@ impl<'a> Builder<'a> {
 
     fn flush(&mut self) {
         let Some((at, pending)) = self.pending.take() else { return };
-        let normal = match pending {
+        let normal = without_durations(match pending {
             Cow::Borrowed(raw) => text::normalise(raw),
             Cow::Owned(raw) => Cow::Owned(text::normalise(&raw).into_owned()),
-        };
+        });
         if !normal.is_empty() {
             self.view.tokens.push((at, Token::Text(normal)));
         }

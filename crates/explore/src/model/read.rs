@@ -1,7 +1,7 @@
 //! Reads the interchange file of a model. The file is untrusted: every fault gives one line that
 //! names the place, and memory stays a small multiple of the file's size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -70,6 +70,19 @@ pub enum ModelError {
     Initial {
         /// The index in the file.
         initial: u32,
+        /// The number of states.
+        states: usize,
+    },
+    /// An entry does not exist, or is the initial state or another entry.
+    #[error(
+        "entries[{at}]: {entry} is not another state; the model has {states} states, and each entry \
+         stands once"
+    )]
+    Entry {
+        /// The position in the list.
+        at: usize,
+        /// The index in the file.
+        entry: u32,
         /// The number of states.
         states: usize,
     },
@@ -154,6 +167,7 @@ impl Model {
             name: file.name.ok_or(missing("name", "a text"))?,
             initial: file.initial.ok_or(missing("initial", "the index of a state"))?,
             reset_cost: file.reset_cost.ok_or(missing("reset_cost", "a number above 0"))?,
+            entries: file.entries.unwrap_or_default(),
             actions: file.actions.ok_or(missing("actions", "a list of names"))?.0,
             starts: states.starts,
             transitions: states.transitions,
@@ -179,6 +193,12 @@ fn check(model: &Model) -> Result<(), ModelError> {
     if model.initial as usize >= states {
         let initial = model.initial;
         return Err(ModelError::Initial { initial, states });
+    }
+    let mut seen = BTreeSet::from([model.initial]);
+    for (at, &entry) in model.entries.iter().enumerate() {
+        if entry as usize >= states || !seen.insert(entry) {
+            return Err(ModelError::Entry { at, entry, states });
+        }
     }
     if !RESET_COSTS.contains(&model.reset_cost) {
         return Err(ModelError::ResetCost(model.reset_cost));
@@ -228,6 +248,7 @@ struct File {
     name: Option<String>,
     initial: Option<u32>,
     reset_cost: Option<f64>,
+    entries: Option<Vec<u32>>,
     actions: Option<ActionNames>,
     states: Option<TransitionTable>,
 }
@@ -344,7 +365,7 @@ mod tests {
         check(
             &file("\"initial\"", "\"\\u001b[31m\":1,\"initial\""),
             "line 1, column 53: unknown field `\\u{1b}[31m`, expected one of `format`, `name`, `initial`, \
-             `reset_cost`, `actions`, `states`",
+             `reset_cost`, `entries`, `actions`, `states`",
         );
         check(
             &file("\"initial\"", "\"name\":\"b\",\"initial\""),

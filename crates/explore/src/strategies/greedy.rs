@@ -4,7 +4,7 @@ use crate::distances::Distances;
 use crate::graph::{Graph, Slot};
 use crate::id::StateIndex;
 use crate::job::{PlannedJob, TransferChoice};
-use crate::strategy::{INITIAL, NamedStrategy, Strategy, StrategySettings};
+use crate::strategy::{NamedStrategy, Strategy, StrategySettings};
 
 /// The entry in the list of strategies.
 pub const STRATEGY: NamedStrategy = NamedStrategy {
@@ -34,17 +34,17 @@ impl Nearest {
     /// one with the most candidates. All states then run out of candidates late, and a crawler
     /// seldom ends in a state that has none.
     pub fn choose_fullest(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        let reset = self.choose_transfer(graph, at)?.reset;
+        let transfer = self.choose_transfer(graph, at)?;
         let mut walk = Vec::new();
-        let from = if reset { INITIAL } else { at };
         let candidates = |state| graph.unexplored_in(state) as usize;
-        let goal = self.distances.walk_to_best(0, graph, from, &mut walk, candidates);
+        let start = transfer.start(at);
+        let goal = self.distances.walk_to_best(0, graph, start, &mut walk, candidates);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(PlannedJob { reset, walk, candidate })
+        Some(PlannedJob { reset: transfer.is_reset(), walk, candidate })
     }
 
     fn choose_transfer(&mut self, graph: &Graph, at: StateIndex) -> Option<TransferChoice> {
-        self.distances.choose_transfer(0, graph, at, self.reset_cost)
+        self.distances.choose_transfer(0, graph, at, graph.resets(self.reset_cost))
     }
 }
 
@@ -68,11 +68,11 @@ impl Strategy for Nearest {
     }
 
     fn choose(&mut self, graph: &Graph, at: StateIndex) -> Option<PlannedJob> {
-        let reset = self.choose_transfer(graph, at)?.reset;
+        let transfer = self.choose_transfer(graph, at)?;
         let mut walk = Vec::new();
-        let goal = self.distances.walk(0, graph, if reset { INITIAL } else { at }, &mut walk);
+        let goal = self.distances.walk(0, graph, transfer.start(at), &mut walk);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some(PlannedJob { reset, walk, candidate })
+        Some(PlannedJob { reset: transfer.is_reset(), walk, candidate })
     }
 
     fn on_claimed(&mut self, graph: &Graph, slot: Slot) {

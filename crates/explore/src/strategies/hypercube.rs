@@ -243,13 +243,14 @@ impl Hypercube {
         at: StateIndex,
         field: usize,
     ) -> Option<(PlannedJob, StateIndex)> {
-        let reset = self.distances.choose_transfer(field, graph, at, self.reset_cost)?.reset;
+        let resets = graph.resets(self.reset_cost);
+        let transfer = self.distances.choose_transfer(field, graph, at, resets)?;
         let mut walk = Vec::new();
-        let from = if reset { INITIAL } else { at };
         let actions = |state| graph.actions(state).len();
-        let goal = self.distances.walk_to_best(field, graph, from, &mut walk, actions);
+        let start = transfer.start(at);
+        let goal = self.distances.walk_to_best(field, graph, start, &mut walk, actions);
         let candidate = graph.first_unexplored(goal).expect("a goal has a candidate");
-        Some((PlannedJob { reset, walk, candidate }, goal))
+        Some((PlannedJob { reset: transfer.is_reset(), walk, candidate }, goal))
     }
 
     /// The transition exploration phase (section 6.2). While the application is a hypercube, a

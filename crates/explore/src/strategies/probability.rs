@@ -125,7 +125,9 @@ impl Strategy for Probability {
             if best.is_some_and(|(key, _)| key <= here) {
                 break; // This step and the lower ones could not win even at distance zero.
             }
-            if let Some(TransferChoice { cost, .. }) = self.candidates.choose_transfer(at, step) {
+            if let Some(TransferChoice { cost, .. }) =
+                self.candidates.choose_transfer(graph, at, step)
+            {
                 let key = here + cost * per_action;
                 if best.is_none_or(|(other, _)| key < other) {
                     best = Some((key, step));

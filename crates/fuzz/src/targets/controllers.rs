@@ -178,7 +178,7 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     let starts = |order| {
         vec![
             crawler(&FromCrawler::Tabs(2)),
-            client(&FromClient::Start(CRAWL, order, None)),
+            client(&FromClient::Start(CRAWL, order, Default::default())),
             crawler(&FromCrawler::Probed(1, Ok(messages::spec().first))),
         ]
     };
@@ -188,11 +188,15 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         list.push(client(&FromClient::Fetch(CRAWL)));
     };
     // Two members that claim as much as numbers can say.
-    let mut boasts = vec![between(0, &Between::Crawl(CRAWL, messages::spec(), None))];
+    let mut boasts = vec![between(0, &Between::Crawl(CRAWL, messages::spec(), Default::default()))];
     boasts.extend([0, 1].map(|number| between(number, &boast())));
     let other = CrawlId(CRAWL.0 + 1);
     boasts.extend(starts(messages::spec().order.divided("stride")));
-    boasts.push(client(&FromClient::Start(other, messages::spec().order.divided("hash"), None)));
+    boasts.push(client(&FromClient::Start(
+        other,
+        messages::spec().order.divided("hash"),
+        Default::default(),
+    )));
     boasts.push(crawler(&FromCrawler::Probed(2, Ok(messages::spec().first))));
     boasts.push(crawler(&FromCrawler::Probed(1, Ok(messages::spec().first))));
     let mut ring = starts(messages::spec().order);

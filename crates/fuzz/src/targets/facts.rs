@@ -219,7 +219,7 @@ fn check_export(controller: &Controller) {
     let paths = controller.paths();
     for state in (0..graph.states() as u32).map(StateIndex) {
         if let Some(path) = paths.to(graph.key(state)) {
-            assert!(path.windows(2).all(|steps| steps[0].to == steps[1].from));
+            assert!(path.steps.windows(2).all(|steps| steps[0].to == steps[1].from));
         }
     }
 }

@@ -240,12 +240,12 @@ pub(super) fn between() -> Vec<Between> {
         (CrawlerId(5), LeaseRef { by: KEYS[0], job: argiope_controller::job::JobId(3) });
     let shares = [(CRAWL, tally())].into();
     let mut messages = vec![
-        Between::Crawl(CRAWL, spec(), None),
+        Between::Crawl(CRAWL, spec(), Default::default()),
         Between::Pulse { members: vec![member], tabs: 2, shares },
         Between::Kept(CRAWL, crate::world::lone_journal()[..3].to_vec(), vec![blob(30)], true),
         Between::ForCrawler(CRAWL, crawler, ToCrawler::Finished, Vec::new()),
         Between::Returned(CRAWL, lease),
-        Between::Probe(4, spec().order, None),
+        Between::Probe(4, spec().order, Default::default()),
         Between::Probed(4, Ok(spec().first)),
         Between::Probed(5, Err("no".to_owned())),
         Between::Volatile(CRAWL, PageFindings::default()),
@@ -308,11 +308,11 @@ fn to_tabs() -> Vec<ToTabs> {
     let crawler = CrawlerId(5);
     let mut messages = vec![
         ToTabs::Members(vec![member]),
-        ToTabs::Crawl(CRAWL, Box::new(spec()), None),
+        ToTabs::Crawl(CRAWL, Box::new(spec()), Default::default()),
         ToTabs::Attach(0, Some((CRAWL, crawler))),
         ToTabs::Attach(1, None),
         ToTabs::ForTab(CRAWL, crawler, ToCrawler::Like(StateKey(7), None), vec![blob(3)]),
-        ToTabs::Probe(1, Box::new(spec().order), None),
+        ToTabs::Probe(1, Box::new(spec().order), Default::default()),
         ToTabs::Page(CRAWL, 1, Some((StateKey(7), blob(9)))),
         ToTabs::Leaving,
     ];
@@ -326,8 +326,8 @@ fn to_tabs() -> Vec<ToTabs> {
 
 pub(super) fn from_client() -> Vec<FromClient> {
     vec![
-        FromClient::Start(CRAWL, spec().order.clone(), None),
-        FromClient::Start(CRAWL, spec().order.divided("hash"), None),
+        FromClient::Start(CRAWL, spec().order.clone(), Default::default()),
+        FromClient::Start(CRAWL, spec().order.divided("hash"), Default::default()),
         FromClient::Status,
         FromClient::Follow(CRAWL),
         FromClient::Fetch(CRAWL),

@@ -86,6 +86,7 @@ pub struct MachineStep {
 
 /// What happens to a machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them at a time")]
 pub enum MachineEvent {
     /// A message of another controller.
     Controller(u8, Between),

@@ -7,7 +7,7 @@ use argiope_explore::id::ActionSignature;
 use argiope_explore::identity::{self, Masks, difference};
 use argiope_explore::page::{Kind, Offer, Page, PageNode};
 use argiope_runtime::cluster::contents;
-use argiope_runtime::store::{FoundPage, OfferDetail};
+use argiope_runtime::store::{FoundPage, OfferDetail, UnperformedActions};
 
 use super::FuzzTarget;
 use crate::reached::{Reached, bucket};
@@ -88,6 +88,7 @@ fn found(page: Page, source: usize) -> FoundPage {
         argument: offer.argument.clone(),
         label: "label".to_owned(),
         place: offer.place.clone(),
+        allowed: at == 1,
     };
     FoundPage {
         url: page.url.clone(),
@@ -97,6 +98,7 @@ fn found(page: Page, source: usize) -> FoundPage {
         source: b"<!doctype html>".repeat(source),
         offers: page.offers.iter().enumerate().map(detail).collect(),
         screenshot: (source % 2 == 1).then(|| vec![1, 2, 3]),
+        unperformed: UnperformedActions::default(),
         page,
     }
 }

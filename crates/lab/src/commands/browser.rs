@@ -396,6 +396,7 @@ async fn first_steps(tab: &mut Tab, url: &str) -> Result<Vec<PathStep>, CommandF
         kind: offer.kind,
         place: offer.place,
         argument: offer.argument,
+        number: None,
         trusted: false,
         expect: None,
         first: false,

@@ -30,6 +30,7 @@ use crate::baseline::Contest;
 const AFTER_HELP: &str = "\
 Examples:
   argiope bench cluster --quick --only capacity
+  argiope bench cluster --only same --times 2 --application links
   argiope bench cluster --quick --only speed-up --baseline ../before/argiope --rounds 1
 
 It measures processes on this machine:
@@ -54,6 +55,12 @@ pub struct ClusterBenchArgs {
     /// Measure only this
     #[arg(long, value_name = "NAME", value_parser = ["capacity", "loss", "same", "speed-up"])]
     only: Option<String>,
+    /// Repeat `same` N times, and report every difference
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    times: u32,
+    /// Restrict `same` to this application (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    application: Vec<String>,
     /// Compare with this executable of argiope; requires --only capacity or --only speed-up
     #[arg(long, value_name = "PROGRAM")]
     baseline: Option<PathBuf>,
@@ -83,7 +90,9 @@ pub fn run(args: &ClusterBenchArgs) -> Result<(), CommandFailure> {
         capacity(&program, testbed, crawlers)?;
     }
     if is_wanted("same") {
-        same::run(&program, args.quick)?;
+        let quick = if args.quick { vec!["links".to_owned()] } else { Vec::new() };
+        let only = if args.application.is_empty() { &quick } else { &args.application };
+        same::run(&program, only, args.times)?;
     }
     if is_wanted("loss") {
         loss::run(&program, if args.quick { 2 } else { 10 })?;

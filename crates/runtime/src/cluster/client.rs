@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use argiope_browser::Access;
 use argiope_controller::job::Route;
 use argiope_controller::journal::{ContentId, Fact, distinct_offers};
 use argiope_controller::outcome::Offered;
@@ -89,8 +90,8 @@ impl Client {
 
     /// Starts a crawl. The same id twice starts one crawl.
     pub async fn start(&mut self, id: CrawlId, order: Order) -> Result<(), ClientError> {
-        let login = order.login();
-        self.request(&FromClient::Start(id, order, login)).await?;
+        let access = order.access();
+        self.request(&FromClient::Start(id, order, access)).await?;
         match self.answer().await? {
             ToClient::Started(_) => Ok(()),
             _ => Err(self.confused()),
@@ -109,6 +110,11 @@ impl Client {
     /// Asks for the progress of a crawl from time to time.
     pub async fn follow(&self, id: CrawlId) -> Result<(), ClientError> {
         self.request(&FromClient::Follow(id)).await
+    }
+
+    /// Gives the secrets of a crawl's login again, in case the controllers have restarted.
+    pub async fn give_access(&self, id: CrawlId, access: &Access) -> Result<(), ClientError> {
+        self.request(&FromClient::GiveAccess(id, access.clone())).await
     }
 
     /// The next progress of a crawl that is followed. Can be dropped while it waits.
@@ -130,7 +136,7 @@ impl Client {
         loop {
             match self.answer().await? {
                 ToClient::Spec(spec, volatile) => {
-                    learned::add_endless(&mut into.volatile.endless, spec.first.endless.clone());
+                    learned::add_bounded(&mut into.volatile.endless, spec.first.endless.clone());
                     into.spec.get_or_insert(*spec);
                     into.volatile.merge(volatile);
                 }
@@ -139,7 +145,10 @@ impl Client {
                     let good = blobs.into_iter().filter(contents::is_true);
                     into.blobs.extend(good.map(|blob| (blob.content, blob.bytes)));
                 }
-                ToClient::End => return Ok(()),
+                ToClient::End => {
+                    into.name_followers();
+                    return Ok(());
+                }
                 ToClient::Progress(_) => {}
                 ToClient::Started(_) | ToClient::Status(_) | ToClient::Refused(_) => {
                     return Err(self.confused());
@@ -197,11 +206,39 @@ impl Fetched {
             | Fact::Stray { from: state, .. }
             | Fact::Appeared { at: state, .. }
             | Fact::LinkFollower { state, .. }
+            | Fact::Ended { from: state, .. }
+            | Fact::Entry { state, .. }
             | Fact::Gone { state } => {
                 if let Fact::LinkFollower { link, .. } = fact {
                     self.followed.insert(link);
                 }
                 self.outcomes.entry(state).or_default().insert(fact);
+            }
+        }
+    }
+
+    /// Names the states that follow plain links. Their owner says so, but replicas hold no more
+    /// than the transitions: the owner may have been lost after the crawl.
+    fn name_followers(&mut self) {
+        for (&state, fact) in &self.states {
+            let Fact::State { offers, .. } = fact else { continue };
+            let Some(outcomes) = self.outcomes.get_mut(&state) else { continue };
+            let is_plain = |action| self.plain.contains(&Fact::PlainLink { action });
+            let links: BTreeSet<ActionSignature> = offers
+                .iter()
+                .filter(|offered| offered.once || is_plain(offered.action))
+                .map(|offered| offered.action)
+                .collect();
+            let followed: Vec<ActionSignature> = outcomes
+                .iter()
+                .filter_map(|fact| match fact {
+                    Fact::Transition { action, .. } if links.contains(action) => Some(*action),
+                    _ => None,
+                })
+                .collect();
+            for link in followed {
+                outcomes.insert(Fact::LinkFollower { link, state });
+                self.followed.insert(link);
             }
         }
     }
@@ -236,9 +273,12 @@ impl Fetched {
     }
 
     /// How many actions of a state were neither executed nor given up, nor followed from another
-    /// state.
+    /// state. Of a state that is gone, none: what no other state offers is given up.
     fn open_actions(&self, state: &Fact) -> usize {
         let Fact::State { key, offers, .. } = state else { return 0 };
+        if self.outcomes(*key).any(|fact| matches!(fact, Fact::Gone { .. })) {
+            return 0;
+        }
         let settled = self.outcomes(*key).filter_map(|fact| match fact {
             Fact::Transition { action, .. } | Fact::GivenUp { action, .. } => Some(*action),
             _ => None,
@@ -255,9 +295,20 @@ impl Fetched {
     pub fn write(&self, store: &Store, reset_cost: f64) -> Result<(), StoreError> {
         let Some(initial) = self.states.values().find_map(initial) else { return Ok(()) };
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
+        // No transition need lead to the states of other loads.
+        let appeared = self.outcomes.values().flatten().filter_map(|fact| match fact {
+            Fact::Appeared { at, .. } if self.states.contains_key(at) => Some(*at),
+            _ => None,
+        });
         let mut seen = BTreeSet::from([initial]);
         let mut queue = VecDeque::from([initial]);
         self.introduce(&mut batch, initial, initial);
+        for at in appeared {
+            if seen.insert(at) {
+                self.introduce(&mut batch, at, initial);
+                queue.push_back(at);
+            }
+        }
         while let Some(from) = queue.pop_front() {
             for to in self.outcomes(from).filter_map(Fact::destination) {
                 if self.states.contains_key(&to) && seen.insert(to) {
@@ -310,4 +361,39 @@ fn joined(one: Fact, other: Fact) -> Fact {
     let route = route.into_iter().chain(another).min_by_key(|route| route.len());
     let offers = distinct_offers(offers.into_iter().chain(more));
     Fact::State { key, offers, route, content: content.or(page) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_follower_of_a_link_is_known_when_its_owner_is_lost() {
+        let (link, from, other) = (ActionSignature(5), StateKey(1), StateKey(2));
+        let state = |key, route: Option<Route>| {
+            let offers = vec![Offered { action: link, once: true }];
+            Fact::State { key, offers, route, content: None }
+        };
+        let mut fetched = Fetched::default();
+        fetched.take(state(from, Some(Route::default())));
+        fetched.take(state(other, None));
+        // A replica has the transition alone.
+        fetched.take(Fact::Transition { from, action: link, to: other, notes: Vec::new() });
+        assert_eq!(fetched.incomplete().as_deref(), Some("1 known actions were not tried"));
+        fetched.name_followers();
+        assert_eq!(fetched.incomplete(), None);
+        let follower = Fact::LinkFollower { link, state: from };
+        assert!(fetched.outcomes(from).any(|fact| *fact == follower));
+    }
+
+    #[test]
+    fn a_state_that_is_gone_has_nothing_left_to_try() {
+        let (key, action) = (StateKey(1), ActionSignature(5));
+        let mut fetched = Fetched::default();
+        let offers = vec![Offered { action, once: false }];
+        fetched.take(Fact::State { key, offers, route: Some(Route::default()), content: None });
+        assert_eq!(fetched.incomplete().as_deref(), Some("1 known actions were not tried"));
+        fetched.take(Fact::Gone { state: key });
+        assert_eq!(fetched.incomplete(), None);
+    }
 }

@@ -65,6 +65,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         PeerMessage::Ring(_)
         | PeerMessage::Done(_)
         | PeerMessage::TaskFailed(..)
+        | PeerMessage::EndedElsewhere(_)
         | PeerMessage::Seek(_)
         | PeerMessage::Search(_)
         | PeerMessage::Remember(..)
@@ -72,6 +73,7 @@ pub fn of(envelope: &Envelope) -> Vec<ContentId> {
         | PeerMessage::Learned
         | PeerMessage::Marker(_)
         | PeerMessage::Finish(..)
+        | PeerMessage::Elsewhere(_)
         | PeerMessage::Claim { .. }
         | PeerMessage::Claimed { .. }
         | PeerMessage::Due(_)

@@ -19,10 +19,10 @@ use super::certificates;
 use super::connections::Switch;
 use super::crawl_state::{CrawlShare, Duty};
 use super::protocol::{CrawlId, CrawlSpec, decode};
-use crate::learned;
 use crate::store::{Store, StoreError};
 
 mod accepting;
+mod access;
 mod clients;
 mod crawlers;
 mod disk;
@@ -123,8 +123,7 @@ impl Dispatcher {
         self.disk.store.kept(|crawl, fact| kept.entry(CrawlId(crawl)).or_default().push(fact))?;
         for (name, bytes) in self.disk.store.named_from("crawl/")? {
             let id = u64::from_str_radix(&name, 16).map(CrawlId).map_err(|_| unknown(&name))?;
-            let mut spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
-            spec.order.settings.login = learned::login(&self.disk.store, &format!("login/{id}"))?;
+            let spec: CrawlSpec = decode(&bytes).ok_or_else(|| unknown("a crawl"))?;
             let mut share = CrawlShare::new(spec, self.me).map_err(ControllerError::Kept)?;
             let ended = self.disk.store.named(&format!("finished/{id}"))?;
             let stopped = self.disk.store.named(&format!("stopped/{id}"))?;

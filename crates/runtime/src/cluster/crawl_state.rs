@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Instant;
 
+use argiope_browser::Access;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::{Lifecycle, Standing};
 use argiope_controller::peer::Peer;
@@ -20,7 +21,7 @@ use argiope_explore::strategies;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
-use super::protocol::{CrawlSpec, CrawlTally, Order, ProcessSpent, SeenPage, TabTimes};
+use super::protocol::{CrawlId, CrawlSpec, CrawlTally, Order, ProcessSpent, SeenPage, TabTimes};
 use crate::learned::PageFindings;
 
 /// The length of the successor list: one less of simultaneous failures does no harm.
@@ -66,6 +67,8 @@ pub struct CrawlShare {
     pub lifecycle: Lifecycle,
     /// A client has stopped the crawl.
     pub stopped: bool,
+    /// Why the crawl was stopped, if a crawler could not go on.
+    pub trouble: Option<String>,
     /// This controller has left the crawl's ring.
     pub left: bool,
     counted: Cell<Counted>,
@@ -123,6 +126,7 @@ impl CrawlShare {
             times: TabTimes::default(),
             lifecycle: Lifecycle::newcomer(me),
             stopped: false,
+            trouble: None,
             left: false,
             counted: Cell::default(),
         })
@@ -145,7 +149,23 @@ impl CrawlShare {
             Duty::Coordinator(_) | Duty::PassOn => true,
             Duty::Ended(_) => false,
         };
-        takes_part && !self.is_over() && !self.left
+        takes_part && !self.is_over() && !self.left && !self.lacks_access()
+    }
+
+    /// Whether the crawl needs secrets that this controller does not have: it has restarted.
+    pub fn lacks_access(&self) -> bool {
+        self.spec.order.lacks_access() && !self.is_over()
+    }
+
+    /// Why the crawl does not go on here, if it is so.
+    pub fn trouble(&self, id: CrawlId) -> Option<String> {
+        let waits = || {
+            format!(
+                "its tabs wait for the login, which no controller keeps on its disk; to give it \
+                 again: argiope attach {id} with the variables and the options of the login"
+            )
+        };
+        self.trouble.clone().or_else(|| self.lacks_access().then(waits))
     }
 
     /// Takes in what a crawler process has spent.
@@ -163,6 +183,7 @@ impl CrawlShare {
     /// The crawl has ended. A ring's facts are on disk; a star's coordinator still answers.
     pub fn end(&mut self, ended: Option<FinalCounts>) {
         self.lifecycle.on_finished();
+        self.spec.order.settings.access = Access::default();
         self.pages = Pages::default();
         if self.coordinator().is_none() {
             let last = CrawlTally { left: 0, leases: 0, ..self.tally(0) };

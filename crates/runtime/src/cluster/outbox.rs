@@ -140,6 +140,7 @@ fn weight(message: &FromCrawler) -> usize {
         | FromCrawler::Which(..)
         | FromCrawler::Probed(..)
         | FromCrawler::Volatile(..)
+        | FromCrawler::Trouble(..)
         | FromCrawler::Leaving => &[],
     };
     REST + blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>()

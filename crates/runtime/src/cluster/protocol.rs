@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use argiope_browser::Login;
+use argiope_browser::Access;
 use argiope_controller::decoding::{self, MemoryBudget};
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::{ContentId, Fact};
@@ -54,15 +54,20 @@ pub struct Order {
 }
 
 impl Order {
-    /// The same order with the login that came with it. An order that is sent or stored has none.
-    pub fn with_login(mut self, login: Option<Login>) -> Self {
-        self.settings.login = login;
+    /// The same order with the secrets that came with it. An order that is sent or stored has none.
+    pub fn with_access(mut self, access: Access) -> Self {
+        self.settings.access = access;
         self
     }
 
-    /// The login that the application demands.
-    pub fn login(&self) -> Option<Login> {
-        self.settings.login.clone()
+    /// The secrets of the login.
+    pub fn access(&self) -> Access {
+        self.settings.access.clone()
+    }
+
+    /// Whether the crawl needs secrets that are not here.
+    pub fn lacks_access(&self) -> bool {
+        self.settings.login.needs_access() && self.settings.access.is_empty()
     }
 
     /// Makes it a star: one coordinator divides the work among crawlers in advance.
@@ -110,7 +115,7 @@ pub struct CrawlSpec {
 /// The result of the probe. It is the same for every crawler, so that all give a state one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirstLook {
-    /// The origin to which the address leads.
+    /// The origin of the address.
     pub origin: String,
     /// Masks of what changes from load to load.
     pub masks: Masks,
@@ -228,8 +233,8 @@ pub enum Between {
         /// Its progress in each crawl.
         shares: BTreeMap<CrawlId, CrawlTally>,
     },
-    /// Introduces a crawl, and the login that its application demands.
-    Crawl(CrawlId, CrawlSpec, Option<Login>),
+    /// Introduces a crawl, with the secrets of its login as far as the sender has them.
+    Crawl(CrawlId, CrawlSpec, Access),
     /// A message from one peer of a crawl to another.
     Peer(CrawlId, Envelope, Vec<Blob>),
     /// What the sender kept of a crawl that the receiver will resume, and whether it is the last.
@@ -239,13 +244,15 @@ pub enum Between {
     /// A crawler returns a task of the receiver.
     Returned(CrawlId, LeaseRef),
     /// Asks for a probe of the first page; the sender has no crawlers.
-    Probe(u64, Order, Option<Login>),
+    Probe(u64, Order, Access),
     /// The result of the probe.
     Probed(u64, Result<FirstLook, String>),
     /// What crawlers have learned about pages.
     Volatile(CrawlId, PageFindings),
     /// Stops a crawl.
     Stop(CrawlId),
+    /// A crawl cannot go on; why. It is stopped.
+    Trouble(CrawlId, String),
     /// The sender leaves in order.
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
@@ -282,6 +289,8 @@ pub enum FromCrawler {
     Probed(u64, Result<FirstLook, String>),
     /// What crawlers have learned about pages.
     Volatile(CrawlId, PageFindings),
+    /// A crawl cannot go on; why.
+    Trouble(CrawlId, String),
     /// It leaves, and takes no more tasks.
     Leaving,
     /// Contents that the next message names, and that do not fit into its frame.
@@ -302,11 +311,11 @@ pub enum ToTabs {
     /// Attaches a tab to a crawl, under this name; without a crawl the tab rests.
     Attach(u32, Option<(CrawlId, CrawlerId)>),
     /// Introduces a crawl, before a tab is attached to it.
-    Crawl(CrawlId, Box<CrawlSpec>, Option<Login>),
+    Crawl(CrawlId, Box<CrawlSpec>, Access),
     /// A message for a tab, from a controller of a ring.
     ForTab(CrawlId, CrawlerId, ToCrawler, Vec<Blob>),
     /// Asks for a probe of the first page.
-    Probe(u64, Box<Order>, Option<Login>),
+    Probe(u64, Box<Order>, Access),
     /// What crawlers have learned about pages.
     Volatile(CrawlId, PageFindings),
     /// This controller leaves: the crawler dials another.
@@ -322,8 +331,10 @@ pub enum ToTabs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum FromClient {
-    /// Starts a crawl. Only here, to crawlers and between controllers does a login travel.
-    Start(CrawlId, Order, Option<Login>),
+    /// Starts a crawl. Only from clients, to crawlers and between controllers do secrets travel.
+    Start(CrawlId, Order, Access),
+    /// Gives the secrets of a crawl's login again: no controller keeps them on its disk.
+    GiveAccess(CrawlId, Access),
     /// Asks for the status. Answered once.
     Status,
     /// Follows a crawl. Answered from time to time until it is over.
@@ -386,6 +397,8 @@ pub struct CrawlStatus {
     pub order: Order,
     /// A client has stopped it.
     pub stopped: bool,
+    /// Why it cannot go on, or was stopped, if it is so.
+    pub trouble: Option<String>,
 }
 
 impl Status {
@@ -588,7 +601,8 @@ mod tests {
             masks: Masks::default(),
             endless: ["http://localhost/poll".to_owned()].into(),
         };
-        let message = Between::Crawl(CrawlId(3), CrawlSpec { order, first }, None);
+        let access = Access { headers: vec![("a".into(), "b".into())], ..Access::default() };
+        let message = Between::Crawl(CrawlId(3), CrawlSpec { order, first }, access);
         assert_eq!(decode(&encode(&message)), Some(message));
     }
 
@@ -596,9 +610,14 @@ mod tests {
     fn only_a_message_that_names_the_login_carries_it() {
         let order = Order::new("http://ada:whisper@localhost/");
         let carries = |frame: Vec<u8>| frame.windows(7).any(|bytes| bytes == b"whisper");
-        let login = order.login();
-        assert!(carries(encode(&FromClient::Start(CrawlId(3), order.clone(), login.clone()))));
-        let crawls = vec![CrawlStatus { id: CrawlId(3), order: order.clone(), stopped: false }];
+        let access = order.access();
+        assert!(carries(encode(&FromClient::Start(CrawlId(3), order.clone(), access.clone()))));
+        let crawls = vec![CrawlStatus {
+            id: CrawlId(3),
+            order: order.clone(),
+            stopped: false,
+            trouble: None,
+        }];
         let status = Status { crawls, ..Status::default() };
         assert!(!carries(encode(&ToClient::Status(status))));
         let first = FirstLook {
@@ -607,10 +626,11 @@ mod tests {
             endless: BTreeSet::new(),
         };
         let spec = CrawlSpec { order: order.clone(), first };
-        let debug = format!("{spec:?} {login:?}");
+        let debug = format!("{spec:?} {access:?}");
         assert!(!carries(debug.into_bytes()));
         assert!(!carries(encode(&ToClient::Spec(Box::new(spec), PageFindings::default()))));
         let sent: Order = decode(&encode(&order)).expect("it can be read");
-        assert_eq!((sent.login(), sent.with_login(login)), (None, order));
+        assert!(sent.lacks_access() && sent.access().is_empty());
+        assert_eq!(sent.with_access(access), order);
     }
 }

@@ -118,6 +118,8 @@ struct Unreported {
     has_learned: bool,
     /// The browser gave no tab, or the page could not be loaded: the next work waits a little.
     pauses: bool,
+    /// It was said that the crawl cannot go on.
+    has_told_trouble: bool,
 }
 
 impl Unreported {
@@ -261,6 +263,12 @@ impl Home<'_> {
     async fn conclude_work(&mut self) {
         if std::mem::take(&mut self.unreported.pauses) {
             tokio::time::sleep(PAUSE).await;
+        }
+        if !self.unreported.has_told_trouble
+            && let Some(trouble) = self.attached.crawl.context.session.trouble()
+        {
+            self.send(FromCrawler::Trouble(self.attached.id, trouble)).await;
+            self.unreported.has_told_trouble = true;
         }
         if self.unreported.has_learned {
             let findings = self.attached.crawl.context.pages.lock().findings();

@@ -23,9 +23,10 @@ use super::protocol::{CrawlId, CrawlSpec, FirstLook, FromCrawler, Order, ToTabs,
 use super::tabs::{AttachedCrawl, Attachment, ClusterTab, TabInstruction, TabMessage};
 use crate::browsers::{BrowserFactory, Browsers};
 use crate::executor::{CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, agent_settings};
+use crate::login::session::LoginSession;
+use crate::numbers::UniqueNumbers;
 use crate::page_index::{PageIndex, SharedPageIndex};
-use crate::settings::Scope;
-use crate::{learned, probe, selectors};
+use crate::{inputs, learned, probe, selectors};
 
 /// Between two attempts to reach a controller.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -239,8 +240,8 @@ impl Worker {
     /// A message of the controller, in a frame of this size.
     fn on_message(&mut self, message: ToTabs, size: usize) {
         match message {
-            ToTabs::Crawl(id, spec, login) => {
-                let order = spec.order.with_login(login);
+            ToTabs::Crawl(id, spec, access) => {
+                let order = spec.order.with_access(access);
                 self.on_crawl(id, CrawlSpec { order, ..*spec });
             }
             ToTabs::Attach(tab, works_for) => {
@@ -269,8 +270,8 @@ impl Worker {
             ToTabs::News(_, crawler, news) => {
                 self.send_to_tab(crawler, TabInstruction::Star(news), size);
             }
-            ToTabs::Probe(number, order, login) => {
-                let order = order.with_login(login);
+            ToTabs::Probe(number, order, access) => {
+                let order = order.with_access(access);
                 let (browsers, secret, outbox) =
                     (self.browsers.clone(), self.secret.clone(), self.outbox.clone());
                 tokio::task::spawn_local(async move {
@@ -306,15 +307,17 @@ impl Worker {
         if self.crawls.contains_key(&id) {
             return;
         }
-        let mut pages = PageIndex::new(identity);
+        let mut pages = PageIndex::new(identity, spec.order.settings.brakes());
         pages.masks = spec.first.masks.clone();
-        learned::add_endless(&mut pages.endless, spec.first.endless.clone());
+        pages.numbers = UniqueNumbers::beginning(&format!("{}{id:?}", self.secret));
+        learned::add_bounded(&mut pages.endless, spec.first.endless.clone());
         let Ok(agent) = agent(&spec.order, self.secret.clone(), Some(&spec.first)) else { return };
         let questions = spec.order.division().is_none().then(|| self.outbox.clone());
         let archive = Arc::new(Archive::new(id, questions));
         let settings = &spec.order.settings;
+        let Ok(session) = LoginSession::new(settings) else { return };
         let context = CrawlContext {
-            url: settings.url.as_str().into(),
+            session: Arc::new(session),
             agent,
             pages: SharedPageIndex::new(pages),
             details: archive.clone(),
@@ -342,16 +345,8 @@ fn agent(
     secret: String,
     first: Option<&FirstLook>,
 ) -> Result<AgentSettings, String> {
-    let settings = &order.settings;
-    let scope = Scope::of(&settings.url)?;
-    let there = first.and_then(|first| Scope::of(&first.origin).ok());
-    let there = there.filter(|there| there.origin != scope.origin).unwrap_or(scope);
-    Ok(agent_settings(
-        settings,
-        secret,
-        there,
-        first.map(|first| probe::blanks(&first.masks)).unwrap_or_default(),
-    ))
+    let blanks = first.map(|first| probe::blanks(&first.masks)).unwrap_or_default();
+    agent_settings(&order.settings, secret, blanks)
 }
 
 /// Probes the first page of an application.
@@ -362,11 +357,11 @@ async fn first_look(
 ) -> Result<FirstLook, String> {
     let identity = identity::find(&order.settings.identity).ok_or("there is no such identity")?;
     let browser = browsers.present().await.map_err(|error| error.to_string())?;
-    selectors::check(&browser, &order.settings.ignore)
-        .await
-        .map_err(|error| format!("--ignore: {error}"))?;
+    selectors::check_all(&browser, &order.settings).await?;
+    inputs::check_selectors(&browser, &order.settings.inputs).await?;
+    let session = LoginSession::new(&order.settings)?;
     let mut agent = agent(order, secret, None)?;
-    let looks = probe::looks(browsers, &mut agent, &order.settings.url)
+    let looks = probe::looks(browsers, &mut agent, &session, &order.settings.url)
         .await
         .map_err(|error| error.to_string())?;
     let masks = probe::volatile(identity, &looks.0, &looks.1);

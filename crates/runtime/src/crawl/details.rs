@@ -9,6 +9,7 @@ use argiope_browser::agent::Raw;
 use argiope_explore::id::StateKey;
 use argiope_explore::page::Page;
 
+use crate::address::without_logins;
 use crate::crawler::Details;
 use crate::store::{FoundPage, OfferDetail, Store};
 
@@ -49,6 +50,12 @@ impl Details for LocalDetails {
     fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)> {
         let detail = self.store.detail(key).ok()??;
         Some((Raw(detail.raw), detail.offers))
+    }
+
+    fn address(&self, key: StateKey) -> Option<String> {
+        let unwritten = self.lock().get(&key).map(|(_, page)| page.url.clone());
+        let address = unwritten.or_else(|| Some(self.store.detail(key).ok()??.url))?;
+        Some(without_logins(&address).into_owned())
     }
 
     fn page(&self, key: StateKey) -> Option<Page> {

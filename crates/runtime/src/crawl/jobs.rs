@@ -5,9 +5,10 @@ use std::sync::Arc;
 use argiope_controller::job::{Ahead, CrawlerId, Job, JobId};
 use tokio::sync::mpsc;
 
-use super::SharedDriver;
+use super::{CrawlError, SharedDriver};
 use crate::crawler::{Crawler, JobReport};
 use crate::executor::{JobSource, NotBegun, TabWork, WorkResult};
+use crate::login::session::LoginSession;
 
 /// A job and those ahead of it, on their way to a tab.
 pub type AssignedJobs = (Job, Vec<Ahead>);
@@ -17,6 +18,7 @@ pub struct LocalJobs {
     id: CrawlerId,
     assigned: mpsc::UnboundedReceiver<AssignedJobs>,
     driver: Arc<SharedDriver>,
+    session: Arc<LoginSession>,
     under_way: Vec<JobId>,
 }
 
@@ -26,8 +28,9 @@ impl LocalJobs {
         id: CrawlerId,
         assigned: mpsc::UnboundedReceiver<AssignedJobs>,
         driver: Arc<SharedDriver>,
+        session: Arc<LoginSession>,
     ) -> Self {
-        Self { id, assigned, driver, under_way: Vec::new() }
+        Self { id, assigned, driver, session, under_way: Vec::new() }
     }
 }
 
@@ -60,6 +63,10 @@ impl JobSource for LocalJobs {
                 unreachable!("the driver itself loads the first page")
             }
         };
+        if let Some(trouble) = self.session.trouble() {
+            // The job itself is not to blame: a resumed crawl does it again.
+            return self.driver.on_trouble(CrawlError::Login(trouble));
+        }
         let ids = std::mem::take(&mut self.under_way);
         self.driver.on_done(self.id, ids.into_iter().zip(reports).collect());
     }

@@ -27,10 +27,15 @@ impl Crawler {
             [job].into_iter().chain(ahead.iter().map(|ahead| &ahead.job)).collect();
         while reports.len() < jobs.len() && self.may_begin(&reports, ahead) {
             let (job, ahead) = (jobs[reports.len()], &ahead[reports.len()..]);
-            if let Err(stop) = self.go_to_start(job).await {
-                reports.push(self.report(Err(stop), 0));
-                break;
-            }
+            let saved = match self.go_to_start(job).await {
+                Ok(saved) => saved,
+                Err(stop) => {
+                    reports.push(self.report(Err(stop), 0));
+                    break;
+                }
+            };
+            let rest = (saved > 0).then(|| Job { walk: job.walk[saved..].to_vec(), ..job.clone() });
+            let (job, first) = (rest.as_ref().unwrap_or(job), reports.len());
             match self.plan(job, ahead) {
                 Some(planned) => self.perform_batch(planned, &mut reports).await,
                 None => {
@@ -39,6 +44,7 @@ impl Crawler {
                     reports.push(self.report(ended, went_right));
                 }
             }
+            reports[first].add_saved(saved);
         }
         reports
     }
@@ -47,7 +53,7 @@ impl Crawler {
     fn may_begin(&self, reports: &[JobReport], ahead: &[Ahead]) -> bool {
         let Some(last) = reports.last() else { return true };
         let after = ahead[reports.len() - 1].after;
-        matches!(&last.outcome, Outcome::Done { at, .. } if at.key == after)
+        self.at.is_some() && matches!(&last.outcome, Outcome::Done { at, .. } if at.key == after)
     }
 
     /// A job that begins where the tab stands, and those after it that fit into the same call;
@@ -73,7 +79,9 @@ impl Crawler {
 
     fn planned<'a>(&self, job: &'a Job, before: KnownPage) -> Option<Planned<'a>> {
         let risky = self.context.pages.lock().risky.contains(&(job.state, job.action));
-        let steps = self.steps(&before, job, 0).ok().filter(|_| !risky)?;
+        // What is dangerous is performed by itself, so that it is clear what it did.
+        let alone = risky || self.is_allowed(job);
+        let steps = self.steps(&before, job, 0).ok().filter(|_| !alone)?;
         steps.iter().all(|step| !step.trusted).then_some(Planned { job, before, steps })
     }
 
@@ -82,7 +90,7 @@ impl Crawler {
             planned.iter().flat_map(|planned| planned.steps.clone()).collect();
         let performed = self.timed(&steps).await;
         let Ok(mut arrival) = performed else {
-            let reason = if self.tab.lacks_frames() {
+            let reason = if self.tab.must_be_exchanged() {
                 JobFailure::Exchanged
             } else {
                 // Which job failed is unknown: from now on each is performed by itself.

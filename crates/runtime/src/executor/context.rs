@@ -6,14 +6,15 @@ use argiope_browser::agent::{AgentSettings, Blank};
 
 use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Details};
+use crate::login::session::LoginSession;
 use crate::page_index::SharedPageIndex;
 use crate::settings::{CrawlSettings, Scope};
 
 /// What every crawler of a crawl begins with.
 #[derive(Clone)]
 pub struct CrawlContext {
-    /// The address of the application.
-    pub url: Arc<str>,
+    /// The session with the application: it loads the address.
+    pub session: Arc<LoginSession>,
     /// Settings of the page agent.
     pub agent: AgentSettings,
     /// What the crawlers of this process know of pages.
@@ -36,20 +37,28 @@ impl CrawlContext {
     }
 }
 
-/// The settings of the page agent for a crawl.
+/// The settings of the page agent for a crawl, or a sentence that says what is wrong with those of
+/// the crawl.
 pub fn agent_settings(
     settings: &CrawlSettings,
     secret: String,
-    scope: Scope,
     masks: Vec<Blank>,
-) -> AgentSettings {
-    AgentSettings {
-        seed: settings.seed as u32,
+) -> Result<AgentSettings, String> {
+    let (scope, bounds) = (Scope::of(&settings.url)?, settings.bounds()?);
+    let (braked, allowed) = settings.brakes().phrases();
+    Ok(AgentSettings {
+        seed: (!settings.real_random).then_some(settings.seed as u32),
         cap: settings.settle_ms,
         freeze: settings.freeze_time,
         ignore: settings.ignore.join(","),
+        avoid: settings.avoid_selectors.join(","),
+        braked: braked.join("|"),
+        allowed: allowed.join("|"),
+        inputs: settings.inputs.iter().map(|rule| rule.given.clone()).collect(),
         masks,
-        login: settings.login.clone(),
-        ..AgentSettings::new(secret, scope.origin, scope.site)
-    }
+        inside: settings.login.logged_in.clone().unwrap_or_default(),
+        login: settings.access.http.clone(),
+        headers: settings.access.headers.as_slice().into(),
+        ..AgentSettings::new(secret, scope.origin, scope.site).within(bounds)
+    })
 }

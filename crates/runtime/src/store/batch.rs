@@ -59,6 +59,7 @@ impl Batch {
             found.source.len()
                 + found.page.nodes.len() * 256
                 + found.offers.len() * 256
+                + found.unperformed.listed.len() * 128
                 + found.screenshot.as_ref().map_or(0, Vec::len)
         };
         self.facts.iter().map(weight).sum::<usize>()
@@ -134,6 +135,7 @@ fn keep(
             None => None,
         },
         offers: found.offers.clone(),
+        unperformed: found.unperformed.clone(),
     })
 }
 

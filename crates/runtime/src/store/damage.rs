@@ -47,7 +47,7 @@ fn set<K: redb::Key>(
 fn another_format_is_refused_with_both_versions_and_left_as_it_is() {
     let directory = std::env::temp_dir().join(format!("argiope-format-{}", std::process::id()));
     let file = directory.join(FILE);
-    for format in ["1", "3", "two"] {
+    for format in ["1", "2", "two"] {
         let store = Store::create(&directory, &json!({})).unwrap();
         set_meta(&store, "format", format);
         set_meta(&store, "argiope", "9.8.7");
@@ -58,7 +58,7 @@ fn another_format_is_refused_with_both_versions_and_left_as_it_is() {
                 opened.unwrap_err().to_string(),
                 format!(
                     "{} was written by argiope 9.8.7 in store format {format}, but this argiope \
-                     reads format 2: export it with the argiope that wrote it \
+                     reads format 3: export it with the argiope that wrote it \
                      ('argiope export DIR'), or crawl again",
                     file.display()
                 )

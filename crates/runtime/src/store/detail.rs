@@ -4,8 +4,9 @@
 use std::fmt;
 
 use argiope_controller::outcome::Offered;
+use argiope_explore::brakes::Danger;
 use argiope_explore::id::ActionSignature;
-use argiope_explore::page::{Kind, Page};
+use argiope_explore::page::{Hindrance, Kind, Page};
 use serde::{Deserialize, Serialize};
 
 /// The name of some bytes: equal names, equal bytes.
@@ -47,6 +48,39 @@ pub struct StateDetail {
     pub screenshot: Option<ContentHash>,
     /// What can be done there.
     pub offers: Vec<OfferDetail>,
+    /// What was seen there and is no candidate.
+    pub unperformed: UnperformedActions,
+}
+
+/// Actions that a page has and that no crawler performs there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnperformedActions {
+    /// Those that are listed. What a page withholds is listed in the first state that shows it.
+    pub listed: Vec<UnperformedAction>,
+    /// How many more the page withholds.
+    pub unlisted: u32,
+    /// How many more it offers, beyond the limits of one page.
+    pub beyond: u32,
+}
+
+/// An action that no crawler performs, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnperformedAction {
+    /// Its name.
+    pub signature: ActionSignature,
+    /// What people call it.
+    pub label: String,
+    /// Why it is not performed.
+    pub why: WhyUnperformed,
+}
+
+/// Why an action is no candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WhyUnperformed {
+    /// The page does not let it be performed.
+    Withheld(Hindrance),
+    /// It is dangerous.
+    Avoided(Danger),
 }
 
 /// What is known of an action of a state.
@@ -62,6 +96,8 @@ pub struct OfferDetail {
     pub label: String,
     /// How the looker finds its node again on a page that is the same to the byte.
     pub place: String,
+    /// Whether it is dangerous, and the crawl was told to perform it.
+    pub allowed: bool,
 }
 
 impl OfferDetail {
@@ -92,4 +128,6 @@ pub struct FoundPage {
     pub screenshot: Option<Vec<u8>>,
     /// What can be done there.
     pub offers: Vec<OfferDetail>,
+    /// See [`StateDetail::unperformed`].
+    pub unperformed: UnperformedActions,
 }

@@ -124,6 +124,8 @@ pub fn model(records: &[Fact]) -> Model {
             | Fact::PlainLink { .. }
             | Fact::LinkFollower { .. }
             | Fact::Gone { .. }
+            | Fact::Entry { .. }
+            | Fact::Ended { .. }
             | Fact::Spent { .. } => {}
         }
     }

@@ -1,6 +1,11 @@
 //! Every fixture gives exactly what its `expected.toml` says, with any number of tabs. Each fixture
 //! is a test of its own, so that a failure names it.
 
+use std::path::Path;
+
+use argiope_controller::journal::Fact;
+use argiope_runtime::inputs;
+use argiope_runtime::login::GivenSecrets;
 use argiope_runtime::settings::CrawlSettings;
 use argiope_sites::{Expected, Server, Site};
 
@@ -26,22 +31,30 @@ macro_rules! crawl_fixtures {
 }
 
 crawl_fixtures! {
+    accounts: "accounts",
     areas: "areas",
+    astray: "astray",
+    brakes: "brakes",
     crashing: "crashing",
+    deep: "deep",
     delegated: "delegated",
     demo: "demo",
     details: "details",
     dialogs: "dialogs",
+    durations: "durations",
     endless: "endless",
     filetree: "filetree",
+    form: "form",
     frames: "frames",
     generated_ids: "generated-ids",
     gestures: "gestures",
     hidden: "hidden",
     hover: "hover",
+    leaving: "leaving",
     links: "links",
     long_poll: "long-poll",
     members: "members",
+    members_digest: "members-digest",
     moving: "moving",
     nested_hover: "nested-hover",
     nondeterministic: "nondeterministic",
@@ -52,13 +65,16 @@ crawl_fixtures! {
     ripples: "ripples",
     router: "router",
     same_label: "same-label",
+    session: "session",
     shadow: "shadow",
     shifted: "shifted",
+    sign_up: "sign-up",
     slow_fetch: "slow-fetch",
     spinning: "spinning",
     splash: "splash",
     storage: "storage",
     streams: "streams",
+    taps: "taps",
     timers: "timers",
     toggles: "toggles",
     transition: "transition",
@@ -75,6 +91,53 @@ fn no_fixture_is_forgotten() {
     let missing = |name: &&str| !LISTED.contains(name) && !ELSEWHERE.contains(name);
     let missing: Vec<&str> = Site::names().filter(missing).collect();
     assert!(missing.is_empty(), "add to the list above: {missing:?}");
+}
+
+/// Without entries each of the 15 dead ends costs a walk from the first page: the depths of all of
+/// them add up to 119.
+#[test]
+fn deep_states_are_reached_by_the_addresses_that_lead_back_to_them() {
+    for tabs in TABS {
+        let server = Server::start("deep").unwrap();
+        let place = Place::new();
+        let settings = CrawlSettings { tabs, ..CrawlSettings::new(server.url()) };
+        let summary = run(&settings, &place.path("run")).unwrap();
+        assert!(summary.complete, "{summary:?}");
+        assert!(summary.progress.actions < 90, "{tabs} tabs: {summary:?}");
+        let records = records(&place.path("run"));
+        let entry = |fact: &Fact| match fact {
+            Fact::Entry { address, seed: false, .. } => Some(address.clone()),
+            _ => None,
+        };
+        let entries: Vec<String> = records.iter().filter_map(entry).collect();
+        let room = format!("{}#room/", server.url());
+        assert!(!entries.is_empty(), "{tabs} tabs");
+        assert!(entries.iter().all(|entry| entry.starts_with(&room)), "{entries:?}");
+    }
+}
+
+/// The seeds of a crawl are entries from its beginning, and the bad one leaves it incomplete until
+/// it can be loaded.
+#[test]
+fn a_crawl_begins_at_all_its_seeds() {
+    let server = Server::start("deep").unwrap();
+    let place = Place::new();
+    let mut settings = CrawlSettings::new(server.url());
+    let seeds = ["#room/6", "#room/12", "missing"].map(|end| format!("{}{end}", server.url()));
+    settings.add_seeds(seeds.iter().map(String::as_str)).unwrap();
+    let summary = run(&settings, &place.path("run")).unwrap();
+    assert_eq!((summary.progress.states, summary.progress.transitions), (29, 28));
+    assert!(!summary.complete && summary.stopped_by.is_none(), "{summary:?}");
+    let left: Vec<&String> = summary.seeds_left.keys().collect();
+    assert_eq!(left, [&seeds[2]]);
+    assert!(summary.seeds_left[&seeds[2]].contains("404"), "{summary:?}");
+    let records = records(&place.path("run"));
+    let given = |fact: &&Fact| matches!(fact, Fact::Entry { seed: true, .. });
+    assert_eq!(records.iter().filter(given).count(), 2);
+    // It is tried again, and nothing else is left to do.
+    let again = run(&settings, &place.path("run")).unwrap();
+    assert_eq!(again.seeds_left.len(), 1);
+    assert_eq!(again.progress.actions, summary.progress.actions);
 }
 
 /// Crawls a fixture with each number of tabs; fails with everything that is wrong.
@@ -100,7 +163,7 @@ fn check(name: &str) {
 fn crawled(name: &str, tabs: u32, expected: &Expected) -> Result<Model, String> {
     let server = Server::start(name).unwrap();
     let place = Place::new();
-    let mut settings = settings(server.url(), expected);
+    let mut settings = settings(name, &server, expected, place.profiles());
     settings.tabs = tabs;
     let directory = place.path("run");
     let summary = run(&settings, &directory).map_err(|error| error.to_string())?;
@@ -131,21 +194,33 @@ fn crawled(name: &str, tabs: u32, expected: &Expected) -> Result<Model, String> 
 }
 
 /// How a fixture is to be crawled.
-fn settings(url: String, expected: &Expected) -> CrawlSettings {
-    let mut settings = CrawlSettings::new(url);
+fn settings(name: &str, server: &Server, expected: &Expected, files: &Path) -> CrawlSettings {
+    let mut settings = CrawlSettings::new(server.url());
     if let Some(identity) = &expected.crawl.identity {
         settings.identity.clone_from(identity);
     }
-    for pair in expected.crawl.args.chunks(2) {
+    let site = Site::find(name).unwrap();
+    for pair in site.crawl_arguments(files).unwrap().chunks(2) {
         match pair {
             [name, value] if name == "--settle-cap" => {
                 let seconds: u32 = value.strip_suffix('s').unwrap().parse().unwrap();
                 settings.settle_ms = seconds * 1000;
             }
             [name, value] if name == "--ignore" => settings.ignore.push(value.clone()),
+            [name, file] if name == "--inputs" => {
+                let text = std::fs::read_to_string(file).unwrap();
+                settings.inputs = inputs::parse(file, &text).unwrap();
+            }
+            [name, value] if name == "--login" => settings.login.script = Some(value.into()),
+            [name, value] if name == "--logged-in" => {
+                settings.login.logged_in = Some(value.clone());
+            }
             other => panic!("no test knows the arguments {other:?}"),
         }
     }
+    let http = settings.access.http.take();
+    let read = settings.login.read(&settings.url, http, &GivenSecrets::default());
+    settings.access = read.map(|read| read.access).unwrap();
     settings
 }
 

@@ -19,8 +19,9 @@ use argiope_runtime::executor::{
     WorkerPool, agent_settings, drive_tab,
 };
 use argiope_runtime::learned::TRUSTED;
+use argiope_runtime::login::session::LoginSession;
 use argiope_runtime::page_index::{PageIndex, SharedPageIndex};
-use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::{OfferDetail, Store};
 use argiope_sites::Server;
 use tokio::sync::mpsc;
@@ -119,11 +120,13 @@ fn the_pool_reports_tabs_that_panic_on_every_thread() {
     let pages = Pages::start(Duration::ZERO);
     let settings = CrawlSettings { tabs: 2, ..CrawlSettings::new(pages.url("switches?count=2")) };
     let place = Place::new();
-    let scope = Scope::of(&settings.url).unwrap();
     let context = CrawlContext {
-        url: settings.url.as_str().into(),
-        agent: agent_settings(&settings, "secret".to_owned(), scope, Vec::new()),
-        pages: SharedPageIndex::new(PageIndex::new(identity::find("content").unwrap())),
+        session: Arc::new(LoginSession::new(&settings).unwrap()),
+        agent: agent_settings(&settings, "secret".to_owned(), Vec::new()).unwrap(),
+        pages: SharedPageIndex::new(PageIndex::new(
+            identity::find("content").unwrap(),
+            settings.brakes(),
+        )),
         details: Arc::new(NoDetails),
         screenshots: false,
     };

@@ -15,6 +15,10 @@ pub(super) fn answer(request: &SiteRequest) -> Option<SiteReply> {
         "/loop" => SiteReply::redirect("/loop/again"),
         "/loop/again" => SiteReply::redirect("/loop"),
         "/moved" => SiteReply::redirect("/"),
+        "/elsewhere" => {
+            let port = request.host.rsplit_once(':').map_or("80", |(_, port)| port);
+            SiteReply::redirect(&format!("http://localhost:{port}/there?a=1&b=2"))
+        }
         "/pdf" => SiteReply::new("application/pdf", PDF.as_bytes()),
         "/download" => SiteReply::new("application/octet-stream", &b"not for reading"[..])
             .header("content-disposition", "attachment; filename=\"report.bin\""),

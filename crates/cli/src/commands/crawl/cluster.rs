@@ -4,22 +4,26 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use argiope_browser::Access;
 use argiope_controller::input::StoppedBy;
 use argiope_controller::peer::schemes;
 use argiope_controller::star::{self, division};
+use argiope_explore::quoted::Escaped;
 use argiope_runtime::cluster::Switch;
 use argiope_runtime::cluster::client::{Client, ClientError, Fetched};
-use argiope_runtime::cluster::protocol::{CrawlId, CrawlTally, Order, Status};
+use argiope_runtime::cluster::protocol::{CrawlId, CrawlStatus, CrawlTally, Order, Status};
 use argiope_runtime::crawl::{CrawlProgress, CrawlSummary};
 use argiope_runtime::learned;
-use argiope_runtime::settings::{CrawlSettings, Scope};
+use argiope_runtime::probe;
+use argiope_runtime::settings::CrawlSettings;
 use argiope_runtime::store::Store;
 use argiope_sim::cluster::spec::RECOVERIES;
 use argiope_wire::Role;
 use clap::builder::PossibleValuesParser;
 
-use super::progress::ProgressPrinter;
-use super::report::CrawlReport;
+use super::login_args::{LoginArgs, read_access};
+use super::progress::{ProgressPrinter, warnings};
+use super::report::{CrawlReport, RunLedger};
 use super::run_dir::RunDir;
 use super::{CrawlArgs, all_masks, target};
 use crate::recorded;
@@ -137,6 +141,8 @@ pub struct AttachArgs {
     /// Stop the crawl, and fetch what it has found
     #[arg(long)]
     stop: bool,
+    #[command(flatten)]
+    login: LoginArgs,
     /// Write the run to DIR, which is new or empty [default: out/HOST-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -166,6 +172,10 @@ struct CrawlFollower<'a> {
     stopped_by: Option<StoppedBy>,
     /// The most tabs that worked for it at once, as far as reported.
     tabs: u32,
+    /// The secrets of the crawl's login, for controllers that have restarted.
+    access: Access,
+    /// Why the crawl cannot go on, if it is so.
+    trouble: Option<String>,
     /// The actions that were executed before this client followed the crawl.
     actions_before: Option<u64>,
     last: Status,
@@ -185,8 +195,14 @@ struct Limits {
 pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
     let (_server, url) = target(args)?;
-    let settings = args.settings(&url);
-    Scope::of(&settings.url).map_err(CommandFailure::Input)?;
+    args.target.refuse_seeds()?;
+    let settings = CrawlSettings { inputs: args.inputs()?, ..args.settings(&url)? };
+    settings.bounds().map_err(CommandFailure::Input)?;
+    if settings.login.before_reset.is_some() {
+        let why = "--before-reset cannot be used with --cluster: it would change the data under \
+                   other tabs";
+        return Err(CommandFailure::Input(why.to_owned()));
+    }
     if settings.max_depth.is_some() {
         return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
     }
@@ -210,7 +226,9 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
         Some(RunDir::choose(args.out.as_deref(), &settings.url, args.target.demo)?)
     };
     let follower = CrawlFollower::new(&switch, &ring.security, &ring.cluster, id);
-    let mut follower = CrawlFollower { limits, started, actions_before: Some(0), ..follower };
+    let access = settings.access.clone();
+    let mut follower =
+        CrawlFollower { limits, started, access, actions_before: Some(0), ..follower };
     let interrupted = interrupt::listen();
     let begun = block_on(async {
         tokio::select! {
@@ -241,7 +259,7 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
 pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
     let switch = args.security.switch(Role::Client, random_number()?, None)?;
     let mut follower = CrawlFollower::new(&switch, &args.security, &args.cluster, args.id);
-    let settings = block_on(async {
+    let mut settings = block_on(async {
         let mut client = Client::dial_any(follower.switch, &follower.addresses).await?;
         if args.stop {
             client.stop(args.id).await?;
@@ -257,6 +275,13 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
         Ok(crawl.order.settings)
     })?
     .map_err(|error: ClientError| failed(&error))?;
+    let given = args.login.apply(&mut settings)?;
+    match read_access(&mut settings, &given) {
+        Ok(()) => follower.access = settings.access.clone(),
+        Err(error) if args.login.is_given() => return Err(error),
+        // The controllers have the secrets, unless all of them have restarted.
+        Err(_) => {}
+    }
     let run_dir = RunDir::choose(args.out.as_deref(), &settings.url, false)?;
     follow(&mut follower, &run_dir, &settings, args.json, args.quiet)
 }
@@ -264,7 +289,14 @@ pub fn attach(args: &AttachArgs) -> Result<(), CommandFailure> {
 /// Classifies an error of a client.
 fn failed(error: &ClientError) -> CommandFailure {
     match error {
-        ClientError::Refused(_) => CommandFailure::Input(error.to_string()),
+        ClientError::Refused(why) => match why.rsplit_once(probe::LEADS_OUT) {
+            // A long address is cut, and cannot be typed.
+            Some((_, there)) if !there.ends_with('…') => {
+                let line = format::crawl_line(there, std::env::args_os().skip(1));
+                CommandFailure::Input(format!("{error}; to crawl that: {line}"))
+            }
+            _ => CommandFailure::Input(error.to_string()),
+        },
         ClientError::Dial(_) | ClientError::Gone(_) | ClientError::Confused(_) => {
             CommandFailure::Failed(error.to_string())
         }
@@ -283,10 +315,9 @@ fn follow(
     let interrupted = interrupt::listen();
     let as_json = serde_json::to_value(settings).expect("settings are JSON");
     let store = Store::create(&run_dir.path, &as_json)?;
-    recorded::set_login(&store, settings.login.as_ref())?;
     // If this client is killed, the directory says where the crawl is.
     recorded::set_attach_command(&store, Some(&follower.attach_command()))?;
-    let mut printer = ProgressPrinter::new(quiet, false);
+    let mut printer = ProgressPrinter::new(quiet, warnings(settings.safe, true));
     let followed = block_on(async {
         tokio::select! {
             ended = follower.follow_to_end(&mut printer) => ended?,
@@ -325,17 +356,28 @@ fn conclude(
     let learned = learned::load(store)?;
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
-    let mut summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
+    let summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
+    let mut summary = summary.with_doubts(learned.doubts.clone());
     summary.complete &= summary.failed() == 0;
+    summary.blocked.clone_from(&learned.blocked);
     let before = follower.actions_before.unwrap_or_default();
     summary.progress.actions_now = summary.progress.actions.saturating_sub(before);
     let settings = &CrawlSettings { tabs: follower.tabs, ..settings.clone() };
     let (masks, wall, out) = (&all_masks(&learned), follower.started.elapsed(), &run_dir.path);
-    let report = CrawlReport { settings, summary: &summary, wall, out, masks };
+    let ledger = &RunLedger::read(store, &summary, &controller);
+    let report = CrawlReport { settings, summary: &summary, wall, out, masks, ledger };
     output::print(&if json { report.json() } else { report.text() })?;
     match incomplete {
-        None if summary.failed() > 0 => Err(CommandFailure::Ended(GIVEN_UP)),
+        None if summary.failed() > 0 || !summary.doubts.is_empty() => {
+            Err(CommandFailure::Ended(GIVEN_UP))
+        }
         None => Ok(()),
+        Some(_) if follower.stopped_by == Some(StoppedBy::Trouble) => {
+            let why = follower.trouble.as_deref().unwrap_or("the crawl could not continue");
+            let (program, out) = (format::program(), format::path(&run_dir.path));
+            let resume = format!("{program} crawl --resume {out}");
+            Err(CommandFailure::Failed(format!("{why}; to resume on this machine: {resume}")))
+        }
         Some(_) if follower.stopped_by.is_some() => Err(CommandFailure::Ended(LIMIT)),
         Some(why) => {
             terminal::message(&format!("the model is incomplete: {why}"));
@@ -354,6 +396,8 @@ impl<'a> CrawlFollower<'a> {
             limits: Limits::default(),
             stopped_by: None,
             tabs: 1,
+            access: Access::default(),
+            trouble: None,
             actions_before: None,
             last: Status::default(),
             started: Instant::now(),
@@ -379,6 +423,9 @@ impl<'a> CrawlFollower<'a> {
                 Err(error) if Instant::now() > until => return Err(error),
                 Err(_) => tokio::time::sleep(PAUSE).await,
                 Ok(client) => {
+                    if !self.access.is_empty() {
+                        client.give_access(self.id, &self.access).await?;
+                    }
                     client.follow(self.id).await?;
                     return Ok(client);
                 }
@@ -403,9 +450,8 @@ impl<'a> CrawlFollower<'a> {
                 printer.show(&progress(&total, before, self.started));
                 let over = total.finished;
                 self.tabs = self.tabs.max(total.crawlers);
-                if status.crawls.iter().any(|crawl| crawl.id == self.id && crawl.stopped) {
-                    // By another client, unless a limit was reached.
-                    self.stopped_by.get_or_insert(StoppedBy::Interrupt);
+                if let Some(crawl) = status.crawls.iter().find(|crawl| crawl.id == self.id) {
+                    self.on_status(crawl);
                 }
                 self.last = status;
                 if over {
@@ -419,6 +465,19 @@ impl<'a> CrawlFollower<'a> {
                 }
             }
         }
+    }
+
+    /// Takes in what a controller says of the crawl.
+    fn on_status(&mut self, crawl: &CrawlStatus) {
+        let trouble = crawl.trouble.as_ref().map(|trouble| Escaped(trouble, 500).to_string());
+        if crawl.stopped {
+            // By another client, unless a limit was reached or a crawler could not go on.
+            let by = trouble.as_ref().map_or(StoppedBy::Interrupt, |_| StoppedBy::Trouble);
+            self.stopped_by.get_or_insert(by);
+        } else if let Some(waits) = trouble.as_ref().filter(|_| self.trouble != trouble) {
+            terminal::message(&format!("crawl {}: {waits}", self.id));
+        }
+        self.trouble = trouble;
     }
 
     /// Notes controllers that can be dialled if this one is lost.

@@ -19,8 +19,17 @@ pub struct ProgressPrinter {
     display: Display,
     /// The transitions that were known when this process began or resumed the crawl.
     before: Option<usize>,
-    /// Whether a warning is due that pages do not run in a sandbox.
-    warn_unsandboxed: bool,
+    /// Warnings that are due.
+    warnings: Vec<&'static str>,
+}
+
+/// What the user is told when a crawl begins.
+pub fn warnings(is_safe: bool, is_sandboxed: bool) -> Vec<&'static str> {
+    let unsafe_crawl = "actions may change data of the application; with --safe only requests that \
+                        change nothing reach it";
+    let unsandboxed = "running as root, so the browser's sandbox is off";
+    let due = [(!is_safe, unsafe_crawl), (!is_sandboxed, unsandboxed)];
+    due.into_iter().filter(|(is_due, _)| *is_due).map(|(_, warning)| warning).collect()
 }
 
 enum Display {
@@ -31,7 +40,7 @@ enum Display {
 
 impl ProgressPrinter {
     /// Chooses the display by what standard error is.
-    pub fn new(quiet: bool, warn_unsandboxed: bool) -> Self {
+    pub fn new(quiet: bool, warnings: Vec<&'static str>) -> Self {
         let display = if quiet {
             Display::Quiet
         } else if std::io::stderr().is_terminal() {
@@ -47,16 +56,16 @@ impl ProgressPrinter {
         } else {
             Display::Lines { last: Instant::now() }
         };
-        Self { display, before: None, warn_unsandboxed }
+        Self { display, before: None, warnings }
     }
 
     /// Shows the present progress.
     pub fn show(&mut self, progress: &CrawlProgress) {
         let before = *self.before.get_or_insert(progress.transitions);
         // Not before the first page: a crawl that cannot begin needs no warning.
-        let warn = std::mem::take(&mut self.warn_unsandboxed);
-        if warn && !matches!(self.display, Display::Quiet) {
-            terminal::message("running as root, so the browser's sandbox is off");
+        let due = std::mem::take(&mut self.warnings);
+        if !matches!(self.display, Display::Quiet) {
+            due.into_iter().for_each(terminal::message);
         }
         match &mut self.display {
             Display::Quiet => {}

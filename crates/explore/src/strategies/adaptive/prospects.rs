@@ -175,7 +175,9 @@ impl Prospects {
             if probability < PROMISING || best.is_some_and(|(rate, _)| rate >= probability) {
                 break; // This group and the later ones could not win even in the present state.
             }
-            if let Some(TransferChoice { cost, .. }) = self.anticipated.choose_transfer(at, group) {
+            if let Some(TransferChoice { cost, .. }) =
+                self.anticipated.choose_transfer(graph, at, group)
+            {
                 let rate =
                     if cost > 0.0 { probability / (cost + 1.0) / RELUCTANCE } else { probability };
                 if best.is_none_or(|(other, _)| rate > other) {

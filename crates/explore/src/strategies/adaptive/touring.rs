@@ -9,7 +9,7 @@ use crate::id::StateIndex;
 use crate::job::PlannedJob;
 use crate::strategies::adaptive::forecast::Forecast;
 use crate::strategies::greedy::Nearest;
-use crate::strategy::{INITIAL, StrategySettings};
+use crate::strategy::StrategySettings;
 use crate::tour::{PendingSteps, TourProblem, TourStep};
 
 /// The least average confidence at which a tour is planned. Below it, the nearest candidate is the
@@ -131,10 +131,10 @@ impl Touring {
                 }
                 // The candidate was executed meanwhile, or another crawler has claimed it.
                 TourStep::Take(_) => {}
-                TourStep::Reset => {
+                TourStep::Reset(to) => {
                     job.reset = true;
                     job.walk.clear();
-                    state = INITIAL;
+                    state = to;
                 }
                 // A predicted transition that was not executed yet cannot be walked.
                 TourStep::Again(slot) => {
@@ -164,23 +164,19 @@ impl Touring {
         let starts: Vec<StateIndex> =
             [at].into_iter().chain(others.filter(|&to| to != UNEXPLORED).map(StateIndex)).collect();
         self.planned_cost = self.reset_cost;
-        let problem = TourProblem {
-            edges: &edges,
-            states: graph.states(),
-            starts: &starts,
-            initial: INITIAL,
-            reset_cost: self.reset_cost,
-        };
-        let in_reach = reachable_after_reset(&edges);
+        let resets: Vec<(StateIndex, f64)> = graph.resets(self.reset_cost).iter().collect();
+        let problem =
+            TourProblem { edges: &edges, states: graph.states(), starts: &starts, resets: &resets };
+        let in_reach = reachable_after_reset(&edges, &resets);
         self.pending = problem.steps(|slot| graph.is_free(slot) && in_reach[slot.state.at()]);
     }
 }
 
 /// Whether each state can be reached after a reset. No tour is planned through the others. Only
 /// states that no candidate led to, and states behind them, are out of reach.
-fn reachable_after_reset(edges: &[Vec<u32>]) -> Vec<bool> {
+fn reachable_after_reset(edges: &[Vec<u32>], resets: &[(StateIndex, f64)]) -> Vec<bool> {
     let mut seen = vec![false; edges.len()];
-    let mut waiting = vec![INITIAL.0];
+    let mut waiting: Vec<u32> = resets.iter().map(|(state, _)| state.0).collect();
     while let Some(state) = waiting.pop() {
         if !std::mem::replace(&mut seen[state as usize], true) {
             waiting.extend(edges[state as usize].iter().filter(|&&to| to != UNEXPLORED));

@@ -1,6 +1,7 @@
 //! Whether the same states are found with one tab, with eight, by a cluster, and by a cluster that
 //! loses a controller.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -20,12 +21,15 @@ fn query(site: &str) -> &'static str {
     if site == "toggles" { "?switches=7&wait=10" } else { "" }
 }
 
-/// The first takes as long as all others together, and is of the same kind as a smaller one. The
-/// states of the second depend on the order of actions, since its server remembers them.
-const SKIPPED: [&str; 2] = ["filetree-cassandra", "visited"];
+/// It takes as long as all others together, and is of the same kind as a smaller one.
+const SKIPPED: [&str; 1] = ["filetree-cassandra"];
+
+/// The server remembers what was done there, so that states depend on the order of actions. Only
+/// those are compared that offer nothing: they are the same in any order.
+const REMEMBERING: &str = "visited";
 
 /// The result of a crawl.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Found {
     /// Numbers of states, transitions and failures, for people.
     counts: String,
@@ -37,48 +41,101 @@ struct Found {
 struct CrawlProgram<'a> {
     path: &'a Path,
     options: &'a [String],
+    /// Whether only states that offer nothing are compared.
+    is_remembering: bool,
 }
 
-/// Crawls every site in four ways and compares the results.
-pub fn run(program: &Path, quick: bool) -> Result<(), CommandFailure> {
-    output::print(
+/// The four ways to crawl.
+const WAYS: [&str; 4] = ["1 tab", "8 tabs", "3 controllers", "3, one killed"];
+
+/// Crawls sites in four ways, some times each, and compares all results. All sites if none is
+/// named.
+pub fn run(program: &Path, only: &[String], times: u32) -> Result<(), CommandFailure> {
+    if let Some(unknown) = only.iter().find(|name| Site::find(name).is_none()) {
+        return Err(CommandFailure::Input(format!("there is no application {unknown:?}")));
+    }
+    output::print(&format!(
         "Counts, and the first digits of a hash over the ids of all states:\n\
-         | application | found | 1 tab | 8 tabs | 3 controllers | 3, one killed |\n\
+         | application | found | {} |\n\
          | --- | --- | --- | --- | --- | --- |\n",
-    )?;
-    let mut different = Vec::new();
+        WAYS.join(" | ")
+    ))?;
     let expects = |name: &&str| Site::find(name).is_some_and(|site| site.expected().is_some());
-    let sites = Site::names().filter(expects).filter(|name| !SKIPPED.contains(name));
-    for site in sites.filter(|&site| !quick || site == "links") {
-        let directory = TempDir::new()?;
-        let options = Site::find(site).and_then(|site| site.expected()).map(|it| it.crawl.args);
-        let options = options.unwrap_or_default();
-        let program = &CrawlProgram { path: program, options: &options };
-        // Each crawl gets a new server: some sites count their visitors.
-        let on_new_server = |crawl: &dyn Fn(&str) -> Result<Found, CommandFailure>| {
-            let server =
-                Server::start(site).map_err(|error| CommandFailure::Failed(error.to_string()))?;
-            crawl(&format!("{}{}", server.url(), query(site)))
-        };
-        let found = [
-            on_new_server(&|url| alone(program, url, &directory.0.join("one"), "1"))?,
-            on_new_server(&|url| alone(program, url, &directory.0.join("eight"), "8"))?,
-            on_new_server(&|url| together(program, url, &directory.0.join("ring"), false))?,
-            on_new_server(&|url| together(program, url, &directory.0.join("killed"), true))?,
-        ];
-        let cells: Vec<&str> = found.iter().map(|one| one.ids.as_str()).collect();
-        output::print(&format!("| {site} | {} | {} |\n", found[0].counts, cells.join(" | ")))?;
-        let others = found
-            .iter()
-            .filter(|one| **one != found[0])
-            .map(|one| format!("{site}: {}", one.counts));
-        different.extend(others);
+    let is_wanted = |name: &&str| match only {
+        [] => !SKIPPED.contains(name),
+        _ => only.iter().any(|only| only == name),
+    };
+    let sites: Vec<&str> = Site::names().filter(expects).filter(is_wanted).collect();
+    let mut compared: BTreeMap<&str, Comparison> = BTreeMap::new();
+    for round in 1..=times {
+        for &site in &sites {
+            let found = crawl_in_all_ways(program, site)?;
+            let cells: Vec<&str> = found.iter().map(|one| one.ids.as_str()).collect();
+            let comparison = compared.entry(site).or_default();
+            let news = comparison.add(round, found.iter());
+            // A table of many rounds has one row for each application, and one for each difference.
+            if round == 1 || news {
+                let cells = cells.join(" | ");
+                output::print(&format!("| {site} | {} | {cells} |\n", found[0].counts))?;
+            }
+        }
     }
     output::print("\n")?;
+    let different: Vec<String> = compared
+        .iter()
+        .flat_map(|(site, one)| one.different.iter().map(move |what| format!("{site}: {what}")))
+        .collect();
     if different.is_empty() {
+        if times > 1 {
+            output::print(&format!("{times} rounds, all alike\n"))?;
+        }
         return Ok(());
     }
     Err(CommandFailure::Failed(format!("the results differ; {}", different.join("; "))))
+}
+
+/// What the crawls of one site have found.
+#[derive(Default)]
+struct Comparison {
+    first: Option<Found>,
+    /// Results that differ from the first one.
+    different: Vec<String>,
+}
+
+impl Comparison {
+    /// Adds the results of one round, in the order of the ways. Says whether any differs.
+    fn add<'a>(&mut self, round: u32, found: impl Iterator<Item = &'a Found>) -> bool {
+        let before = self.different.len();
+        for (one, way) in found.zip(WAYS) {
+            let first = self.first.get_or_insert_with(|| one.clone());
+            if one != first {
+                let what = format!("{} ({}) with {way} in round {round}", one.counts, one.ids);
+                self.different.push(what);
+            }
+        }
+        self.different.len() > before
+    }
+}
+
+/// Crawls a site in each way. Each crawl gets a new server: some sites count their visitors.
+fn crawl_in_all_ways(program: &Path, site: &str) -> Result<[Found; 4], CommandFailure> {
+    let directory = TempDir::new()?;
+    let options = Site::find(site).map(|site| site.crawl_arguments(&directory.0)).transpose();
+    let options = options.map_err(|error| CommandFailure::Failed(error.to_string()))?;
+    let options = options.unwrap_or_default();
+    let is_remembering = site == REMEMBERING;
+    let program = &CrawlProgram { path: program, options: &options, is_remembering };
+    let on_new_server = |crawl: &dyn Fn(&str) -> Result<Found, CommandFailure>| {
+        let server =
+            Server::start(site).map_err(|error| CommandFailure::Failed(error.to_string()))?;
+        crawl(&format!("{}{}", server.url(), query(site)))
+    };
+    Ok([
+        on_new_server(&|url| alone(program, url, &directory.0.join("one"), "1"))?,
+        on_new_server(&|url| alone(program, url, &directory.0.join("eight"), "8"))?,
+        on_new_server(&|url| together(program, url, &directory.0.join("ring"), false))?,
+        on_new_server(&|url| together(program, url, &directory.0.join("killed"), true))?,
+    ])
 }
 
 /// Crawls on one machine.
@@ -161,25 +218,52 @@ fn crawled(
     }
     let summary: Value = serde_json::from_slice(&ended.stdout)
         .map_err(|error| CommandFailure::Failed(format!("a crawl printed no JSON: {error}")))?;
-    let mut counts =
-        format!("{} states, {} transitions", summary["states"], summary["transitions"]);
+    let (ids, ends) = ids(out, program.is_remembering)?;
+    let mut counts = if program.is_remembering {
+        format!("{ends} states without actions, complete: {}", summary["complete"])
+    } else {
+        format!("{} states, {} transitions", summary["states"], summary["transitions"])
+    };
     // Nondeterministic transitions are not compared: their number depends on the paths taken.
     if summary["failed"] != 0 {
         counts.push_str(&format!(", {} failed", summary["failed"]));
     }
-    Ok(Found { counts, ids: ids(out)? })
+    if !program.is_remembering && summary["gone"] != 0 {
+        counts.push_str(&format!(", {} gone", summary["gone"]));
+    }
+    Ok(Found { counts, ids })
 }
 
-/// Hashes the ids of a run's states.
-fn ids(out: &Path) -> Result<String, CommandFailure> {
+/// Hashes the ids of a run's states, perhaps only of those that offer nothing, and counts them.
+fn ids(out: &Path, without_actions: bool) -> Result<(String, usize), CommandFailure> {
     let failed =
         |error: argiope_runtime::store::StoreError| CommandFailure::Failed(error.to_string());
     let store = Store::read(out).map_err(failed)?;
     let mut keys = Vec::new();
     for state in store.states().map_err(failed)? {
-        keys.push(state.map_err(failed)?.0);
+        let (key, detail) = state.map_err(failed)?;
+        if !without_actions || detail.offers.is_empty() {
+            keys.push(key);
+        }
     }
     keys.sort_unstable();
     let bytes: Vec<u8> = keys.iter().flat_map(|key| key.0.to_le_bytes()).collect();
-    Ok(format!("{:?}", ContentHash::of(&bytes)).chars().take(8).collect())
+    let hash = format!("{:?}", ContentHash::of(&bytes)).chars().take(8).collect();
+    Ok((hash, keys.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_differs_from_the_first_is_reported_with_its_way_and_round() {
+        let found = |counts: &str| Found { counts: counts.to_owned(), ids: "abc".to_owned() };
+        let mut comparison = Comparison::default();
+        let alike = [found("5 states"), found("5 states")];
+        assert!(!comparison.add(1, alike.iter()));
+        let different = [found("5 states"), found("6 states")];
+        assert!(comparison.add(2, different.iter()));
+        assert_eq!(comparison.different, ["6 states (abc) with 8 tabs in round 2"]);
+    }
 }

@@ -55,8 +55,11 @@ impl Fetches {
 impl Dispatcher {
     pub(super) fn on_client_message(&mut self, link: LinkId, message: FromClient) {
         match message {
-            FromClient::Start(id, order, login) => {
-                self.on_start(link, id, order.with_login(login));
+            FromClient::Start(id, order, access) => {
+                self.on_start(link, id, order.with_access(access));
+            }
+            FromClient::GiveAccess(id, access) if self.shares.contains_key(&id) => {
+                self.on_access(id, access);
             }
             FromClient::Status => {
                 let status = self.status();
@@ -70,7 +73,10 @@ impl Dispatcher {
             }
             FromClient::Fetch(id) if self.shares.contains_key(&id) => self.on_fetch(link, id),
             FromClient::Stop(id) if self.shares.contains_key(&id) => self.on_stop(id, None),
-            FromClient::Follow(id) | FromClient::Fetch(id) | FromClient::Stop(id) => {
+            FromClient::GiveAccess(id, _)
+            | FromClient::Follow(id)
+            | FromClient::Fetch(id)
+            | FromClient::Stop(id) => {
                 let why = format!("there is no crawl {id} in this cluster");
                 self.send(link, &ToClient::Refused(why));
             }
@@ -109,6 +115,7 @@ impl Dispatcher {
             id,
             order: share.spec.order.clone(),
             stopped: share.stopped,
+            trouble: share.trouble(id),
         };
         Status {
             members: std::iter::once(own).chain(others).collect(),

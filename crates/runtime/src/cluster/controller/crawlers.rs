@@ -155,8 +155,8 @@ impl Dispatcher {
         self.crawlers.attached.insert(crawler, link);
         let Some(link) = self.links.get_mut(&link) else { return };
         if is_new && let Some(share) = self.shares.get(&crawl) {
-            let login = share.spec.order.login();
-            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone()), login));
+            let access = share.spec.order.access();
+            link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone()), access));
             if !share.volatile.is_empty() {
                 link.send(&ToTabs::Volatile(crawl, share.volatile.clone()));
             }
@@ -229,6 +229,7 @@ impl Dispatcher {
             }
             FromCrawler::Probed(number, first) => self.on_probed(number, first),
             FromCrawler::Volatile(crawl, findings) => self.on_volatile(crawl, findings, None),
+            FromCrawler::Trouble(crawl, why) => self.on_trouble(crawl, &why, None),
             FromCrawler::Leaving => self.on_crawler_leaving(link),
         }
     }
@@ -312,8 +313,8 @@ impl Dispatcher {
         let at_work = |process: &CrawlerProcess| !process.leaving && !process.tabs.is_empty();
         let here = self.crawlers.processes.iter().find(|(_, process)| at_work(process));
         if let Some((&link, _)) = here {
-            let login = order.login();
-            self.send(link, &ToTabs::Probe(number, Box::new(order), login));
+            let access = order.access();
+            self.send(link, &ToTabs::Probe(number, Box::new(order), access));
         } else if matches!(asker, Asker::Controller(..)) {
             self.answer(asker, Err("its crawlers are gone".to_owned()));
             return;
@@ -326,8 +327,8 @@ impl Dispatcher {
                 self.answer(asker, Err(why.to_owned()));
                 return;
             };
-            let login = order.login();
-            self.send_to(other, &Between::Probe(number, order, login));
+            let access = order.access();
+            self.send_to(other, &Between::Probe(number, order, access));
         }
         self.crawlers.probes.insert(number, asker);
     }

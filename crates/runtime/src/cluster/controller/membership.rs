@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use argiope_browser::Access;
 use argiope_controller::journal::{ContentId, Fact};
 use argiope_controller::lifecycle::{Lifecycle, LifecycleStep, Standing};
 use argiope_controller::peer::Peer;
@@ -19,7 +20,7 @@ use super::super::protocol::{
 };
 use super::crawlers::Asker;
 use super::dispatcher::{Dispatcher, ProcessEvent, short, shown};
-use crate::learned::{PageFindings, stored_login};
+use crate::learned::PageFindings;
 
 /// A controller without a connection that was silent for this long is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60);
@@ -177,7 +178,7 @@ impl Dispatcher {
         }
         let mut messages = Vec::new();
         for (&id, share) in &self.shares {
-            messages.push(Between::Crawl(id, share.spec.clone(), share.spec.order.login()));
+            messages.push(Between::Crawl(id, share.spec.clone(), share.spec.order.access()));
             if !share.volatile.is_empty() {
                 messages.push(Between::Volatile(id, share.volatile.clone()));
             }
@@ -386,7 +387,7 @@ impl Dispatcher {
         self.introduce(id, share);
         self.handle_peer(id, PeerInput::Start);
         self.handle_coordinator(id, CoordinatorInput::Start);
-        self.send_to_others(None, &Between::Crawl(id, spec.clone(), spec.order.login()));
+        self.send_to_others(None, &Between::Crawl(id, spec.clone(), spec.order.access()));
         self.assign_tabs();
         self.heartbeat();
         Ok(())
@@ -394,9 +395,6 @@ impl Dispatcher {
 
     fn introduce(&mut self, id: CrawlId, share: CrawlShare) {
         self.disk.name(&format!("crawl/{id}"), encode(&share.spec));
-        if let Some(login) = &share.spec.order.settings.login {
-            self.disk.name(&format!("login/{id}"), stored_login(login));
-        }
         let url = shown(&share.spec.order.settings.url);
         tracing::info!(crawl = %id, %url, "there is a crawl");
         self.shares.insert(id, share);
@@ -408,8 +406,8 @@ impl Dispatcher {
         }
         match message {
             Between::Pulse { members, tabs, shares } => self.on_pulse(from, members, tabs, shares),
-            Between::Crawl(id, spec, login) => {
-                let order = spec.order.with_login(login);
+            Between::Crawl(id, spec, access) => {
+                let order = spec.order.with_access(access);
                 self.on_crawl(id, CrawlSpec { order, ..spec });
             }
             Between::Peer(id, envelope, blobs) => {
@@ -425,8 +423,8 @@ impl Dispatcher {
                 self.on_kept(from, id, facts, last);
             }
             Between::Returned(id, task) => self.handle_peer(id, PeerInput::TaskReturn(task)),
-            Between::Probe(number, order, login) => {
-                self.probe_for(order.with_login(login), Asker::Controller(from, number));
+            Between::Probe(number, order, access) => {
+                self.probe_for(order.with_access(access), Asker::Controller(from, number));
             }
             Between::Probed(number, first) => self.on_probed(number, first),
             Between::Volatile(id, findings) => self.on_volatile(id, findings, Some(from)),
@@ -436,6 +434,7 @@ impl Dispatcher {
                 }
             }
             Between::Stop(id) => self.on_stop(id, Some(from)),
+            Between::Trouble(id, why) => self.on_trouble(id, &why, Some(from)),
             Between::Blobs(blobs) => self.keep_blobs_of(link, blobs),
             Between::NodeReport(id, report, blobs) => {
                 self.keep_blobs_of(link, blobs);
@@ -457,7 +456,11 @@ impl Dispatcher {
 
     /// Another controller introduces a crawl.
     fn on_crawl(&mut self, id: CrawlId, spec: CrawlSpec) {
-        if self.shares.contains_key(&id) || self.leaving.is_some() {
+        if self.shares.contains_key(&id) {
+            self.take_access(id, spec.order.access());
+            return;
+        }
+        if self.leaving.is_some() {
             return;
         }
         match CrawlShare::new(spec, self.me) {
@@ -567,6 +570,7 @@ impl Dispatcher {
         if std::mem::replace(&mut share.stopped, true) {
             return;
         }
+        share.spec.order.settings.access = Access::default();
         let last = share.tally(0);
         self.disk.name(&format!("stopped/{id}"), encode(&last));
         tracing::info!(crawl = %id, "the crawl was stopped");
