@@ -338,6 +338,14 @@ impl Controller {
                 self.stop(StoppedBy::MaxActions);
             } else if free > 0 {
                 self.give_up_unreachable();
+                // Another state may follow a link that only such a state followed.
+                self.employ();
+                if !self.busy.is_empty() {
+                    return;
+                }
+                if self.known.graph().is_some_and(|graph| graph.free() > 0) {
+                    return self.end();
+                }
             }
             if self.stopping.is_none() {
                 self.give_up_cut_off();
@@ -391,8 +399,10 @@ impl Controller {
 
     /// Gives up candidates that no known path reaches.
     fn give_up_unreachable(&mut self) {
-        let states = self.known.graph().map_or(0, Graph::states);
-        for state in (0..states as u32).map(StateIndex) {
+        let Some(graph) = self.known.graph() else { return };
+        let states = (0..graph.states() as u32).map(StateIndex);
+        let states = states.filter(|&state| graph.unexplored_in(state) > 0);
+        for state in states.collect::<Vec<StateIndex>>() {
             self.give_up_state(state);
         }
     }
@@ -406,18 +416,29 @@ impl Controller {
         }
         let key = graph.key(state);
         for slot in free {
-            if !self.known.is_offered_elsewhere(slot, false) {
+            if !self.known.is_offered_elsewhere(slot, false) && !self.is_followed_elsewhere(slot) {
                 self.give_up(slot, JobFailure::Unreachable);
             }
         }
         self.keep(Fact::Gone { state: key });
     }
 
+    /// Lets another state follow a plain link, if one shows it.
+    fn is_followed_elsewhere(&mut self, slot: Slot) -> bool {
+        let Some(graph) = self.known.graph() else { return false };
+        let link = graph.signature(graph.action_of(slot));
+        let next = self.known.next_follower(link);
+        let Some(state) = next.map(|next| graph.key(next)) else { return false };
+        self.keep(Fact::LinkFollower { link, state });
+        true
+    }
+
     /// A claimed candidate was not executed. If its state was found to be gone meanwhile, it is
     /// given up like the others of that state.
     fn released(&mut self, candidate: Slot) {
         let is_lost = self.known.gone().contains(&candidate.state)
-            && !self.known.is_offered_elsewhere(candidate, false);
+            && !self.known.is_offered_elsewhere(candidate, false)
+            && !self.is_followed_elsewhere(candidate);
         if is_lost {
             self.give_up(candidate, JobFailure::Unreachable);
         } else {

@@ -46,6 +46,10 @@ pub struct CrawlKnowledge {
     followers: BTreeMap<ActionSignature, BTreeSet<StateKey>>,
     /// Actions that turned out to be plain links when they were executed.
     plain: BTreeSet<ActionSignature>,
+    /// The plain links that a state shows and other states follow.
+    shown: BTreeMap<StateIndex, Vec<ActionSignature>>,
+    /// Where each plain link led when it was last followed.
+    led_to: BTreeMap<ActionSignature, StateIndex>,
     strays: BTreeMap<Slot, Vec<StateIndex>>,
     /// The states besides the initial one that loading the URL led to.
     landings: Vec<StateIndex>,
@@ -89,6 +93,8 @@ impl CrawlKnowledge {
             links: BTreeSet::new(),
             followers: BTreeMap::new(),
             plain: BTreeSet::new(),
+            shown: BTreeMap::new(),
+            led_to: BTreeMap::new(),
             strays: BTreeMap::new(),
             landings: Vec::new(),
             entries: BTreeMap::new(),
@@ -195,9 +201,7 @@ impl CrawlKnowledge {
             }
             Fact::Entry { state, address, seed } => self.apply_entry(*state, address, *seed)?,
             Fact::PlainLink { action } => self.withdraw(*action),
-            Fact::LinkFollower { link, state } => {
-                self.followers.entry(*link).or_default().insert(*state);
-            }
+            Fact::LinkFollower { link, state } => self.apply_follower(*link, *state),
             Fact::Gone { state } => self.apply_gone(*state)?,
             Fact::Ended { from, action, everywhere } => {
                 self.apply_ended((*from, *action), *everywhere)?;
@@ -227,6 +231,17 @@ impl CrawlKnowledge {
             | Fact::PlainLink { .. }
             | Fact::LinkFollower { .. }
             | Fact::Spent { .. } => None,
+        }
+    }
+
+    /// A state follows a plain link. If the state is in the graph, the link becomes a candidate.
+    fn apply_follower(&mut self, link: ActionSignature, key: StateKey) {
+        self.followers.entry(link).or_default().insert(key);
+        if let Some(state) = self.state(key)
+            && self.only_shows(state, link)
+            && let Some(explorer) = &mut self.explorer
+        {
+            explorer.extend(state, link);
         }
     }
 
@@ -294,8 +309,9 @@ impl CrawlKnowledge {
         };
         if self.explorer.is_none() && is_initial {
             let ControllerSettings { strategy, exploring, .. } = self.settings;
-            let candidates = self.candidates(key, actions);
+            let (candidates, shown) = self.candidates(key, actions);
             self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));
+            self.shows(INITIAL, shown);
             self.entered(INITIAL, 0);
             self.end_actions(INITIAL)?;
         } else {
@@ -322,9 +338,13 @@ impl CrawlKnowledge {
         self.unsettled += usize::from(notes.contains(&Note::Unsettled));
         let is_unsafe = |note: &Note| matches!(note, Note::Unsafe(..));
         self.curbed += usize::from(notes.iter().any(is_unsafe));
-        let actions = self.announced_candidates(to);
+        let (candidates, shown) = self.announced_candidates(to);
         let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
-        let landing = explorer.record(slot, to, || actions);
+        let landing = explorer.record(slot, to, || candidates);
+        self.shows(landing.state, shown);
+        if self.links.contains(&action) {
+            self.led_to.insert(action, landing.state);
+        }
         self.entered(landing.state, self.depths[slot.state.at()].saturating_add(1));
         if landing.new {
             self.end_actions(landing.state)?;
@@ -350,8 +370,9 @@ impl CrawlKnowledge {
 
     /// Makes a state part of the graph that no candidate led to.
     fn bring_in(&mut self, key: StateKey) -> Result<StateIndex, &'static str> {
-        let actions = self.announced_candidates(key);
-        let landing = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &actions);
+        let (candidates, shown) = self.announced_candidates(key);
+        let landing = self.explorer.as_mut().ok_or(NO_STATE)?.add_state(key, &candidates);
+        self.shows(landing.state, shown);
         if landing.new {
             self.end_actions(landing.state)?;
         }
@@ -359,23 +380,44 @@ impl CrawlKnowledge {
         Ok(landing.state)
     }
 
-    /// The candidates of a state that becomes part of the graph now.
-    fn announced_candidates(&mut self, key: StateKey) -> Vec<ActionSignature> {
+    /// The candidates of a state that becomes part of the graph now, and what it only shows.
+    fn announced_candidates(
+        &mut self,
+        key: StateKey,
+    ) -> (Vec<ActionSignature>, Vec<ActionSignature>) {
         let actions = self.announced.remove(&key).unwrap_or_default();
         self.candidates(key, actions)
     }
 
-    /// What of the offered actions is a candidate in a state: not a plain link that other states
-    /// follow, and not one that was followed before it was known to be plain.
-    fn candidates(&self, key: StateKey, mut actions: Vec<ActionSignature>) -> Vec<ActionSignature> {
+    /// Divides the offered actions: the candidates, and the plain links that the state only shows.
+    /// Those are followed by other states, or were followed before they were known to be plain.
+    fn candidates(
+        &self,
+        key: StateKey,
+        actions: Vec<ActionSignature>,
+    ) -> (Vec<ActionSignature>, Vec<ActionSignature>) {
         let follows = |link: &ActionSignature| {
             self.followers.get(link).is_none_or(|followers| followers.contains(&key))
         };
-        actions.retain(|action| {
+        actions.into_iter().partition(|action| {
             self.replayed.is_settled(key, *action)
                 || (follows(action) && !self.plain.contains(action))
-        });
-        actions
+        })
+    }
+
+    fn shows(&mut self, state: StateIndex, links: Vec<ActionSignature>) {
+        if !links.is_empty() {
+            self.shown.insert(state, links);
+        }
+    }
+
+    /// Whether a state shows a plain link that it does not follow, but may.
+    fn only_shows(&self, state: StateIndex, link: ActionSignature) -> bool {
+        let is_shown = self.shown.get(&state).is_some_and(|links| links.contains(&link));
+        is_shown && !self.plain.contains(&link) && !self.ended_actions.contains(&link) && {
+            let graph = self.graph().expect("a state shows the link");
+            graph.action_named(link).is_none_or(|link| graph.slot_of(state, link).is_none())
+        }
     }
 
     /// Withdraws every candidate that is this plain link, except those that a crawler is about to
@@ -523,6 +565,26 @@ impl CrawlKnowledge {
     pub fn starts(&self) -> impl Iterator<Item = StateIndex> {
         let landings = self.landings.iter().copied();
         [INITIAL].into_iter().chain(landings).chain(self.entries.keys().copied())
+    }
+
+    /// A link that a state only shows, and that led to one of some states when it was followed.
+    pub(crate) fn link_towards(
+        &self,
+        state: StateIndex,
+        wanted: &BTreeSet<StateIndex>,
+    ) -> Option<ActionSignature> {
+        let leads = |link: &ActionSignature| {
+            let to = self.led_to.get(link);
+            to.is_some_and(|to| *to != state && wanted.contains(to))
+        };
+        let links = self.shown.get(&state).filter(|_| !self.gone.contains(&state))?;
+        links.iter().copied().find(|link| leads(link) && self.only_shows(state, *link))
+    }
+
+    /// The youngest state that shows a link, may follow it, and may come back.
+    pub(crate) fn next_follower(&self, link: ActionSignature) -> Option<StateIndex> {
+        let may = |state: &StateIndex| !self.gone.contains(state) && self.only_shows(*state, link);
+        self.shown.keys().rev().copied().find(may)
     }
 
     /// How many plain links have been seen.

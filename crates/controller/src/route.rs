@@ -94,6 +94,25 @@ impl Routes<'_> {
         None
     }
 
+    /// The states from which a walk leads to a wanted state, the wanted ones among them.
+    pub fn leading_to(&self, wanted: impl Fn(StateIndex) -> bool) -> BTreeSet<StateIndex> {
+        let states = (0..self.graph.states() as u32).map(StateIndex);
+        let mut entered_from: BTreeMap<StateIndex, Vec<StateIndex>> = BTreeMap::new();
+        for hop in states.clone().flat_map(|state| self.hops(state)) {
+            entered_from.entry(hop.to).or_default().push(hop.slot.state);
+        }
+        let mut leading: BTreeSet<StateIndex> = states.filter(|&state| wanted(state)).collect();
+        let mut queue: Vec<StateIndex> = leading.iter().copied().collect();
+        while let Some(state) = queue.pop() {
+            for &before in entered_from.get(&state).into_iter().flatten() {
+                if leading.insert(before) {
+                    queue.push(before);
+                }
+            }
+        }
+        leading
+    }
+
     /// The least number of steps from any of some states to each state; `unknown` if none leads
     /// there.
     pub fn depths(&self, starts: &[StateIndex], unknown: u32) -> Vec<u32> {

@@ -353,23 +353,77 @@ fn an_action_in_flight_when_its_state_is_gone_is_not_lost_in_silence() {
     assert_eq!(story.finished, Some((false, None)));
 }
 
+const LINK: Offered = Offered { action: ActionSignature(50), once: true };
+
+/// A state that offers these actions and a plain link.
+fn with_link(key: u128, offers: &[u64]) -> Sighting {
+    let mut sighting = state(key, offers);
+    sighting.offers.as_mut().expect("it offers something").push(LINK);
+    sighting
+}
+
 #[test]
 fn links_belong_to_the_first_state_that_shows_them() {
     let mut story = Story::new(CrawlLimits::default());
-    let link = Offered { action: action(50), once: true };
-    let with_link = |key, offers: &[u64]| {
-        let mut sighting = state(key, offers);
-        sighting.offers.as_mut().expect("it offers something").push(link);
-        sighting
-    };
     story.ready(ONE, Some(with_link(1, &[7])));
     story.done(ONE, with_link(2, &[]));
-    let follower = Fact::LinkFollower { link: link.action, state: StateKey(1) };
+    let follower = Fact::LinkFollower { link: LINK.action, state: StateKey(1) };
     assert_eq!(story.records[1], follower, "the first state follows the link");
     let Some(Fact::State { key: StateKey(2), offers, .. }) = story.records.get(2) else { panic!() };
-    assert_eq!(*offers, [link], "a state's fact lists everything that the state offers");
+    assert_eq!(*offers, [LINK], "a state's fact lists everything that the state offers");
     let progress = story.controller.progress();
     assert_eq!((progress.links, progress.unexplored), (1, 1), "only the first state is left to do");
+}
+
+/// Loading the URL leads to the first page once, and to page 3 ever after. Both show the link to
+/// page 2, which nothing else leads to. Returns where the link was followed.
+fn with_another_first_page(first: &[u64]) -> (Story, Vec<StateKey>) {
+    let mut story = Story::new(CrawlLimits::default());
+    story.ready(ONE, Some(with_link(1, first)));
+    let mut followed = Vec::new();
+    let mut at = StateKey(1);
+    while story.finished.is_none() {
+        let job = story.jobs[0].1.clone();
+        let begins_at = job.walk.first().map_or(job.state, |step| step.from);
+        if job.reset {
+            at = StateKey(3);
+        }
+        if begins_at != at {
+            story.ends(ONE, elsewhere(with_link(3, &[])), 0);
+            continue;
+        }
+        let is_link = job.action == LINK.action;
+        if is_link {
+            followed.push(job.state);
+        }
+        let to = if is_link { state(2, &[8, 9]) } else { state(10, &[]) };
+        at = to.key;
+        story.done(ONE, to);
+    }
+    (story, followed)
+}
+
+#[test]
+fn a_link_is_followed_once_more_where_no_other_walk_leads() {
+    let (story, followed) = with_another_first_page(&[]);
+    // The actions 8 and 9 both end in a dead end, and the second one needs another way to page 2.
+    assert_eq!(followed, [StateKey(1), StateKey(3)]);
+    assert_eq!(story.finished, Some((true, None)));
+    let gone = story.records.iter().any(|fact| matches!(fact, Fact::Gone { .. }));
+    assert!(!gone, "page 2 comes back: {:?}", story.records);
+}
+
+#[test]
+fn a_link_of_a_gone_state_is_followed_by_another_state_that_shows_it() {
+    for offers in [[7, 8], [20, 21], [30, 31]] {
+        let (story, followed) = with_another_first_page(&offers);
+        assert!(followed.contains(&StateKey(3)), "{followed:?}");
+        let links = story.records.iter().filter(|fact| match fact {
+            Fact::GivenUp { action, .. } => *action == LINK.action,
+            _ => false,
+        });
+        assert_eq!(links.count(), 0, "{:?}", story.records);
+    }
 }
 
 #[test]

@@ -209,3 +209,50 @@ impl Explorer {
 fn valid_cost(cost: f64) -> Option<f64> {
     (!cost.is_nan()).then(|| cost.clamp(*RESET_COSTS.start(), *RESET_COSTS.end()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::strategies;
+
+    const STATES: usize = 12;
+    const ACTIONS: u64 = 5;
+
+    /// Explores an application at random places of which states gain candidates. Returns how many
+    /// candidates there were, and how many were executed.
+    fn explored(named: &NamedStrategy, seed: u64) -> (usize, usize) {
+        let mut chance = Chance::new(&[seed]);
+        let offered: Vec<ActionSignature> = (0..ACTIONS).map(ActionSignature).collect();
+        let settings = StrategySettings { reset_cost: 2.0, seed };
+        let mut explorer = Explorer::new(named, settings, StateKey(0), &offered);
+        let mut at = INITIAL;
+        let mut gained = 0;
+        while let Some(job) = explorer.next(at) {
+            let to = StateKey(chance.below(STATES) as u128);
+            at = explorer.record(job.candidate, to, || offered.clone()).state;
+            if chance.below(4) == 0 && gained < 40 {
+                // Some actions are known elsewhere, and some are new.
+                let action = ActionSignature(ACTIONS + chance.below(20) as u64);
+                let state = StateIndex(chance.below(explorer.graph().states()) as u32);
+                let known = explorer.graph().action_named(action);
+                if known.is_none_or(|known| explorer.graph().slot_of(state, known).is_none()) {
+                    explorer.extend(state, action);
+                    gained += 1;
+                }
+            }
+        }
+        let graph = explorer.graph();
+        (graph.states() * ACTIONS as usize + gained, graph.transitions())
+    }
+
+    #[test]
+    fn every_strategy_executes_what_known_states_gain() {
+        for named in strategies::ALL {
+            for seed in 0..60 {
+                let (all, executed) = explored(named, seed);
+                assert_eq!(executed, all, "{} with seed {seed}", named.name);
+            }
+        }
+    }
+}

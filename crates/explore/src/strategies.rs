@@ -27,8 +27,8 @@ pub const ALL: &[NamedStrategy] = &[
 /// The name of the default strategy.
 pub const DEFAULT: &str = adaptive::STRATEGY.name;
 
-/// The names of the strategies that work on a partial graph, where known states may gain
-/// candidates. The first is the default there.
+/// The names of the strategies that work on a partial graph, where each controller knows only its
+/// own states. The first is the default there.
 pub const FOR_PARTIAL_GRAPHS: &[&str] =
     &[greedy::STRATEGY.name, menu::STRATEGY.name, probability::STRATEGY.name];
 

@@ -21,12 +21,11 @@ pub trait Strategy: Send + Sync + CloneStrategy {
 
     /// Notes that a known state offers one more candidate, which comes after its others.
     ///
-    /// Only strategies in [`FOR_PARTIAL_GRAPHS`](crate::strategies::FOR_PARTIAL_GRAPHS) get this
-    /// call.
-    fn on_extended(&mut self, _graph: &Graph, slot: Slot) {
-        unreachable!(
-            "this strategy does not support states that gain candidates, such as {slot:?}"
-        );
+    /// A strategy that does not say otherwise treats it as one that is free again.
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        if graph.is_free(slot) {
+            self.on_released(graph, slot);
+        }
     }
 
     /// Notes that a candidate was executed. The graph has recorded its destination. `new` says

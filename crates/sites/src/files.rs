@@ -58,6 +58,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("one-way", "index.html"),
     site!("parked", "index.html"),
     site!("react", "index.html"),
+    site!("recent", "index.html"),
     site!("refresh", "index.html", "home.html", "loop.html", "moved.html", "slow.html"),
     site!("ripples", "index.html"),
     site!("router", "index.html"),

@@ -11,6 +11,7 @@ use argiope_explore::strategy::INITIAL;
 use super::{Assigned, Controller};
 use crate::input::ControllerEffect;
 use crate::job::{Ahead, CrawlerId, Job, JobId, Transition};
+use crate::journal::Fact;
 use crate::route::{Hop, Routes};
 
 /// No transition.
@@ -43,6 +44,12 @@ impl Controller {
         let walk = job.walk.iter().map(hop).collect::<Option<Vec<Hop>>>().expect("walks are known");
         let way =
             self.better_way(at, job.candidate, Way { reset: job.reset || at.is_none(), walk });
+        if way.as_ref().is_some_and(|way| self.is_doomed(way.reset, way.start(job.candidate)))
+            && let Some(link) = self.link_job(at, |_, state| state == job.candidate.state)
+        {
+            self.known.released(job.candidate);
+            return Some(link);
+        }
         match way.filter(|way| (way.walk.len() as u64) < self.actions_left()) {
             Some(way) => Some(self.job(job.candidate, way)),
             None => {
@@ -130,21 +137,73 @@ impl Controller {
         let at = self.idle.values().filter_map(|idle| idle.at);
         let resets = self.resets().map(|(state, _)| state);
         let nearest = self.nearest_walk(at.chain(resets));
-        nearest.is_some_and(|(_, walk)| walk.len() as u64 >= self.actions_left())
+        self.actions_left() == 0
+            || nearest.is_some_and(|(_, walk)| walk.len() as u64 >= self.actions_left())
     }
 
     /// The job with the shortest walk of all.
     fn nearest_job(&mut self, at: Option<StateIndex>) -> Option<Assigned> {
         let resets = self.resets().map(|(state, _)| state);
         let starts: Vec<StateIndex> = at.into_iter().chain(resets).collect();
-        let (place, walk) = self.nearest_walk(starts.iter().copied())?;
+        let Some((place, walk)) = self.nearest_walk(starts.iter().copied()) else {
+            return self.link_job(at, |graph, state| graph.unexplored_in(state) > 0);
+        };
         if walk.len() as u64 >= self.actions_left() {
             return None;
         }
         let state = walk.last().map_or(starts[place], |hop| hop.to);
-        let candidate = self.known.graph()?.first_unexplored(state)?;
+        let reset = at.is_none() || place > 0;
+        let graph = self.known.graph()?;
+        let candidate = graph.first_unexplored(state)?;
+        if self.is_doomed(reset, starts[place])
+            && let Some(link) = self.link_job(at, |graph, state| graph.unexplored_in(state) > 0)
+        {
+            return Some(link);
+        }
+        self.known.explorer()?.claim(candidate);
+        Some(self.job(candidate, Way { reset, walk }))
+    }
+
+    /// Whether a way begins with a load of the URL that led elsewhere the last time.
+    fn is_doomed(&self, reset: bool, start: StateIndex) -> bool {
+        reset && start != self.lands_in && !self.is_entry(start)
+    }
+
+    /// Follows a plain link once more, from a state that can be reached: no other walk leads to
+    /// what is wanted, and the link has led to where one begins.
+    fn link_job(
+        &mut self,
+        at: Option<StateIndex>,
+        wanted: impl Fn(&Graph, StateIndex) -> bool,
+    ) -> Option<Assigned> {
+        let graph = self.known.graph()?;
+        let avoid = self.known.ended();
+        let routes = Routes { graph, strays: self.known.strays(), avoid };
+        let targets = routes.leading_to(|state| wanted(graph, state));
+        let starts = self.sure_starts(at);
+        let shows = |state| self.known.link_towards(state, &targets).is_some();
+        let (place, walk) = self.walk(&starts, &NONE, shows)?;
+        if walk.len() as u64 >= self.actions_left() {
+            return None;
+        }
+        let state = walk.last().map_or(starts[place].0, |hop| hop.to);
+        let link = self.known.link_towards(state, &targets)?;
+        let key = graph.key(state);
+        self.keep(Fact::LinkFollower { link, state: key });
+        let graph = self.known.graph()?;
+        let candidate = graph.slot_of(state, graph.action_named(link)?)?;
+        if !graph.is_free(candidate) {
+            return None;
+        }
         self.known.explorer()?.claim(candidate);
         Some(self.job(candidate, Way { reset: at.is_none() || place > 0, walk }))
+    }
+
+    /// Where a walk may begin, with its cost: here, where the URL led last, and the entries.
+    fn sure_starts(&self, at: Option<StateIndex>) -> Vec<(StateIndex, f64)> {
+        let by_url = (self.lands_in, self.known.settings().exploring.reset_cost);
+        let here = at.map(|at| (at, 0.0));
+        here.into_iter().chain([by_url]).chain(self.entries()).collect()
     }
 
     /// The shortest walk to a free candidate, and the place of its start.
@@ -196,10 +255,7 @@ impl Controller {
         candidate: Slot,
         avoid: &BTreeSet<Slot>,
     ) -> Option<Way> {
-        let by_url = (self.lands_in, self.known.settings().exploring.reset_cost);
-        let here = at.map(|at| (at, 0.0));
-        let starts: Vec<(StateIndex, f64)> =
-            here.into_iter().chain([by_url]).chain(self.entries()).collect();
+        let starts = self.sure_starts(at);
         let (place, walk) = self.walk(&starts, avoid, |state| state == candidate.state)?;
         Some(Way { reset: at.is_none() || place > 0, walk })
     }

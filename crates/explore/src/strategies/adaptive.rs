@@ -74,6 +74,14 @@ impl Strategy for Adaptive {
         self.nearest.on_discovered(graph, state, by);
     }
 
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        // The vertices of a hypercube keep their actions.
+        self.hypercube = None;
+        self.prospects.on_extended(graph, slot);
+        self.forecast.on_extended(graph);
+        self.nearest.on_extended(graph, slot);
+    }
+
     fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         if let Some(hypercube) = &mut self.hypercube {
             hypercube.on_executed(graph, slot, destination, new);

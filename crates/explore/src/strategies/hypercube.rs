@@ -136,11 +136,13 @@ impl Hypercube {
     }
 
     fn count_starters(&mut self, graph: &Graph, state: StateIndex) {
-        let untried =
-            graph.slots(state).filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
-        self.starters.push(untried as u32);
+        let free = graph.slots(state).filter(|&slot| graph.is_free(slot));
+        let untried = free.filter(|&slot| self.leads_to_untried_starter(graph, slot)).count();
+        self.starters[state.at()] = untried as u32;
         if untried > 0 {
             self.distances.set_goal(TO_STARTER, graph, state);
+        } else {
+            self.distances.clear_goal(TO_STARTER, state);
         }
     }
 
@@ -151,7 +153,9 @@ impl Hypercube {
         }
         for at in 0..vertex.1.len() {
             if let Some(&below) = self.states.get(&(vertex.0, without(&vertex.1, at))) {
-                self.starters[below.at()] -= 1;
+                // After the bottom gained an action, not every vertex offers it.
+                let count = &mut self.starters[below.at()];
+                *count = count.saturating_sub(1);
                 if self.starters[below.at()] == 0 {
                     self.distances.clear_goal(TO_STARTER, below);
                 }
@@ -170,8 +174,8 @@ impl Hypercube {
         let dimension = graph.actions(*bottom).len() as u32;
         if let Some(position) = chain_successor(ones, dimension) {
             let action = graph.actions(*bottom)[position as usize];
-            let slot = graph.slot_of(at, action).expect("a vertex offers what was not executed");
-            if graph.is_free(slot) {
+            // The bottom may have gained an action that the vertex does not offer.
+            if let Some(slot) = graph.slot_of(at, action).filter(|&slot| graph.is_free(slot)) {
                 return self.here(slot);
             }
         }
@@ -283,7 +287,21 @@ impl Strategy for Hypercube {
         if graph.unexplored_in(state) > 0 {
             self.distances.set_goal(TO_CANDIDATE, graph, state);
         }
+        self.starters.push(0);
         self.count_starters(graph, state);
+    }
+
+    /// The state is no vertex of its hypercube any more, but the bottom of another.
+    fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        self.violations += 1;
+        let state = slot.state;
+        let vertex = std::mem::replace(&mut self.vertices[state.at()], (state, Vec::new()));
+        self.states.remove(&vertex);
+        self.states.insert((state, Vec::new()), state);
+        self.count_starters(graph, state);
+        if graph.is_free(slot) {
+            self.distances.set_goal(TO_CANDIDATE, graph, state);
+        }
     }
 
     fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {

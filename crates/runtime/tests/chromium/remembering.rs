@@ -26,3 +26,23 @@ fn rows_that_the_server_ticks_are_all_opened_and_nothing_is_given_up() {
         assert_eq!(rows.len(), 12, "{tabs} tabs: {summary:?}");
     }
 }
+
+/// Only a first page that does not come back has followed the links to the screens.
+#[test]
+fn what_links_of_a_first_page_led_to_is_found_when_that_page_has_changed() {
+    for tabs in [1, 2, 8] {
+        let server = Server::start("recent").unwrap();
+        let place = Place::new();
+        let settings = CrawlSettings { tabs, ..CrawlSettings::new(server.url()) };
+        let summary = run(&settings, &place.path("run")).unwrap();
+        assert!(summary.complete && summary.failed() == 0, "{tabs} tabs: {summary:?}");
+        let facts = records(&place.path("run"));
+        let found = model(&facts);
+        let ends = found
+            .transitions
+            .values()
+            .filter(|&&to| !found.transitions.keys().any(|&(from, _)| from == to));
+        let ends: std::collections::BTreeSet<_> = ends.collect();
+        assert_eq!(ends.len(), 6, "{tabs} tabs: six items are saved: {summary:?}");
+    }
+}

@@ -15,7 +15,7 @@ use crate::real::{Model, Place, model, notes, records, run};
 const TABS: [u32; 3] = [1, 2, 8];
 /// Fixtures that are not crawled here: `broken` has no page, `tree.rs` crawls the large tree,
 /// `remembering.rs` those whose server remembers.
-const ELSEWHERE: [&str; 3] = ["broken", "filetree-cassandra", "visited"];
+const ELSEWHERE: [&str; 4] = ["broken", "filetree-cassandra", "recent", "visited"];
 
 macro_rules! crawl_fixtures {
     ($($test:ident: $name:literal,)*) => {

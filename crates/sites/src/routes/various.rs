@@ -34,7 +34,7 @@ pub(super) fn nondeterministic(request: &SiteRequest, memory: &ServerMemory) -> 
     (request.path == "/draw").then(|| SiteReply::text(side()))
 }
 
-/// `/rows`: the rows of the list, and those that were visited by any client. `/visit?row=3`.
+/// `/rows`: how many rows there are, and those that any client has visited. `/visit?row=3`.
 pub(super) fn visited(request: &SiteRequest, memory: &ServerMemory) -> Option<SiteReply> {
     const ROWS: u64 = 12;
     let row = match request.path.as_str() {

@@ -126,6 +126,11 @@ impl Forecast {
     /// Notes a new state.
     pub fn on_discovered(&mut self, graph: &Graph, by: Option<Slot>) {
         self.found_by.push(by);
+        self.on_extended(graph);
+    }
+
+    /// Notes one more candidate of a known state.
+    pub fn on_extended(&mut self, graph: &Graph) {
         self.histories.resize_with(graph.actions_seen(), History::default);
         self.scores.resize(graph.actions_seen(), Score::default());
     }

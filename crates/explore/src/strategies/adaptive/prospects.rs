@@ -127,6 +127,12 @@ impl Prospects {
         self.anticipated.on_discovered(graph, state, Record::default().classification());
     }
 
+    /// Notes one more candidate of a known state.
+    pub fn on_extended(&mut self, graph: &Graph, slot: Slot) {
+        self.records.resize(graph.actions_seen(), Record::default());
+        self.anticipated.on_extended(graph, slot, Record::default().classification());
+    }
+
     /// Notes that a candidate was executed.
     pub fn on_executed(&mut self, graph: &Graph, slot: Slot, destination: StateIndex, new: bool) {
         self.anticipated.on_executed(graph, slot, destination);
