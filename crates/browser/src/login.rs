@@ -49,13 +49,13 @@ mod tests {
 
     #[test]
     fn neither_the_page_agent_nor_a_log_line_has_the_secret() {
-        let login = Login::new("http://app.test", "ada", "whisper");
+        let login = Login::new("http://app.test", "lovelace", "whisper");
         let settings = AgentSettings {
             login: Some(login),
             ..AgentSettings::new("agent", "http://app.test", "app.test")
         };
         assert!(!settings.script().contains("whisper"));
         let debug = format!("{settings:?}");
-        assert!(!debug.contains("whisper") && !debug.contains("ada"), "{debug}");
+        assert!(!debug.contains("whisper") && !debug.contains("lovelace"), "{debug}");
     }
 }

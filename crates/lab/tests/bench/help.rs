@@ -1,6 +1,8 @@
 //! The help of the lab, by way of `argiope bench`; every example in it is run.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use crate::{argiope, bench, folder, given, output, unexpected};
 
@@ -15,30 +17,46 @@ fn benches() -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
 }
 
-#[test]
-fn every_example_in_the_help_works() {
-    let here = folder("help-examples");
+/// Runs the examples of a bench.
+fn run_examples(name: &str, here: &Path) {
     let programs = argiope().parent().expect("a program is in a folder").to_owned();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let help = output(&format!("{name} --help"));
+    let examples: Vec<&str> =
+        help.lines().filter(|line| line.starts_with("  argiope bench ")).collect();
+    assert!(!examples.is_empty(), "'{name}' has no example");
+    for example in examples {
+        let line = example.replace(EARLIER, &argiope().display().to_string());
+        let run = Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(here)
+            .env("PATH", &path)
+            .stdin(Stdio::null())
+            .output();
+        let end = given(run.expect("a shell can be run"));
+        assert_eq!((end.code, unexpected(&end.err)), (Some(0), vec![]), "{example}");
+    }
+}
+
+#[test]
+fn every_example_in_the_help_works() {
     let names = benches();
     assert!(names.len() >= 7, "benches were not found: {names:?}");
-    for name in names {
-        let help = output(&format!("{name} --help"));
-        let examples: Vec<&str> =
-            help.lines().filter(|line| line.starts_with("  argiope bench ")).collect();
-        assert!(!examples.is_empty(), "'{name}' has no example");
-        for example in examples {
-            let line = example.replace(EARLIER, &argiope().display().to_string());
-            let run = Command::new("sh")
-                .args(["-c", &line])
-                .current_dir(&here)
-                .env("PATH", &path)
-                .stdin(Stdio::null())
-                .output();
-            let end = given(run.expect("a shell can be run"));
-            assert_eq!((end.code, unexpected(&end.err)), (Some(0), vec![]), "{example}");
+    let here = folder("help-examples");
+    // Some benches compute and some wait: three at a time take half of the time.
+    let waiting = Mutex::new(names.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let next = || waiting.lock().expect("no thread panics with it").next();
+                while let Some(name) = next() {
+                    let place = here.join(name);
+                    std::fs::create_dir(&place).expect("a folder for the bench");
+                    run_examples(name, &place);
+                }
+            });
         }
-    }
+    });
 }
 
 #[test]
