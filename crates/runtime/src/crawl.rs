@@ -12,7 +12,7 @@ use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{CrawlerId, Job, JobId};
 use argiope_controller::journal::Fact;
 use argiope_controller::knowledge::Contradiction;
-use argiope_controller::outcome::Sighting;
+use argiope_controller::outcome::{Outcome, Sighting};
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
@@ -478,6 +478,7 @@ impl Driver {
             named.push(learned::blocked(&self.border.blocked()));
             self.append(Batch { named, ..Batch::default() });
         }
+        log_outcome(crawler, job, &outcome);
         let finished = ControllerInput::Finished { crawler, job, outcome, spent: cost.spent };
         self.carry_out(Some(crawler), finished, found);
     }
@@ -527,6 +528,7 @@ impl Driver {
         for effect in rest {
             match effect {
                 ControllerEffect::Assign { crawler, job, ahead } => {
+                    log_job(crawler, &job);
                     self.share_entries(
                         [&job].into_iter().chain(ahead.iter().map(|next| &next.job)),
                     );
@@ -611,6 +613,26 @@ impl Driver {
         match self.trouble {
             Some(trouble) => Err(trouble),
             None => Ok(closed?),
+        }
+    }
+}
+
+fn log_job(crawler: CrawlerId, job: &Job) {
+    let Job { id, reset, walk, state, action } = job;
+    let (tab, id, start, steps) = (crawler.0, id.0, job.start(), walk.len());
+    tracing::debug!(tab, job = id, reset, ?start, steps, ?state, ?action, "assigned");
+}
+
+fn log_outcome(crawler: CrawlerId, job: JobId, outcome: &Outcome) {
+    let (tab, job) = (crawler.0, job.0);
+    match outcome {
+        Outcome::Done { at, .. } => tracing::debug!(tab, job, at = ?at.key, "executed"),
+        Outcome::Elsewhere { went_right, at } => {
+            tracing::debug!(tab, job, steps = went_right, at = ?at.key, "ended elsewhere");
+        }
+        Outcome::Failed { went_right, reason } => {
+            let why = reason.in_words();
+            tracing::debug!(tab, job, steps = went_right, why, "failed");
         }
     }
 }
