@@ -109,6 +109,11 @@ impl<'a> World<'a> {
         self.opened.as_ref().map_or(self.app.initial, OpenedRows::count)
     }
 
+    /// The application's number of a state, if a load of its own address leads to it.
+    pub(crate) fn entry(&self, key: StateKey) -> Option<u32> {
+        self.states.get(&key).copied().filter(|state| self.app.entries.contains(state))
+    }
+
     /// The application's number of a state.
     pub fn state(&self, key: StateKey) -> u32 {
         self.states[&key]
@@ -203,7 +208,7 @@ impl SimulatedCrawler {
         let mut spent = Spent::default();
         if job.reset {
             spent.resets = 1;
-            if let Step::Failed(reason) = self.reset(world) {
+            if let Step::Failed(reason) = self.reset(world, job.start()) {
                 return (self.fail(0, reason), spent);
             }
         } else if let Some(at) = self.at.filter(|_| self.draw(world.faults.drifts)) {
@@ -254,11 +259,12 @@ impl SimulatedCrawler {
         }
     }
 
-    fn reset(&mut self, world: &World<'_>) -> Step {
+    /// Loads the address of an entry, or else the URL.
+    fn reset(&mut self, world: &World<'_>, start: StateKey) -> Step {
         if self.draw(world.faults.failed_loads) {
             return Step::Failed(JobFailure::NotLoaded);
         }
-        let initial = world.landing();
+        let initial = world.entry(start).unwrap_or_else(|| world.landing());
         let state = if self.draw(world.faults.other_loads) {
             self.draw_neighbour(world, initial)
         } else {

@@ -1,17 +1,17 @@
 //! Several simulated crawlers under one controller, as one machine runs them. A job takes about as
 //! long as its actions; the controller hears of jobs in the order in which they end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use argiope_controller::Controller;
 use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::journal::Fact;
-use argiope_controller::outcome::Outcome;
+use argiope_controller::outcome::{Outcome, Sighting};
 use argiope_controller::settings::ControllerSettings;
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
-use argiope_explore::id::StateIndex;
+use argiope_explore::id::{StateIndex, StateKey};
 use argiope_explore::model::Model;
 
 use crate::crawl::model_of;
@@ -41,6 +41,8 @@ pub struct Fleet<'a> {
     /// What a reset takes, in actions.
     reset_cost: f64,
     facts: Vec<Fact>,
+    /// The entries that the controller was told of.
+    entries: BTreeSet<StateKey>,
     assignments: u64,
     finished: Option<(bool, Option<StoppedBy>)>,
 }
@@ -64,6 +66,7 @@ impl<'a> Fleet<'a> {
             chance: Chance::new(&[seed, 0xF1EE7]),
             reset_cost,
             facts: Vec::new(),
+            entries: BTreeSet::new(),
             assignments: 0,
             finished: None,
         }
@@ -91,6 +94,18 @@ impl<'a> Fleet<'a> {
                     self.finished = Some((complete, stopped_by));
                 }
             }
+        }
+    }
+
+    /// The controller learns of an entry when a crawler stands there for the first time.
+    fn tell_entry(&mut self, at: Option<StateKey>) {
+        let entry =
+            |&key: &StateKey| self.world.entry(key).is_some() && !self.entries.contains(&key);
+        if let Some(key) = at.filter(entry) {
+            self.entries.insert(key);
+            let at = Sighting { key, offers: None };
+            let address = format!("https://app.test/{key:?}");
+            self.tell(ControllerInput::Entered { at, address, seed: false, cost: None });
         }
     }
 
@@ -183,7 +198,15 @@ impl Simulation for Fleet<'_> {
             }
             CrawlerPhase::Idle => unreachable!("an idle crawler finishes nothing"),
         };
+        let at = match &input {
+            ControllerInput::Finished {
+                outcome: Outcome::Done { at, .. } | Outcome::Elsewhere { at, .. },
+                ..
+            } => Some(at.key),
+            _ => None,
+        };
         self.tell(input);
+        self.tell_entry(at);
     }
 }
 

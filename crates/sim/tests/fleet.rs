@@ -92,7 +92,7 @@ proptest! {
 
     #[test]
     fn a_fleet_of_one_is_the_lone_crawler(mut app in any_application(24), seed in any::<u64>()) {
-        // With entries, the two may choose another of several equally cheap ways.
+        // A fleet learns of an entry after the next job is assigned, the lone crawler before.
         app.entries.clear();
         let world = World::new(&app);
         for strategy in ALL {
