@@ -74,7 +74,7 @@ pub trait Details {
     fn offers(&self, key: StateKey) -> Option<(Raw, Vec<OfferDetail>)>;
     /// Its page, as the first crawler saw it.
     fn page(&self, key: StateKey) -> Option<Page>;
-    /// Its address, as the first crawler saw it. In a cluster no address is tried.
+    /// Its address, as the first crawler saw it.
     fn address(&self, _: StateKey) -> Option<String> {
         None
     }

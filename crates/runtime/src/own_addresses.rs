@@ -36,6 +36,9 @@ pub struct Shortcut {
 pub struct OwnAddresses {
     /// The address of each entry.
     entries: BTreeMap<StateKey, String>,
+    /// The addresses that have led a crawler of this process back to their state. A controller of a
+    /// ring knows of none.
+    verified: BTreeMap<StateKey, String>,
     /// The digests of addresses that are not tried: the URL, and those that were loaded once.
     tried: BTreeSet<ContentHash>,
     /// States without an address to try.
@@ -53,6 +56,7 @@ impl Default for OwnAddresses {
     fn default() -> Self {
         Self {
             entries: BTreeMap::new(),
+            verified: BTreeMap::new(),
             tried: BTreeSet::new(),
             settled: BTreeSet::new(),
             displaced: BTreeSet::new(),
@@ -92,14 +96,19 @@ impl OwnAddresses {
     }
 
     /// An address led to its state.
-    pub fn on_entered(&mut self) {
-        self.entered += 1;
+    pub fn on_entered(&mut self, shortcut: &Shortcut) {
+        let Shortcut { state, address, .. } = shortcut;
+        if self.verified.insert(*state, address.clone()).is_none() {
+            self.entered += 1;
+        }
     }
 
     /// An address led elsewhere. The crawler of the job then stands nowhere; without a reset the
     /// job cannot begin any more, which must not happen to it often.
-    pub fn on_missed(&mut self, job: &Job) {
-        self.missed += 1;
+    pub fn on_missed(&mut self, shortcut: &Shortcut, job: &Job) {
+        if self.verified.remove(&shortcut.state).is_none() {
+            self.missed += 1;
+        }
         if !job.reset {
             self.displaced.insert((job.state, job.action));
         }
@@ -121,9 +130,9 @@ impl OwnAddresses {
         self.tried.extend(digests.into_iter().map(ContentHash));
     }
 
-    /// The state nearest to the end of a job's walk whose address was not tried yet, if loading it
-    /// would save enough steps. The address counts as tried from then on. `address_of` reads the
-    /// address of a state, if it may be loaded.
+    /// The state nearest to the end of a job's walk whose address has led back to it or was not
+    /// tried yet, if loading it would save enough steps. The address counts as tried from then on.
+    /// `address_of` reads the address of a state, if it may be loaded.
     pub fn shortcut(
         &mut self,
         job: &Job,
@@ -132,17 +141,19 @@ impl OwnAddresses {
         // A job that begins with a load pays for one anyway.
         let price = if job.reset { 0 } else { self.reset_cost.ceil() as usize };
         let least = price.saturating_add(LEAST_SAVED);
-        if self.missed >= MOST_MISSED + MISSED_PER_ENTRY * self.entered
-            || (!job.reset && self.displaced.contains(&(job.state, job.action)))
-        {
+        if !job.reset && self.displaced.contains(&(job.state, job.action)) {
             return None;
         }
+        let tries = self.missed < MOST_MISSED + MISSED_PER_ENTRY * self.entered;
         for (place, step) in job.walk.iter().enumerate().rev() {
             let (state, steps) = (step.to, place + 1);
             if steps < least {
                 return None;
             }
-            if self.settled.contains(&state) {
+            if let Some(address) = self.verified.get(&state).cloned() {
+                return Some(Shortcut { address, state, steps });
+            }
+            if !tries || self.settled.contains(&state) {
                 continue;
             }
             let untried = address_of(state)
@@ -187,6 +198,11 @@ mod tests {
         state.0.is_multiple_of(2).then(|| format!("http://a/#{}", state.0))
     }
 
+    fn to(state: u128) -> Shortcut {
+        let address = address_of(StateKey(state)).expect("even states have one");
+        Shortcut { address, state: StateKey(state), steps: state as usize }
+    }
+
     #[test]
     fn the_last_untried_address_of_a_long_walk_is_tried_once() {
         let mut own = OwnAddresses::default();
@@ -207,7 +223,7 @@ mod tests {
         own.set_reset_cost(5.0);
         assert_eq!(own.shortcut(&job(false, 7), address_of), None);
         assert!(own.shortcut(&job(false, 10), address_of).is_some());
-        own.on_missed(&job(false, 10));
+        own.on_missed(&to(10), &job(false, 10));
         assert_eq!(own.shortcut(&job(false, 12), address_of).map(|found| found.steps), Some(12));
         assert_eq!(own.shortcut(&job(false, 10), address_of), None, "its crawler lost its place");
         assert!(own.shortcut(&job(true, 12), address_of).is_some(), "a load comes first anyway");
@@ -216,10 +232,22 @@ mod tests {
     #[test]
     fn addresses_that_lead_elsewhere_end_the_trials() {
         let mut own = OwnAddresses::default();
-        (0..MOST_MISSED).for_each(|_| own.on_missed(&job(true, 9)));
+        (0..MOST_MISSED).for_each(|_| own.on_missed(&to(8), &job(true, 9)));
         assert_eq!(own.shortcut(&job(true, 9), address_of), None);
-        own.on_entered();
+        own.on_entered(&to(20));
         assert!(own.shortcut(&job(true, 9), address_of).is_some());
+    }
+
+    #[test]
+    fn an_address_that_led_back_is_loaded_until_it_leads_elsewhere() {
+        let mut own = OwnAddresses::default();
+        own.on_entered(&to(8));
+        assert_eq!(own.shortcut(&job(true, 9), address_of), Some(to(8)));
+        assert_eq!(own.shortcut(&job(true, 9), address_of), Some(to(8)));
+        (0..MOST_MISSED + MISSED_PER_ENTRY).for_each(|_| own.on_missed(&to(6), &job(true, 9)));
+        assert_eq!(own.shortcut(&job(true, 9), address_of), Some(to(8)), "others are not tried");
+        own.on_missed(&to(8), &job(true, 9));
+        assert_eq!(own.shortcut(&job(true, 9), address_of), None);
     }
 
     #[test]

@@ -208,3 +208,16 @@ fn a_ring_leaves_alone_what_is_dangerous_and_lists_it() {
         assert_eq!(server.requests(path), 0, "{path}");
     }
 }
+
+/// Without addresses each of the 15 dead ends costs a walk from the first page: the depths of all
+/// of them add up to 119.
+#[test]
+fn a_ring_reaches_deep_states_by_their_own_addresses() {
+    let server = Server::start("deep").expect("the fixture can be served");
+    let ring = Ring::of("deep", 3, 1, server.url());
+    let (summary, found) = ring.crawl(&[]).end();
+    assert_equal(&found, &ring.expected());
+    assert_eq!((&summary["complete"], &summary["states"]), (&true.into(), &29.into()), "{summary}");
+    let actions = summary["actions_executed"].as_u64().expect("a number");
+    assert!(actions < 119, "{summary}");
+}

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::contents;
 use super::outbox::Outbox;
 use super::protocol::{Blob, CrawlId, FromCrawler, SeenPage};
+use crate::address::without_logins;
 use crate::crawler::Details;
 use crate::store::{FoundPage, OfferDetail};
 
@@ -137,6 +138,10 @@ impl Details for Archive {
 
     fn page(&self, key: StateKey) -> Option<Page> {
         self.found(key).map(|found| found.page)
+    }
+
+    fn address(&self, key: StateKey) -> Option<String> {
+        self.found(key).map(|found| without_logins(&found.url).into_owned())
     }
 
     fn which(&self, raw: Raw) -> Pin<Box<dyn Future<Output = Option<StateKey>> + '_>> {

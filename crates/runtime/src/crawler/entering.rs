@@ -1,5 +1,5 @@
 //! How a crawler reaches the state in which a job begins: by the URL, by the address of an entry,
-//! or by an untried address of a state on the walk (decision 33).
+//! or by an address of a state on the walk, verified or untried (decision 33).
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub struct EntryLoad {
     pub loading: Duration,
 }
 
-/// What became of the load of an untried address.
+/// What became of the load of an address on the walk.
 enum Attempt {
     /// It led to the state.
     Entered,
@@ -53,10 +53,10 @@ impl Crawler {
             let mut pages = self.context.pages.lock();
             match attempt {
                 Attempt::Entered => {
-                    pages.own_addresses.on_entered();
+                    pages.own_addresses.on_entered(&shortcut);
                     return Ok(shortcut.steps);
                 }
-                Attempt::Missed => pages.own_addresses.on_missed(job),
+                Attempt::Missed => pages.own_addresses.on_missed(&shortcut, job),
             }
             if !job.reset {
                 // The tab stood where the walk begins, and does not any more. That is not the
@@ -100,7 +100,7 @@ impl Crawler {
         Ok((sighting, std::mem::take(&mut self.found)))
     }
 
-    /// An untried address of a state on the walk, if the job is cheaper with it.
+    /// An address of a state on the walk, if the job is cheaper with it.
     fn shortcut(&self, job: &Job) -> Option<Shortcut> {
         let mut pages = self.context.pages.lock();
         let mut own = std::mem::take(&mut pages.own_addresses);
@@ -113,7 +113,7 @@ impl Crawler {
         shortcut
     }
 
-    /// Loads an untried address to find out where it leads.
+    /// Loads such an address to find out where it leads.
     async fn attempt(&mut self, shortcut: &Shortcut) -> Result<Attempt, Stop> {
         let Shortcut { address, state, .. } = shortcut;
         self.learned = true;
