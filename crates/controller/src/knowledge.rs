@@ -567,6 +567,11 @@ impl CrawlKnowledge {
         [INITIAL].into_iter().chain(landings).chain(self.entries.keys().copied())
     }
 
+    /// Whether a state shows a link that it does not follow.
+    pub(crate) fn shows_links(&self) -> bool {
+        !self.shown.is_empty()
+    }
+
     /// A link that a state only shows, and that led to one of some states when it was followed.
     pub(crate) fn link_towards(
         &self,

@@ -176,7 +176,7 @@ impl Controller {
         at: Option<StateIndex>,
         wanted: impl Fn(&Graph, StateIndex) -> bool,
     ) -> Option<Assigned> {
-        let graph = self.known.graph()?;
+        let graph = self.known.graph().filter(|_| self.known.shows_links())?;
         let avoid = self.known.ended();
         let routes = Routes { graph, strays: self.known.strays(), avoid };
         let targets = routes.leading_to(|state| wanted(graph, state));

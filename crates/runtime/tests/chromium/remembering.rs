@@ -2,7 +2,7 @@
 //! offered is executed where it is offered now.
 
 use argiope_runtime::settings::CrawlSettings;
-use argiope_sites::Server;
+use argiope_sites::{Server, Site};
 
 use crate::real::{Place, model, records, run};
 
@@ -36,6 +36,12 @@ fn what_links_of_a_first_page_led_to_is_found_when_that_page_has_changed() {
         let settings = CrawlSettings { tabs, ..CrawlSettings::new(server.url()) };
         let summary = run(&settings, &place.path("run")).unwrap();
         assert!(summary.complete && summary.failed() == 0, "{tabs} tabs: {summary:?}");
+        if tabs == 1 {
+            let expected = Site::find("recent").and_then(Site::expected).unwrap();
+            let counted = (summary.progress.states, summary.progress.transitions);
+            let wanted = (expected.states as usize, expected.transitions as usize);
+            assert_eq!(counted, wanted, "{summary:?}");
+        }
         let facts = records(&place.path("run"));
         let found = model(&facts);
         let ends = found
