@@ -326,7 +326,7 @@ impl Worker {
         self.crawls.insert(id, Arc::new(AttachedCrawl { spec, context, archive }));
     }
 
-    /// Forgets crawls without tabs. A controller introduces a crawl again before it attaches a tab.
+    /// Forgets crawls without tabs. A controller introduces a crawl whenever it attaches a tab.
     fn forget_unused(&mut self) {
         let used: BTreeSet<CrawlId> = self
             .tabs

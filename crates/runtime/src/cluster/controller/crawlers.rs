@@ -1,7 +1,7 @@
 //! Crawlers that are attached to this controller: which tab works for which crawl, and the
 //! messages of their tabs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use argiope_controller::job::CrawlerId;
@@ -32,8 +32,6 @@ const TURN: u64 = 5_000_000;
 pub struct CrawlerProcess {
     /// The crawl of each tab, and the tab's name in it.
     tabs: Vec<Option<(CrawlId, CrawlerId)>>,
-    /// The crawls that it has the specification of.
-    introduced: BTreeSet<CrawlId>,
     /// It leaves and takes no more tasks.
     leaving: bool,
 }
@@ -151,10 +149,10 @@ impl Dispatcher {
         self.forget_tab(link, tab);
         let Some(process) = self.crawlers.processes.get_mut(&link) else { return };
         process.tabs[tab] = Some((crawl, crawler));
-        let is_new = process.introduced.insert(crawl);
         self.crawlers.attached.insert(crawler, link);
         let Some(link) = self.links.get_mut(&link) else { return };
-        if is_new && let Some(share) = self.shares.get(&crawl) {
+        // The process may have forgotten a crawl that it has worked for.
+        if let Some(share) = self.shares.get(&crawl) {
             let access = share.spec.order.access();
             link.send(&ToTabs::Crawl(crawl, Box::new(share.spec.clone()), access));
             if !share.volatile.is_empty() {
