@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionIndex, StateIndex, StateKey};
 use argiope_explore::strategy::INITIAL;
@@ -205,6 +206,9 @@ impl Controller {
         for fact in self.known.describe(at.key, offers) {
             self.keep(fact);
         }
+        if let Some(parts) = &at.parts {
+            self.keep(Fact::Parts { state: at.key, parts: (**parts).clone() });
+        }
         true
     }
 
@@ -347,6 +351,13 @@ impl Controller {
                     return self.end();
                 }
             }
+            if self.stopping.is_none() && self.go_on_with_alike() {
+                self.employ();
+                if self.busy.is_empty() {
+                    self.end();
+                }
+                return;
+            }
             if self.stopping.is_none() {
                 self.give_up_cut_off();
             }
@@ -358,6 +369,26 @@ impl Controller {
             stopping => (held > 0).then(|| stopping.unwrap_or(StoppedBy::MaxDepth)),
         };
         self.report_end(stopped_by);
+    }
+
+    /// Nothing is left but actions that wait. Says whether some are free now: a sample, or all if
+    /// that is wanted. If not, the crawl stops.
+    fn go_on_with_alike(&mut self) -> bool {
+        if self.graph().is_none_or(|graph| graph.deferred().is_empty()) {
+            return false;
+        }
+        if self.known.explorer().is_some_and(Explorer::check_alike) {
+            return true;
+        }
+        let wants_all = self.known.wants_all();
+        if wants_all {
+            self.keep(Fact::Undeferred);
+        } else if self.graph().is_some_and(|graph| graph.held() > 0) {
+            self.stop(StoppedBy::MaxDepth);
+        } else {
+            self.stop(StoppedBy::PartsCovered);
+        }
+        wants_all
     }
 
     fn report_end(&mut self, stopped_by: Option<StoppedBy>) {

@@ -98,6 +98,8 @@ pub enum StoppedBy {
     MaxDepth,
     /// The limit of time.
     MaxTime,
+    /// Every context was executed, and no more is wanted.
+    PartsCovered,
     /// A person stopped it.
     Interrupt,
     /// The URL no longer loads.

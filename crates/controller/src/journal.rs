@@ -7,6 +7,7 @@
 //! [`encoding`] says how a fact lies on disk and on the wire.
 
 use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::parts::StateParts;
 use serde::{Deserialize, Serialize};
 
 use crate::job::Route;
@@ -104,6 +105,15 @@ pub enum Fact {
         /// It is certain that this action did it: no state performs it again.
         everywhere: bool,
     },
+    /// A state consists of these parts.
+    Parts {
+        /// The state.
+        state: StateKey,
+        /// Its parts, and which action belongs to which.
+        parts: StateParts,
+    },
+    /// No action waits any more because one that is alike was executed elsewhere.
+    Undeferred,
     /// What a writer has spent so far. Of several totals of one writer the largest counts.
     Spent {
         /// Who spent it.
@@ -132,8 +142,9 @@ impl Fact {
             | Self::Appeared { at: state, .. }
             | Self::LinkFollower { state, .. }
             | Self::Entry { state, .. }
+            | Self::Parts { state, .. }
             | Self::Gone { state } => Some(*state),
-            Self::PlainLink { .. } | Self::Spent { .. } => None,
+            Self::PlainLink { .. } | Self::Undeferred | Self::Spent { .. } => None,
         }
     }
 
@@ -149,6 +160,8 @@ impl Fact {
             | Self::Gone { .. }
             | Self::Entry { .. }
             | Self::Ended { .. }
+            | Self::Parts { .. }
+            | Self::Undeferred
             | Self::Spent { .. } => None,
         }
     }
@@ -161,6 +174,7 @@ impl Fact {
                 let in_order = offers.is_sorted_by(|one, next| one.action < next.action);
                 (!in_order).then_some("its actions are not in order, each once")
             }
+            Self::Parts { parts, .. } => parts.fault(),
             Self::Transition { .. }
             | Self::GivenUp { .. }
             | Self::Stray { .. }
@@ -170,6 +184,7 @@ impl Fact {
             | Self::Gone { .. }
             | Self::Entry { .. }
             | Self::Ended { .. }
+            | Self::Undeferred
             | Self::Spent { .. } => None,
         }
     }
@@ -187,6 +202,8 @@ impl Fact {
             | Self::Gone { .. }
             | Self::Entry { .. }
             | Self::Ended { .. }
+            | Self::Parts { .. }
+            | Self::Undeferred
             | Self::Spent { .. } => None,
         }
     }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use argiope_explore::contexts::Contexts;
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::{Graph, Slot};
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -13,7 +14,7 @@ use crate::job::{Route, Transition};
 use crate::journal::{Fact, distinct_offers};
 use crate::outcome::{JobFailure, Note, Offered};
 use crate::route::Routes;
-use crate::settings::ControllerSettings;
+use crate::settings::{ControllerSettings, MOST_PAIRS, StopAt};
 use crate::spent::{Spent, SpentByWriter};
 
 mod ended;
@@ -74,6 +75,8 @@ pub struct CrawlKnowledge {
     cut_off: BTreeSet<StateIndex>,
     unsettled: usize,
     curbed: usize,
+    /// No action waits for those that are not alike.
+    is_undeferred: bool,
     pub(crate) spent: SpentByWriter,
     /// Facts that wait for a state: to be described, or to become part of the graph.
     waiting: BTreeMap<StateKey, Vec<Fact>>,
@@ -108,6 +111,7 @@ impl CrawlKnowledge {
             cut_off: BTreeSet::new(),
             unsettled: 0,
             curbed: 0,
+            is_undeferred: false,
             spent: SpentByWriter::default(),
             waiting: BTreeMap::new(),
             arrived: Vec::new(),
@@ -203,6 +207,17 @@ impl CrawlKnowledge {
             Fact::PlainLink { action } => self.withdraw(*action),
             Fact::LinkFollower { link, state } => self.apply_follower(*link, *state),
             Fact::Gone { state } => self.apply_gone(*state)?,
+            Fact::Parts { state, parts } => {
+                let explorer = self.explorer.as_mut().ok_or(NO_STATE)?;
+                let state = explorer.graph().find(*state).ok_or(NO_STATE)?;
+                explorer.describe(state, parts.clone());
+            }
+            Fact::Undeferred => {
+                self.is_undeferred = true;
+                if let Some(explorer) = &mut self.explorer {
+                    explorer.free_alike();
+                }
+            }
             Fact::Ended { from, action, everywhere } => {
                 self.apply_ended((*from, *action), *everywhere)?;
             }
@@ -223,6 +238,7 @@ impl CrawlKnowledge {
             }
             Fact::GivenUp { from: state, .. }
             | Fact::Ended { from: state, .. }
+            | Fact::Parts { state, .. }
             | Fact::Gone { state } => outside(*state),
             Fact::Appeared { at, .. } | Fact::Entry { state: at, .. } => {
                 unknown(*at).or_else(|| self.replayed.initial.and_then(outside))
@@ -230,6 +246,7 @@ impl CrawlKnowledge {
             Fact::State { .. }
             | Fact::PlainLink { .. }
             | Fact::LinkFollower { .. }
+            | Fact::Undeferred
             | Fact::Spent { .. } => None,
         }
     }
@@ -308,9 +325,13 @@ impl CrawlKnowledge {
             None => route.is_some_and(|route| route.is_empty()),
         };
         if self.explorer.is_none() && is_initial {
-            let ControllerSettings { strategy, exploring, .. } = self.settings;
+            let ControllerSettings { strategy, exploring, stop_at, .. } = self.settings;
             let (candidates, shown) = self.candidates(key, actions);
-            self.explorer = Some(Explorer::new(strategy, exploring, key, &candidates));
+            let mut explorer = Explorer::new(strategy, exploring, key, &candidates);
+            if stop_at != StopAt::All && !self.is_undeferred {
+                explorer.defer_alike(exploring.seed);
+            }
+            self.explorer = Some(explorer);
             self.shows(INITIAL, shown);
             self.entered(INITIAL, 0);
             self.end_actions(INITIAL)?;
@@ -640,6 +661,26 @@ impl CrawlKnowledge {
     /// Transitions with a request that a safe crawl stopped.
     pub fn curbed(&self) -> usize {
         self.curbed
+    }
+
+    /// Whether actions that are alike are wanted too. A crawl that decides by itself wants them
+    /// unless there are too many pairs of state and action.
+    pub(crate) fn wants_all(&self) -> bool {
+        match self.settings.stop_at {
+            StopAt::All => true,
+            StopAt::Parts => false,
+            StopAt::Auto => {
+                let Some(explorer) = &self.explorer else { return true };
+                let known = explorer.graph().transitions() + explorer.graph().unexplored();
+                let missing = explorer.contexts().map_or(0.0, Contexts::combinations);
+                known as f64 + missing <= MOST_PAIRS
+            }
+        }
+    }
+
+    /// How far the contexts are executed, if alike actions wait.
+    pub fn contexts(&self) -> Option<&Contexts> {
+        self.explorer.as_ref().and_then(Explorer::contexts)
     }
 
     /// What all writers have spent.

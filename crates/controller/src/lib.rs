@@ -39,6 +39,7 @@
 struct ReadmeExamples;
 
 pub mod controller;
+pub mod coverage;
 pub mod decoding;
 pub mod export;
 pub mod input;

@@ -1,6 +1,7 @@
 //! How a job ended. Bad news from the world is data here.
 
 use argiope_explore::id::{ActionSignature, StateKey};
+use argiope_explore::parts::StateParts;
 use serde::{Deserialize, Serialize};
 
 /// The state that a crawler is in.
@@ -10,6 +11,21 @@ pub struct Sighting {
     pub key: StateKey,
     /// What it offers, if the crawler looked (it does when the state is new to it).
     pub offers: Option<Vec<Offered>>,
+    /// Its parts, if the crawler looked for them. A ring does not know them.
+    #[serde(skip)]
+    pub parts: Option<Box<StateParts>>,
+}
+
+impl Sighting {
+    /// Of a state whose actions are known.
+    pub fn known(key: StateKey) -> Self {
+        Self { key, offers: None, parts: None }
+    }
+
+    /// Of a state that the crawler has looked at.
+    pub fn described(key: StateKey, offers: Vec<Offered>) -> Self {
+        Self { key, offers: Some(offers), parts: None }
+    }
 }
 
 /// An action that a state offers.

@@ -42,18 +42,17 @@ impl Controller {
     /// The progress of the crawl.
     pub fn progress(&self) -> CrawlCounts {
         let known = self.known();
-        let counts = known
-            .graph()
-            .map(|graph| (graph.states(), graph.transitions(), graph.unexplored(), graph.held()));
-        let (states, transitions, unexplored, held) = counts.unwrap_or_default();
+        let counts = known.graph().map(|graph| CrawlCounts {
+            states: graph.states(),
+            transitions: graph.transitions(),
+            unexplored: graph.unexplored(),
+            held: graph.held(),
+            ..CrawlCounts::default()
+        });
         CrawlCounts {
-            states,
-            transitions,
             actions: known.spent().actions,
             resets: known.spent().resets,
-            unexplored,
             in_flight: self.in_flight(),
-            held,
             failed: known.given_up().values().sum(),
             gone: known.gone().len(),
             nondeterministic: known.strays().len() + known.landings().len(),
@@ -61,6 +60,7 @@ impl Controller {
             curbed: known.curbed(),
             links: known.links(),
             depth: known.depth(),
+            ..counts.unwrap_or_default()
         }
     }
 }

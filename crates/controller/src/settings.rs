@@ -1,6 +1,7 @@
 //! The settings of a crawl on one machine.
 
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
+use serde::{Deserialize, Serialize};
 
 /// How to crawl.
 #[derive(Clone, Copy)]
@@ -14,7 +15,26 @@ pub struct ControllerSettings {
     /// How many jobs a crawler gets beyond its first, where the strategy predicts where they lead.
     /// It saves round trips.
     pub ahead: usize,
+    /// Which coverage is wanted.
+    pub stop_at: StopAt,
 }
+
+/// How much is to be executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopAt {
+    /// Every action in every state.
+    #[default]
+    All,
+    /// Every context: alike actions are executed once. A sample checks whether they are alike.
+    Parts,
+    /// Every context, and then every action in every state unless there are too many of them.
+    Auto,
+}
+
+/// In a crawl that decides by itself, the most pairs of state and action, found and estimated, at
+/// which it goes on to all of them.
+pub const MOST_PAIRS: f64 = 5_000.0;
 
 /// When to stop before everything is explored. The driver limits the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use argiope_controller::input::{ControllerEffect, ControllerInput};
 use argiope_controller::job::{CrawlerId, Job};
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{Offered, Outcome, Sighting};
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::strategies;
@@ -18,12 +18,18 @@ const LAST: u128 = 5;
 fn settings() -> ControllerSettings {
     let strategy = strategies::find("greedy").unwrap();
     let exploring = StrategySettings { reset_cost: 2.0, seed: 1 };
-    ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
+    ControllerSettings {
+        strategy,
+        exploring,
+        limits: CrawlLimits::default(),
+        ahead: 0,
+        stop_at: StopAt::All,
+    }
 }
 
 fn state(key: u128, offers: &[u64]) -> Sighting {
     let offer = |&number: &u64| Offered { action: ActionSignature(number), once: false };
-    Sighting { key: StateKey(key), offers: Some(offers.iter().map(offer).collect()) }
+    Sighting::described(StateKey(key), offers.iter().map(offer).collect())
 }
 
 /// A chain of states 0 to 5 in which action 7 leads on; state 5 also offers 8 and 9, which lead to
@@ -66,7 +72,7 @@ fn ended(job: &Job, outcome: Outcome, actions: u64) -> ControllerInput {
 }
 
 fn entered(key: u128, address: &str, seed: bool) -> ControllerInput {
-    let at = if seed { there(key) } else { Sighting { key: StateKey(key), offers: None } };
+    let at = if seed { there(key) } else { Sighting::known(StateKey(key)) };
     ControllerInput::Entered { at, address: address.to_owned(), seed, cost: None }
 }
 
@@ -106,7 +112,7 @@ fn an_entry_that_misses_twice_is_used_no_more() {
     for missed in 1..=2 {
         let job = effects.job.take().unwrap();
         assert!(job.reset && job.walk.is_empty(), "{job:?}");
-        let at = Sighting { key: StateKey(0), offers: None };
+        let at = Sighting::known(StateKey(0));
         tell(
             &mut controller,
             ended(&job, Outcome::Elsewhere { went_right: 0, at }, 0),

@@ -13,7 +13,7 @@ use argiope_controller::peer::message::{
 use argiope_controller::peer::schemes;
 use argiope_controller::peer::search::Search;
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     CoordinatorEffect, CoordinatorInput, CoordinatorTimeouts,
@@ -120,7 +120,7 @@ fn work_in_a_state_of_another_controller_is_not_assigned() {
     begin(&mut peer);
     let own = peer.known().ownership().own_states();
     let crawler = CrawlerId(5);
-    let at = Sighting { key: FOREIGN, offers: Some(vec![offered(1)]) };
+    let at = Sighting::described(FOREIGN, vec![offered(1)]);
     hear(
         &mut peer,
         PeerMessage::Reached(TaskReport { at: Some(at), ..TaskReport::new(crawler, 1) }),
@@ -149,7 +149,7 @@ fn offered(action: u64) -> Offered {
 fn counts_of_a_marker_do_not_overflow() {
     let mut peer = peer("local");
     begin(&mut peer);
-    let at = Sighting { key: OWN, offers: Some(Vec::new()) };
+    let at = Sighting::described(OWN, Vec::new());
     let report = TaskReport {
         at: Some(at),
         route: Some([].as_slice().into()),
@@ -271,7 +271,7 @@ fn node(strategy: &str) -> (StarNode, Vec<NodeEffect>) {
     let mut effects = Vec::new();
     node.handle(NodeInput::Start, &mut effects);
     node.handle(NodeInput::Message(ToNode::News(news(1, Vec::new()))), &mut effects);
-    let at = Sighting { key: StateKey(1), offers: Some(vec![offered(1)]) };
+    let at = Sighting::described(StateKey(1), vec![offered(1)]);
     node.handle(NodeInput::Loaded(at, None), &mut effects);
     effects.clear();
     node.handle(NodeInput::Remind, &mut effects);
@@ -303,7 +303,7 @@ fn a_node_of_any_strategy_hears_of_actions_that_it_did_not_see() {
         let mut effects = Vec::new();
         node.handle(NodeInput::Message(ToNode::News(news)), &mut effects);
         // The action that it saw leads back. Then it has no other work, or executes the second.
-        let at = Sighting { key: StateKey(1), offers: None };
+        let at = Sighting::known(StateKey(1));
         let outcome = Outcome::Done { at, notes: Vec::new(), once: false };
         let performed = Performed { outcome, spent: Spent::default(), content: None };
         node.handle(NodeInput::Performed(performed), &mut effects);
@@ -325,6 +325,7 @@ fn settings() -> ControllerSettings {
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
         limits: CrawlLimits::default(),
         ahead: 0,
+        stop_at: StopAt::All,
     }
 }
 

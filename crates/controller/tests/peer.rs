@@ -64,7 +64,7 @@ fn load(peer: &mut Peer, actions: &[u64]) -> Vec<PeerEffect> {
     let load = task_of(ONE, &effects).expect("nothing is known").id;
     let offers =
         actions.iter().map(|&action| Offered { action: ActionSignature(action), once: false });
-    let at = Sighting { key: StateKey(7), offers: Some(offers.collect()) };
+    let at = Sighting::described(StateKey(7), offers.collect());
     let route = Some([].as_slice().into());
     tell(
         peer,
@@ -216,7 +216,7 @@ fn a_fact_that_waits_for_its_replicas_waits_for_a_new_holder_too() {
     let effects = load(&mut peer, &[5]);
     let task = task_of(ONE, &effects).expect("there is something to do").clone();
     // It leads back to where it began; that is about to be copied.
-    let at = Sighting { key: StateKey(7), offers: None };
+    let at = Sighting::known(StateKey(7));
     let done = Some((StateKey(7), ActionSignature(5)));
     let report =
         TaskReport { task: Some(task.id), at: Some(at), executed: done, ..TaskReport::new(ONE, 3) };
@@ -260,7 +260,7 @@ fn a_range_that_was_taken_over_is_assigned_only_after_all_members_answered() {
 
     // A crawler stands in a state that was the lost one's: something may have been done there.
     let offers = [5, 6].map(|action| Offered { action: ActionSignature(action), once: false });
-    let at = Sighting { key: StateKey(4), offers: Some(offers.to_vec()) };
+    let at = Sighting::described(StateKey(4), offers.to_vec());
     let effects =
         tell(&mut peer, PeerInput::Report(TaskReport { at: Some(at), ..TaskReport::new(ONE, 3) }));
     assert_eq!(task_of(ONE, &effects), None);
@@ -380,10 +380,8 @@ fn a_controller_that_was_passed_over_reconciles_before_it_assigns() {
     let asked = tell(&mut peer, PeerInput::Timer(PeerTimer::Stabilise));
     let effects = answer(&mut peer, OTHER, &asked, Some(BEFORE), &[BEFORE]);
     let collect = collection(&effects, OTHER).expect("it asks what was done meanwhile");
-    let report = || TaskReport {
-        at: Some(Sighting { key: StateKey(8), offers: None }),
-        ..TaskReport::new(ONE, 3)
-    };
+    let report =
+        || TaskReport { at: Some(Sighting::known(StateKey(8))), ..TaskReport::new(ONE, 3) };
     assert_eq!(task_of(ONE, &tell(&mut peer, PeerInput::Report(report()))), None);
     let collect = Collect { facts: facts(8, &[5, 6], &[5]), ..collect };
     hear(&mut peer, BEFORE, PeerMessage::Collect(collect));

@@ -307,7 +307,7 @@ fn news(shares: &[usize]) -> News {
 fn sight(key: u128, actions: &[(u64, bool)]) -> Sighting {
     let offers =
         actions.iter().map(|&(action, once)| Offered { action: ActionSignature(action), once });
-    Sighting { key: StateKey(key), offers: Some(offers.collect()) }
+    Sighting::described(StateKey(key), offers.collect())
 }
 
 fn done(at: Sighting) -> Outcome {

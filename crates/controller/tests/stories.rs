@@ -8,7 +8,7 @@ use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::progress::CrawlCounts;
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::strategies;
@@ -24,7 +24,7 @@ fn action(number: u64) -> ActionSignature {
 /// A state that offers these actions.
 fn state(key: u128, offers: &[u64]) -> Sighting {
     let offers = offers.iter().map(|&number| Offered { action: action(number), once: false });
-    Sighting { key: StateKey(key), offers: Some(offers.collect()) }
+    Sighting::described(StateKey(key), offers.collect())
 }
 
 /// A crawl in which the test plays the crawlers.
@@ -41,7 +41,13 @@ struct Story {
 fn settings() -> ControllerSettings {
     let strategy = &strategies::ALL[0];
     let exploring = StrategySettings { reset_cost: 2.0, seed: 1 };
-    ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
+    ControllerSettings {
+        strategy,
+        exploring,
+        limits: CrawlLimits::default(),
+        ahead: 0,
+        stop_at: StopAt::All,
+    }
 }
 
 impl Story {

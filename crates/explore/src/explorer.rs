@@ -1,9 +1,11 @@
 //! A graph and a strategy together: records what a crawl finds and hands out jobs. This is the
 //! whole interface that a driver needs, real or simulated.
 
+use crate::contexts::{ContextKey, Contexts};
 use crate::graph::{Edges, Graph, Slot, UNEXPLORED};
 use crate::id::{ActionSignature, StateIndex, StateKey};
 use crate::job::PlannedJob;
+use crate::parts::StateParts;
 use crate::strategy::{INITIAL, NamedStrategy, RESET_COSTS, Strategy, StrategySettings};
 
 /// One exploration in progress. It keeps graph and strategy in step.
@@ -11,6 +13,8 @@ use crate::strategy::{INITIAL, NamedStrategy, RESET_COSTS, Strategy, StrategySet
 pub struct Explorer {
     graph: Graph,
     strategy: Box<dyn Strategy>,
+    /// Which actions are alike, if alike ones are to wait.
+    contexts: Option<Contexts>,
 }
 
 /// The state that an action led to.
@@ -35,7 +39,73 @@ impl Explorer {
         let initial = graph.add_state(key, actions);
         assert_eq!(initial, INITIAL);
         strategy.on_discovered(&graph, initial, None);
-        Self { graph, strategy }
+        Self { graph, strategy, contexts: None }
+    }
+
+    /// Lets actions wait from now on whose context was executed elsewhere. Call it before the first
+    /// state is described.
+    pub fn defer_alike(&mut self, seed: u64) {
+        self.contexts = Some(Contexts::new(seed));
+    }
+
+    /// Which actions are alike, if alike ones are to wait.
+    pub fn contexts(&self) -> Option<&Contexts> {
+        self.contexts.as_ref()
+    }
+
+    /// Adds the parts of a state.
+    pub fn describe(&mut self, state: StateIndex, parts: StateParts) {
+        let Some(contexts) = &mut self.contexts else { return };
+        let changed = contexts.describe(&self.graph, state, parts);
+        self.update_deferred(&changed);
+    }
+
+    /// Frees a sample of the candidates that wait, to check whether they are alike. Says whether
+    /// there is one.
+    pub fn check_alike(&mut self) -> bool {
+        let Some(contexts) = &mut self.contexts else { return false };
+        let changed = contexts.choose_samples(&self.graph);
+        let any = !changed.is_empty();
+        self.update_deferred(&changed);
+        any
+    }
+
+    /// Frees all candidates that wait.
+    pub fn free_alike(&mut self) {
+        let Some(contexts) = &mut self.contexts else { return };
+        let changed = contexts.end();
+        self.update_deferred(&changed);
+    }
+
+    /// Defers the candidates of these contexts, or frees them.
+    fn update_deferred(&mut self, changed: &[ContextKey]) {
+        let Some(contexts) = &self.contexts else { return };
+        for (slot, waits) in changed.iter().flat_map(|context| contexts.open(context)) {
+            if waits == self.graph.deferred().contains(&slot) {
+                continue;
+            }
+            if waits {
+                self.graph.defer(slot);
+                self.strategy.on_claimed(&self.graph, slot);
+            } else {
+                self.graph.undefer(slot);
+                if self.graph.is_free(slot) {
+                    self.strategy.on_released(&self.graph, slot);
+                }
+            }
+        }
+    }
+
+    fn on_claim_changed(&mut self, slot: Slot) {
+        let Some(contexts) = &mut self.contexts else { return };
+        let changed = contexts.on_claim_changed(&self.graph, slot);
+        self.update_deferred(changed.as_slice());
+    }
+
+    fn on_settled(&mut self, slot: Slot) {
+        let Some(contexts) = &mut self.contexts else { return };
+        let changed = contexts.on_settled(&self.graph, slot);
+        self.update_deferred(&changed);
     }
 
     /// The graph so far.
@@ -93,6 +163,7 @@ impl Explorer {
     pub fn claim(&mut self, slot: Slot) {
         self.graph.claim(slot);
         self.strategy.on_claimed(&self.graph, slot);
+        self.on_claim_changed(slot);
     }
 
     /// Releases a claimed candidate that was not executed.
@@ -101,6 +172,7 @@ impl Explorer {
         if self.graph.is_free(slot) {
             self.strategy.on_released(&self.graph, slot);
         }
+        self.on_claim_changed(slot);
     }
 
     /// Records the state that a candidate led to. `actions` is called only if that state is new.
@@ -130,12 +202,14 @@ impl Explorer {
     fn record_transition(&mut self, slot: Slot, state: StateIndex, new: bool) {
         self.graph.record(slot, state);
         self.strategy.on_executed(&self.graph, slot, state, new);
+        self.on_settled(slot);
     }
 
     /// Gives up a candidate, claimed or not.
     pub fn close(&mut self, slot: Slot) {
         self.graph.close(slot);
         self.strategy.on_closed(&self.graph, slot);
+        self.on_settled(slot);
     }
 
     /// Adds a state that no candidate led to. Possibly no known walk leads there.

@@ -5,6 +5,7 @@
 //! - *free*: a candidate that a strategy may choose;
 //! - *claimed*: a candidate that a crawler is about to execute;
 //! - *held*: a candidate of a state that is held back;
+//! - *deferred*: a candidate that waits, because an action that is alike was executed elsewhere;
 //! - *closed*: a candidate that was given up. It looks like a transition to its own state, so no
 //!   walk uses it;
 //! - *executed*: a transition.
@@ -68,9 +69,9 @@ struct StateRecord {
     key: StateKey,
     actions: Vec<ActionIndex>,
     targets: Vec<u32>,
-    /// The number of candidates that are not claimed.
+    /// The number of candidates that are neither claimed nor deferred.
     unexplored: u32,
-    /// Every candidate before this position is claimed.
+    /// Every candidate before this position is claimed or deferred.
     cursor: u32,
     held: bool,
 }
@@ -87,6 +88,7 @@ pub struct Graph {
     unexplored: usize,
     free: usize,
     claimed: BTreeSet<Slot>,
+    deferred: BTreeSet<Slot>,
     closed: BTreeSet<Slot>,
     entries: Vec<Entry>,
 }
@@ -104,6 +106,7 @@ impl Graph {
             unexplored: 0,
             free: 0,
             claimed: BTreeSet::new(),
+            deferred: BTreeSet::new(),
             closed: BTreeSet::new(),
             entries: Vec::new(),
         }
@@ -195,7 +198,7 @@ impl Graph {
     fn set_target(&mut self, slot: Slot, destination: StateIndex) {
         assert!(destination.at() < self.states.len(), "{destination:?} is not in the graph");
         assert_eq!(self.target(slot), None, "{slot:?} was recorded before");
-        if !self.claimed.remove(&slot) {
+        if !self.claimed.remove(&slot) && !self.deferred.remove(&slot) {
             self.count_out(slot);
         }
         self.states[slot.state.at()].targets[slot.index as usize] = destination.0;
@@ -214,6 +217,24 @@ impl Graph {
     /// Releases a claimed candidate that was not executed.
     pub fn release(&mut self, slot: Slot) {
         assert!(self.claimed.remove(&slot), "{slot:?} is not claimed");
+        self.count_in(slot);
+    }
+
+    /// Lets a candidate wait that no crawler has claimed.
+    pub fn defer(&mut self, slot: Slot) {
+        let waits = self.is_open(slot) && self.deferred.insert(slot);
+        assert!(waits, "{slot:?} cannot be deferred");
+        self.count_out(slot);
+        self.advance_cursor(slot.state);
+    }
+
+    /// A deferred candidate waits no more.
+    pub fn undefer(&mut self, slot: Slot) {
+        assert!(self.deferred.remove(&slot), "{slot:?} is not deferred");
+        self.count_in(slot);
+    }
+
+    fn count_in(&mut self, slot: Slot) {
         let record = &mut self.states[slot.state.at()];
         record.unexplored += 1;
         record.cursor = record.cursor.min(slot.index);
@@ -241,7 +262,8 @@ impl Graph {
         let mut cursor = self.states[state.at()].cursor;
         let targets = &self.states[state.at()].targets;
         while targets.get(cursor as usize).is_some_and(|&target| {
-            target != UNEXPLORED || self.claimed.contains(&Slot { state, index: cursor })
+            let slot = Slot { state, index: cursor };
+            target != UNEXPLORED || self.claimed.contains(&slot) || self.deferred.contains(&slot)
         }) {
             cursor += 1;
         }
@@ -278,7 +300,7 @@ impl Graph {
         self.transitions
     }
 
-    /// The number of candidates: free, claimed and held.
+    /// The number of candidates: free, claimed, held and deferred.
     pub fn unexplored(&self) -> usize {
         self.unexplored
     }
@@ -288,9 +310,9 @@ impl Graph {
         self.free
     }
 
-    /// The number of held candidates that are not claimed.
+    /// The number of held candidates that are neither claimed nor deferred.
     pub fn held(&self) -> usize {
-        self.unexplored - self.free - self.claimed.len()
+        self.unexplored - self.free - self.claimed.len() - self.deferred.len()
     }
 
     /// The claimed candidates.
@@ -298,17 +320,26 @@ impl Graph {
         &self.claimed
     }
 
+    /// The deferred candidates.
+    pub fn deferred(&self) -> &BTreeSet<Slot> {
+        &self.deferred
+    }
+
     /// The closed candidates.
     pub fn closed(&self) -> &BTreeSet<Slot> {
         &self.closed
     }
 
-    /// Whether a slot is a candidate that is neither claimed nor held.
+    /// Whether a slot is a candidate that is neither claimed, held nor deferred.
     pub fn is_free(&self, slot: Slot) -> bool {
+        let is_held = self.states[slot.state.at()].held;
+        self.is_open(slot) && !is_held && !self.deferred.contains(&slot)
+    }
+
+    /// Whether a slot is a candidate that no crawler has claimed.
+    pub fn is_open(&self, slot: Slot) -> bool {
         let record = &self.states[slot.state.at()];
-        record.targets[slot.index as usize] == UNEXPLORED
-            && !record.held
-            && !self.claimed.contains(&slot)
+        record.targets[slot.index as usize] == UNEXPLORED && !self.claimed.contains(&slot)
     }
 
     /// The number of free candidates of a state.

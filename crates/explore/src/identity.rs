@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 
 use crate::id::{ActionSignature, StateKey};
 use crate::page::{Kind, Page, PageNode};
+use crate::parts::StateParts;
 
 mod align;
 mod content;
@@ -30,6 +31,7 @@ mod learn;
 mod mask;
 mod name;
 mod node_path;
+mod parts;
 mod readable;
 mod signature;
 mod skeleton;
@@ -116,6 +118,11 @@ impl NamedIdentity {
         }
         Recognised { key: StateKey(encoder.wide_digest()), actions }
     }
+}
+
+/// Divides a page into parts. `actions` are the signatures that an identity gave its offers.
+pub fn divide(page: &Page, masks: &Masks, actions: &[Option<ActionSignature>]) -> StateParts {
+    parts::of(&MaskedPage::new(masks, page), actions)
 }
 
 /// The actions that count for the state key: all but plain links, which belong to no state.

@@ -13,6 +13,8 @@
 //! | action | something that can be done in a state, by its signature | [`id::ActionSignature`] |
 //! | slot | one action of one state | [`graph::Slot`] |
 //! | candidate | a slot that was not executed yet | [`graph::Graph::is_free`] |
+//! | part | a region of a state that may change on its own | [`parts::StatePart`] |
+//! | context | what is done, and what the part shows to which it is done | [`contexts::Contexts`] |
 //! | transition | a slot that was executed, with its destination | [`graph::Graph::target`] |
 //! | graph | what a crawl knows so far | [`graph::Graph`] |
 //! | job | a path of known transitions and one candidate at its end | [`job::PlannedJob`] |
@@ -193,6 +195,7 @@ pub mod anticipated;
 pub mod bound;
 pub mod brakes;
 pub mod chance;
+pub mod contexts;
 pub mod distances;
 pub mod explorer;
 pub mod flow;
@@ -203,6 +206,7 @@ pub mod job;
 pub mod key_map;
 pub mod model;
 pub mod page;
+pub mod parts;
 pub mod quoted;
 pub mod strategies;
 pub mod strategy;

@@ -14,7 +14,7 @@ use argiope_controller::peer::message::{
 };
 use argiope_controller::peer::schemes;
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     CoordinatorEffect, CoordinatorInput, CoordinatorTimeouts, CoordinatorTimer,
@@ -75,7 +75,7 @@ fn sighting(number: u128) -> Sighting {
     if number.is_multiple_of(2) {
         offers.push(Offered { action: LINK, once: true });
     }
-    Sighting { key: key(number), offers: Some(offers) }
+    Sighting::described(key(number), offers)
 }
 
 fn number_of(state: StateKey) -> u128 {
@@ -97,6 +97,7 @@ pub fn lone_journal() -> Vec<Fact> {
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
         limits: CrawlLimits::default(),
         ahead: 0,
+        stop_at: StopAt::All,
     });
     let crawler = CrawlerId(0);
     let (mut effects, mut facts) = (Vec::new(), Vec::new());

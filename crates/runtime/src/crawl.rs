@@ -13,7 +13,7 @@ use argiope_controller::job::{CrawlerId, Job, JobId};
 use argiope_controller::journal::Fact;
 use argiope_controller::knowledge::Contradiction;
 use argiope_controller::outcome::{Outcome, Sighting};
-use argiope_controller::settings::ControllerSettings;
+use argiope_controller::settings::{ControllerSettings, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_explore::id::StateKey;
 use argiope_explore::identity;
@@ -293,6 +293,7 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
     let reset_cost = if settings.tabs > 1 { learned.reset_cost } else { learned::RESET_COST };
     let controller = resume(&store, &settings, reset_cost)?;
     let mut pages = PageIndex::new(identity, settings.brakes());
+    pages.divides = settings.stop_at != StopAt::All;
     pages.numbers = UniqueNumbers::beginning(&settings.seed.to_string());
     let pages = SharedPageIndex::new(pages);
     let (written, writes) = mpsc::unbounded_channel();
@@ -397,8 +398,8 @@ fn with_facts(
         CrawlError::Settings(format!("there is no strategy {:?}", settings.strategy))
     })?;
     let exploring = StrategySettings { reset_cost, seed: settings.seed };
-    let controlling =
-        ControllerSettings { strategy, exploring, limits: settings.limits(), ahead: AHEAD };
+    let (limits, stop_at) = (settings.limits(), settings.stop_at);
+    let controlling = ControllerSettings { strategy, exploring, limits, ahead: AHEAD, stop_at };
     let mut unread = None;
     let mut facts =
         store.facts()?.map_while(|fact| fact.map_err(|error| unread = Some(error)).ok());
@@ -469,7 +470,7 @@ impl Driver {
         for EntryLoad { state, address, loading } in entered {
             let cost = self.pace.measured_entry(state, loading);
             let cost = cost.filter(|_| self.lanes.len() > 1);
-            let at = Sighting { key: state, offers: None };
+            let at = Sighting::known(state);
             let entered = ControllerInput::Entered { at, address, seed: false, cost };
             self.handle(entered, Vec::new());
         }

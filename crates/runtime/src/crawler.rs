@@ -502,7 +502,7 @@ impl Crawler {
         if let Some(known) = known {
             let key = known.key;
             self.at = Some(known);
-            return Ok(Sighting { key, offers: None });
+            return Ok(Sighting::known(key));
         }
         if arrival.outside && !self.context.session.is_inside(arrival.raw) {
             return Err(TabError::LoggedOut);
@@ -532,10 +532,10 @@ impl Crawler {
             found.screenshot = self.tab.screenshot().await.ok();
         }
         let offers = Some(found.offers.iter().map(OfferDetail::offered).collect());
-        let key = known.key;
+        let (key, parts) = (known.key, found.parts.take().map(Box::new));
         self.at = Some(known);
         self.found.push((key, found));
-        Ok(Sighting { key, offers })
+        Ok(Sighting { key, offers, parts })
     }
 
     /// Checks that the tab stands in the expected state.
@@ -591,7 +591,7 @@ impl Crawler {
     /// The tab stands in another state than that in which the job begins.
     fn elsewhere(&self) -> Stop {
         match &self.at {
-            Some(known) => Stop::Elsewhere(Sighting { key: known.key, offers: None }),
+            Some(known) => Stop::Elsewhere(Sighting::known(known.key)),
             None => Stop::Failed(JobFailure::Lost),
         }
     }

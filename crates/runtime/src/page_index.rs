@@ -10,7 +10,7 @@ use argiope_explore::accessible::AccessiblePage;
 use argiope_explore::brakes::{BrakedOffers, Brakes};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity::{
-    MaskedPage, Masks, NamedIdentity, Recognised, StateMasks, learn_value_masks,
+    MaskedPage, Masks, NamedIdentity, Recognised, StateMasks, divide, learn_value_masks,
 };
 use argiope_explore::page::{Kind, Offer, Page, Withheld};
 
@@ -139,6 +139,8 @@ pub struct PageIndex {
     identity: &'static NamedIdentity,
     /// Which actions are left alone.
     brakes: Brakes,
+    /// Whether new pages are divided into parts.
+    pub divides: bool,
     /// The state that lists each withheld action.
     withheld_in: HashMap<ActionSignature, StateKey>,
     /// Masks of what changes from load to load, on every page.
@@ -190,6 +192,7 @@ impl PageIndex {
         Self {
             identity,
             brakes,
+            divides: false,
             withheld_in: HashMap::new(),
             masks: Masks::default(),
             state_masks: StateMasks::default(),
@@ -283,6 +286,7 @@ impl PageIndex {
         {
             recognised = resolved;
         }
+        let parts = self.divides.then(|| divide(&page, &self.masks, &recognised.actions));
         let (offers, mut unperformed) = self.judge(&page, &recognised, avoided);
         unperformed.unlisted = unlisted;
         unperformed.beyond = beyond;
@@ -303,6 +307,7 @@ impl PageIndex {
             screenshot: None,
             offers,
             unperformed,
+            parts,
         };
         (known, found)
     }

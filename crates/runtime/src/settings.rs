@@ -2,7 +2,7 @@
 //! began.
 
 use argiope_browser::{Access, CrawlBounds, ThirdParty};
-use argiope_controller::settings::CrawlLimits;
+use argiope_controller::settings::{CrawlLimits, StopAt};
 use argiope_explore::brakes::Brakes;
 use argiope_explore::identity;
 use argiope_explore::quoted::Quoted;
@@ -45,6 +45,9 @@ pub struct CrawlSettings {
     pub max_actions: Option<u64>,
     /// Explore no state deeper than this.
     pub max_depth: Option<u32>,
+    /// How much is to be executed.
+    #[serde(default)]
+    pub stop_at: StopAt,
     /// Take a screenshot of every state.
     pub screenshots: bool,
     /// The fixed time of the page's clock, in milliseconds since 1970.
@@ -96,6 +99,7 @@ impl CrawlSettings {
             max_states: None,
             max_actions: None,
             max_depth: None,
+            stop_at: StopAt::All,
             screenshots: false,
             freeze_time: None,
             ignore: Vec::new(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use argiope_controller::Controller;
+use argiope_controller::coverage::Coverage;
 use argiope_controller::input::StoppedBy;
 use argiope_controller::outcome::JobFailure;
 use argiope_explore::graph::Slot;
@@ -40,6 +41,8 @@ pub struct CrawlSummary {
     pub stopped_by: Option<StoppedBy>,
     /// The progress at the end.
     pub progress: CrawlProgress,
+    /// How much is covered.
+    pub coverage: Coverage,
     /// Candidates given up, by reason.
     pub given_up: BTreeMap<JobFailure, usize>,
     /// States that do not come back.
@@ -119,6 +122,7 @@ impl CrawlSummary {
             complete,
             stopped_by,
             progress: CrawlProgress::of(controller),
+            coverage: controller.coverage(),
             given_up: controller.known().given_up(),
             gone: counts.gone,
             ended: ended(controller),

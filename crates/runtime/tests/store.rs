@@ -78,6 +78,7 @@ fn found(title: &str) -> FoundPage {
         screenshot: Some(vec![0x89, b'P']),
         offers: vec![offer; 3],
         unperformed: UnperformedActions { listed: vec![unperformed], unlisted: 7, beyond: 9 },
+        parts: None,
     }
 }
 

@@ -172,10 +172,8 @@ impl<'a> World<'a> {
             action: signature_of(action),
             once: self.faults.links.get(&action).is_some_and(|&is_recognised| is_recognised),
         };
-        Sighting {
-            key: key_of(state),
-            offers: Some(self.app.transitions_from(state).iter().map(offered).collect()),
-        }
+        let offers = self.app.transitions_from(state).iter().map(offered).collect();
+        Sighting::described(key_of(state), offers)
     }
 }
 

@@ -103,7 +103,7 @@ impl<'a> Fleet<'a> {
             |&key: &StateKey| self.world.entry(key).is_some() && !self.entries.contains(&key);
         if let Some(key) = at.filter(entry) {
             self.entries.insert(key);
-            let at = Sighting { key, offers: None };
+            let at = Sighting::known(key);
             let address = format!("https://app.test/{key:?}");
             self.tell(ControllerInput::Entered { at, address, seed: false, cost: None });
         }

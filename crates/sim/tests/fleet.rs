@@ -6,7 +6,7 @@ use argiope_controller::Controller;
 use argiope_controller::input::StoppedBy;
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::JobFailure;
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_explore::chance::Chance;
 use argiope_explore::model::Model;
 use argiope_explore::strategies::ALL;
@@ -24,7 +24,13 @@ use crate::applications::any_application;
 
 fn settings(app: &Model, strategy: &'static NamedStrategy, seed: u64) -> ControllerSettings {
     let exploring = StrategySettings { reset_cost: app.reset_cost, seed };
-    ControllerSettings { strategy, exploring, limits: CrawlLimits::default(), ahead: 0 }
+    ControllerSettings {
+        strategy,
+        exploring,
+        limits: CrawlLimits::default(),
+        ahead: 0,
+        stop_at: StopAt::All,
+    }
 }
 
 /// The same settings with up to eight predicted jobs.

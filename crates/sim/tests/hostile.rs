@@ -8,7 +8,7 @@ use argiope_controller::input::{ControllerEffect, ControllerInput, StoppedBy};
 use argiope_controller::job::{Ahead, CrawlerId, Job};
 use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
@@ -34,7 +34,7 @@ impl RandomCrawler {
         });
         let offers: Vec<Offered> = offers.collect();
         let key = StateKey(self.0.below(STATES) as u128);
-        Sighting { key, offers: (self.0.below(6) > 0).then_some(offers) }
+        if self.0.below(6) > 0 { Sighting::described(key, offers) } else { Sighting::known(key) }
     }
 
     fn spent(&mut self, job: &Job) -> Spent {
@@ -165,7 +165,7 @@ proptest! {
             max_depth: (limited & 4 > 0).then_some(max_depth),
         };
         let exploring = StrategySettings { reset_cost: 2.0, seed };
-        let settings = ControllerSettings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD };
+        let settings = ControllerSettings { strategy: &ALL[strategy], exploring, limits, ahead: AHEAD, stop_at: StopAt::All };
         let mut random = RandomCrawler(Chance::new(&[seed]));
         let mut controller = Controller::new(settings);
         let mut driver = Driver { away: (0..crawlers).map(CrawlerId).collect(), ..Driver::default() };

@@ -8,7 +8,7 @@ use argiope_controller::journal::Fact;
 use argiope_controller::knowledge::CrawlKnowledge;
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 use argiope_controller::peer::{Peer, schemes};
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::{Spent, SpentByWriter, WriterId};
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
@@ -28,7 +28,13 @@ use crate::applications::any_application;
 fn settings(app: &Model, strategy: usize, seed: u64) -> ControllerSettings {
     let exploring = StrategySettings { reset_cost: app.reset_cost, seed };
     let limits = CrawlLimits::default();
-    ControllerSettings { strategy: &ALL[strategy], exploring, limits, ahead: 0 }
+    ControllerSettings {
+        strategy: &ALL[strategy],
+        exploring,
+        limits,
+        ahead: 0,
+        stop_at: StopAt::All,
+    }
 }
 
 /// An application that misbehaves, with two plain links of which one does not look like it.

@@ -175,10 +175,8 @@ impl Checked {
     fn see(&self, state: u32) -> Sighting {
         let offered =
             |&(action, _): &(u32, u32)| Offered { action: signature_of(action), once: false };
-        Sighting {
-            key: key_of(state),
-            offers: Some(self.app.transitions_from(state).iter().map(offered).collect()),
-        }
+        let offers = self.app.transitions_from(state).iter().map(offered).collect();
+        Sighting::described(key_of(state), offers)
     }
 
     fn tell(&self, snapshot: &mut Snapshot, at: usize, input: PeerInput) {

@@ -65,6 +65,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("same-label", "index.html"),
     site!("session", "index.html", "login.html", "login.toml", "print.html", "second.html"),
     site!("shadow", "index.html"),
+    site!("shelves", "index.html"),
     site!("shifted", "index.html"),
     site!("sign-up", "index.html"),
     site!("slow-fetch", "index.html", "extra.js"),

@@ -292,14 +292,15 @@ fn conclude(args: &CrawlArgs, report: &CrawlReport<'_>) -> Result<(), CommandFai
     {
         terminal::message(&format!("to resume: {resume}"));
     }
+    let CrawlSummary { doubts, seeds_left, .. } = report.summary;
+    let misses_something =
+        report.summary.failed() > 0 || !doubts.is_empty() || !seeds_left.is_empty();
     match report.summary.stopped_by {
         None if report.summary.complete => Ok(()),
-        None if report.summary.failed() > 0
-            || !report.summary.doubts.is_empty()
-            || !report.summary.seeds_left.is_empty() =>
-        {
+        None | Some(StoppedBy::PartsCovered) if misses_something => {
             Err(CommandFailure::Ended(GIVEN_UP))
         }
+        Some(StoppedBy::PartsCovered) => Ok(()),
         Some(StoppedBy::Interrupt) => Err(CommandFailure::Ended(INTERRUPTED)),
         Some(
             StoppedBy::MaxStates | StoppedBy::MaxActions | StoppedBy::MaxDepth | StoppedBy::MaxTime,

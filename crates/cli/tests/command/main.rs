@@ -2,6 +2,7 @@
 
 mod brakes;
 mod certs;
+mod coverage;
 mod crawl;
 mod django;
 mod failures;

@@ -51,6 +51,8 @@ impl ReplayIndex {
                 | Fact::LinkFollower { .. }
                 | Fact::Gone { .. }
                 | Fact::Entry { .. }
+                | Fact::Parts { .. }
+                | Fact::Undeferred
                 | Fact::Spent { .. } => {}
             }
         }

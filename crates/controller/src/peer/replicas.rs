@@ -115,11 +115,13 @@ impl PeerKnowledge {
             Fact::Appeared { at, loaded } => self.learn_appeared(*at, *loaded),
             Fact::Gone { state } => self.learn_gone(*state),
             // A ring learns these from the transition of the link and from heartbeats. Only a crawl
-            // on one machine knows what has ended the application, and which states have addresses
-            // of their own.
+            // on one machine knows what has ended the application, which states have addresses of
+            // their own, and which actions are alike.
             Fact::LinkFollower { .. }
             | Fact::Spent { .. }
             | Fact::Entry { .. }
+            | Fact::Parts { .. }
+            | Fact::Undeferred
             | Fact::Ended { .. } => {}
         }
     }

@@ -176,6 +176,8 @@ impl Coordinator {
                 | Fact::Spent { .. }
                 | Fact::Gone { .. }
                 | Fact::Entry { .. }
+                | Fact::Parts { .. }
+                | Fact::Undeferred
                 | Fact::Ended { .. } => {}
             }
         }

@@ -86,7 +86,11 @@ fn has_typed_text(node: &PageNode) -> bool {
     node.tag == "textarea" && node.attribute(".value").is_some()
 }
 
-fn attribute_tokens<'a>(page: &MaskedPage<'a>, at: usize, node: &'a PageNode) -> Vec<Token<'a>> {
+pub(super) fn attribute_tokens<'a>(
+    page: &MaskedPage<'a>,
+    at: usize,
+    node: &'a PageNode,
+) -> Vec<Token<'a>> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
     for (name, value) in &node.attributes {
         // A masked attribute is left out, because it may be missing in the next capture.

@@ -13,7 +13,7 @@ use argiope_controller::knowledge::CrawlKnowledge;
 use argiope_controller::outcome::{JobFailure, Note, Offered, Outcome, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::PeerInput;
-use argiope_controller::settings::{ControllerSettings, CrawlLimits};
+use argiope_controller::settings::{ControllerSettings, CrawlLimits, StopAt};
 use argiope_controller::spent::{Spent, WriterId};
 use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::{CoordinatorInput, CoordinatorTimeouts};
@@ -84,6 +84,7 @@ fn settings(seed: u64) -> ControllerSettings {
             ..CrawlLimits::default()
         },
         ahead: 0,
+        stop_at: StopAt::All,
     }
 }
 
@@ -185,7 +186,7 @@ fn resume(controller: &mut Controller, facts: &[Fact], chance: &mut Chance) {
     let sighting = |chance: &mut Chance| {
         let action = |number| Offered { action: ActionSignature(number), once: number == 6 };
         let offers = (0..chance.below(4)).map(|_| action(chance.below(9) as u64)).collect();
-        Sighting { key: keys[chance.below(keys.len())], offers: Some(offers) }
+        Sighting::described(keys[chance.below(keys.len())], offers)
     };
     let crawler = CrawlerId(1);
     let spent = Spent { actions: 1, resets: 0 };

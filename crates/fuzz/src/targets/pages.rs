@@ -99,6 +99,7 @@ fn found(page: Page, source: usize) -> FoundPage {
         offers: page.offers.iter().enumerate().map(detail).collect(),
         screenshot: (source % 2 == 1).then(|| vec![1, 2, 3]),
         unperformed: UnperformedActions::default(),
+        parts: None,
         page,
     }
 }

@@ -58,6 +58,9 @@ pub struct ClusterBenchArgs {
     /// Repeat `same` N times, and report every difference
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     times: u32,
+    /// Crawl N applications of `same` at once: it takes less time, and the machine is busier
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+    at_once: u32,
     /// Restrict `same` to this application (may be given several times)
     #[arg(long, value_name = "NAME")]
     application: Vec<String>,
@@ -92,7 +95,8 @@ pub fn run(args: &ClusterBenchArgs) -> Result<(), CommandFailure> {
     if is_wanted("same") {
         let quick = if args.quick { vec!["links".to_owned()] } else { Vec::new() };
         let only = if args.application.is_empty() { &quick } else { &args.application };
-        same::run(&program, only, args.times)?;
+        let rounds = same::Rounds { times: args.times, at_once: args.at_once };
+        same::run(&program, only, &rounds)?;
     }
     if is_wanted("loss") {
         loss::run(&program, if args.quick { 2 } else { 10 })?;

@@ -201,6 +201,7 @@ impl Fetched {
                 self.spent.record(writer, Spent { actions, resets });
             }
             Fact::PlainLink { .. } => _ = self.plain.insert(fact),
+            Fact::Undeferred => {}
             Fact::Transition { from: state, .. }
             | Fact::GivenUp { from: state, .. }
             | Fact::Stray { from: state, .. }
@@ -208,6 +209,7 @@ impl Fetched {
             | Fact::LinkFollower { state, .. }
             | Fact::Ended { from: state, .. }
             | Fact::Entry { state, .. }
+            | Fact::Parts { state, .. }
             | Fact::Gone { state } => {
                 if let Fact::LinkFollower { link, .. } = fact {
                     self.followed.insert(link);

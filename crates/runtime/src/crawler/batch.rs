@@ -113,7 +113,7 @@ impl Crawler {
                     done -= its;
                     self.cost.spent.actions += its as u64;
                     self.at = Some(next.before.clone());
-                    let at = Sighting { key: next.before.key, offers: None };
+                    let at = Sighting::known(next.before.key);
                     let notes = passed.next().unwrap_or_else(|| std::mem::take(&mut arrival.notes));
                     let notes = notes.into_iter().map(noted).collect();
                     reports.push(self.report(Ok(Outcome::Done { at, notes, once: false }), 0));

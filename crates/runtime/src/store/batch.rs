@@ -53,6 +53,7 @@ impl Batch {
             Fact::State { offers, route, .. } => {
                 64 + offers.len() * 16 + route.as_ref().map_or(0, |route| route.len() * 48)
             }
+            Fact::Parts { parts, .. } => 64 + parts.parts.len() * 16 + parts.actions.len() * 32,
             _ => 128,
         };
         let found = |(_, found): &(StateKey, FoundPage)| {

@@ -7,6 +7,7 @@ use argiope_controller::outcome::Offered;
 use argiope_explore::brakes::Danger;
 use argiope_explore::id::ActionSignature;
 use argiope_explore::page::{Hindrance, Kind, Page};
+use argiope_explore::parts::StateParts;
 use serde::{Deserialize, Serialize};
 
 /// The name of some bytes: equal names, equal bytes.
@@ -130,4 +131,7 @@ pub struct FoundPage {
     pub offers: Vec<OfferDetail>,
     /// See [`StateDetail::unperformed`].
     pub unperformed: UnperformedActions,
+    /// The parts of its state, if the crawl asks for them. The journal keeps them.
+    #[serde(skip)]
+    pub parts: Option<StateParts>,
 }

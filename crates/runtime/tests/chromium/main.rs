@@ -9,6 +9,7 @@ mod logins;
 mod memory;
 mod other;
 mod pages;
+mod parts;
 mod real;
 mod recorder;
 mod remembering;

@@ -126,6 +126,8 @@ pub fn model(records: &[Fact]) -> Model {
             | Fact::Gone { .. }
             | Fact::Entry { .. }
             | Fact::Ended { .. }
+            | Fact::Parts { .. }
+            | Fact::Undeferred
             | Fact::Spent { .. } => {}
         }
     }

@@ -67,6 +67,7 @@ crawl_fixtures! {
     same_label: "same-label",
     session: "session",
     shadow: "shadow",
+    shelves: "shelves",
     shifted: "shifted",
     sign_up: "sign-up",
     slow_fetch: "slow-fetch",

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use argiope_browser::ThirdParty;
+use argiope_controller::settings::StopAt;
 use argiope_explore::{identity, strategies};
 use argiope_runtime::inputs::{self, InputRule};
 use argiope_runtime::login::GivenSecrets;
 use argiope_runtime::settings::{CrawlSettings, Scope};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::cluster::ClusterCrawlArgs;
 use super::login_args::{LoginArgs, check_tabs, read_access};
@@ -56,15 +58,16 @@ if it begins with #, . or [ or with css:, and otherwise a text (text: before it 
 with a slash is a piece of an address. `argiope ledger` lists what was left alone.
 
 With --json it prints one object: url, complete, stopped_by (max-states, max-actions, max-depth, \
-max-time, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
-reset_cost (in actions), failed, given_up (by reason), nondeterministic, unsettled, unsafe \
+max-time, parts-covered, interrupt, not-loaded, trouble or null), states, transitions, actions_executed, resets, \
+reset_cost (in actions), coverage (reached: none, parts or all; contexts, contexts_executed, parts, \
+alike_waiting, estimated_more), failed, given_up (by reason), nondeterministic, unsettled, unsafe \
 (transitions with requests that --safe stopped), blocked (requests that left the scope, and their \
 hosts), urls, avoided, ledger (actions not performed, by reason), ended_by (actions after which \
 the application could not be loaded), tampered (built-in functions that a page replaced), \
 truncated (a page was too large), seeds_left (addresses that could not be loaded), tabs, wall_s, actions_per_s \
 (both of this process only), out.
 
-Exit codes: 0 complete, 1 failed, 2 bad input, 3 interrupted, 4 limit reached, 5 explored \
+Exit codes: 0 complete or as far as --stop-at says, 1 failed, 2 bad input, 3 interrupted, 4 limit reached, 5 explored \
 except for actions given up or addresses that could not be loaded, or a page may have deceived \
 argiope.";
 
@@ -96,6 +99,11 @@ pub struct CrawlArgs {
     /// Explore no state that is more than N actions away from the first
     #[arg(long, value_name = "N", value_parser = limit)]
     max_depth: Option<Limit>,
+    /// Stop when every kind of action was executed in every condition of its part of the page
+    /// (parts), when every action was executed in every state (all), or decide by how many there
+    /// are (auto) [default: all]
+    #[arg(long, value_name = "COVERAGE", value_parser = coverage())]
+    stop_at: Option<StopAt>,
     /// Stop after this time, for example 90s, 10m or 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub max_time: Option<Duration>,
@@ -296,6 +304,15 @@ fn limit_of_one(text: &str) -> Result<Limit, String> {
     }
 }
 
+/// Parses the name of a coverage.
+fn coverage() -> impl TypedValueParser<Value = StopAt> {
+    PossibleValuesParser::new(["parts", "all", "auto"]).map(|name| match name.as_str() {
+        "parts" => StopAt::Parts,
+        "auto" => StopAt::Auto,
+        _ => StopAt::All,
+    })
+}
+
 impl CrawlArgs {
     /// The settings of a new crawl, with all secrets that they name.
     pub fn settings(&self, url: &str) -> Result<CrawlSettings, CommandFailure> {
@@ -383,6 +400,7 @@ impl CrawlArgs {
         if let Some(limit) = self.max_depth {
             settings.max_depth = limit.0;
         }
+        settings.stop_at = self.stop_at.unwrap_or(settings.stop_at);
         Ok(given)
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use argiope_browser::Access;
 use argiope_controller::input::StoppedBy;
 use argiope_controller::peer::schemes;
+use argiope_controller::settings::StopAt;
 use argiope_controller::star::{self, division};
 use argiope_explore::quoted::Escaped;
 use argiope_runtime::cluster::Switch;
@@ -205,6 +206,10 @@ pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     }
     if settings.max_depth.is_some() {
         return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
+    }
+    if settings.stop_at != StopAt::All {
+        let why = "--stop-at cannot be used with --cluster: a cluster executes every action";
+        return Err(CommandFailure::Input(why.to_owned()));
     }
     let ring = &args.ring;
     let has_limits = settings.max_states.is_some() || settings.max_actions.is_some();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use argiope::format::{count, name, number};
 use argiope_controller::Controller;
+use argiope_controller::coverage::Coverage;
 use argiope_controller::input::StoppedBy;
 use argiope_controller::outcome::JobFailure;
 use argiope_explore::identity::Masks;
@@ -93,6 +94,7 @@ struct Line<'a> {
     actions_executed: u64,
     resets: u64,
     reset_cost: f64,
+    coverage: Coverage,
     failed: usize,
     given_up: &'a BTreeMap<JobFailure, usize>,
     gone: usize,
@@ -165,6 +167,7 @@ impl CrawlReport<'_> {
             actions_executed: progress.actions,
             resets: progress.resets,
             reset_cost: short(self.summary.reset_cost),
+            coverage: self.summary.coverage,
             failed: self.summary.failed(),
             given_up: &self.summary.given_up,
             gone: self.summary.gone,
@@ -236,6 +239,15 @@ impl CrawlReport<'_> {
             let left = count(self.summary.seeds_left.len() as u64, "seed");
             return format!("explored, except from {left} that could not be loaded");
         }
+        if self.summary.stopped_by == Some(StoppedBy::PartsCovered) {
+            let Coverage { alike_waiting, estimated_more, .. } = self.summary.coverage;
+            let waiting = count(alike_waiting as u64, "alike action");
+            let more = match estimated_more {
+                0 => String::new(),
+                more => format!(" (and about {more} in combinations that were not found)"),
+            };
+            return format!("every part is covered, {waiting} not tried{more}");
+        }
         let why = match self.summary.stopped_by {
             Some(StoppedBy::MaxStates) => "stopped by --max-states",
             Some(StoppedBy::MaxActions) => "stopped by --max-actions",
@@ -243,7 +255,7 @@ impl CrawlReport<'_> {
             Some(StoppedBy::MaxTime) => "stopped by --max-time",
             Some(StoppedBy::Interrupt) => "interrupted",
             Some(StoppedBy::NotLoaded) => "stopped, since the address can no longer be loaded",
-            Some(StoppedBy::Trouble) | None => "stopped by an error",
+            Some(StoppedBy::PartsCovered | StoppedBy::Trouble) | None => "stopped by an error",
         };
         format!(
             "{why}, {} unexplored",
@@ -378,6 +390,7 @@ impl CrawlReport<'_> {
             Some(StoppedBy::MaxStates) => " --max-states none",
             Some(StoppedBy::MaxActions) => " --max-actions none",
             Some(StoppedBy::MaxDepth) => " --max-depth none",
+            Some(StoppedBy::PartsCovered) => " --stop-at all",
             _ => "",
         };
         Some(format!("{} crawl --resume {}{more}", format::program(), format::path(self.out)))

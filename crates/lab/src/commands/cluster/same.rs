@@ -16,6 +16,8 @@ use argiope::failure::CommandFailure;
 use argiope::output;
 use argiope::processes::{ClusterOptions, ClusterProcesses, TempDir, client};
 
+use crate::parallel::do_all;
+
 /// The query of a site. Some crawls must take longer, so that a controller can be killed meanwhile.
 fn query(site: &str) -> &'static str {
     if site == "toggles" { "?switches=7&wait=10" } else { "" }
@@ -26,7 +28,7 @@ const SKIPPED: [&str; 1] = ["filetree-cassandra"];
 
 /// The server remembers what was done there, so that states depend on the order of actions. Only
 /// those are compared that offer nothing: they are the same in any order.
-const REMEMBERING: &str = "visited";
+const REMEMBERING: [&str; 2] = ["recent", "visited"];
 
 /// The result of a crawl.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,9 +50,16 @@ struct CrawlProgram<'a> {
 /// The four ways to crawl.
 const WAYS: [&str; 4] = ["1 tab", "8 tabs", "3 controllers", "3, one killed"];
 
+/// How often the sites are crawled, and how many of them at once.
+pub struct Rounds {
+    pub times: u32,
+    pub at_once: u32,
+}
+
 /// Crawls sites in four ways, some times each, and compares all results. All sites if none is
 /// named.
-pub fn run(program: &Path, only: &[String], times: u32) -> Result<(), CommandFailure> {
+pub fn run(program: &Path, only: &[String], rounds: &Rounds) -> Result<(), CommandFailure> {
+    let Rounds { times, at_once } = *rounds;
     if let Some(unknown) = only.iter().find(|name| Site::find(name).is_none()) {
         return Err(CommandFailure::Input(format!("there is no application {unknown:?}")));
     }
@@ -68,8 +77,12 @@ pub fn run(program: &Path, only: &[String], times: u32) -> Result<(), CommandFai
     let sites: Vec<&str> = Site::names().filter(expects).filter(is_wanted).collect();
     let mut compared: BTreeMap<&str, Comparison> = BTreeMap::new();
     for round in 1..=times {
-        for &site in &sites {
-            let found = crawl_in_all_ways(program, site)?;
+        // Rows are printed a few at a time.
+        let crawl = |site: &&str| crawl_in_all_ways(program, site);
+        let at_once = at_once as usize;
+        let found = sites.chunks(at_once * 3).flat_map(|some| do_all(some, at_once, crawl));
+        for (&site, found) in sites.iter().zip(found) {
+            let found = found?;
             let cells: Vec<&str> = found.iter().map(|one| one.ids.as_str()).collect();
             let comparison = compared.entry(site).or_default();
             let news = comparison.add(round, found.iter());
@@ -123,7 +136,7 @@ fn crawl_in_all_ways(program: &Path, site: &str) -> Result<[Found; 4], CommandFa
     let options = Site::find(site).map(|site| site.crawl_arguments(&directory.0)).transpose();
     let options = options.map_err(|error| CommandFailure::Failed(error.to_string()))?;
     let options = options.unwrap_or_default();
-    let is_remembering = site == REMEMBERING;
+    let is_remembering = REMEMBERING.contains(&site);
     let program = &CrawlProgram { path: program, options: &options, is_remembering };
     let on_new_server = |crawl: &dyn Fn(&str) -> Result<Found, CommandFailure>| {
         let server =

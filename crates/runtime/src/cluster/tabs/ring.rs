@@ -140,7 +140,7 @@ impl<'a> RingJobs<'a> {
     ) {
         let crawl = &self.home.attached.crawl;
         let seen = crawl.add_found(found);
-        if let Some(Sighting { key, offers }) = &mut report.at {
+        if let Some(Sighting { key, offers, .. }) = &mut report.at {
             // The content goes with the report.
             self.session.seen = seen.into_iter().find(|seen| seen.state == *key);
             let is_new = self.home.outbox.note_offers(self.home.attached.id, *key);
