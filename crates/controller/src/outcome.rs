@@ -90,6 +90,8 @@ pub enum JobFailure {
     LoggedOut,
     /// A load led out of the scope.
     OutOfScope,
+    /// A seed of the crawl leads to no page, and the URL still leads to one.
+    NoPage,
 }
 
 /// Jobs in a row that do not reach a state, after which the state counts as gone.
@@ -113,6 +115,7 @@ impl JobFailure {
             Self::Exchanged => "no tab could perform the action",
             Self::LoggedOut => "the session was over after it",
             Self::OutOfScope => "the load led out of the scope",
+            Self::NoPage => "its address leads to no page",
         }
     }
 
@@ -127,7 +130,7 @@ impl JobFailure {
     /// counts least, since each tab is exchanged once.
     pub(crate) fn weight(self) -> u32 {
         match self {
-            Self::Hung | Self::Crashed | Self::Missing => ENOUGH.div_ceil(2),
+            Self::Hung | Self::Crashed | Self::Missing | Self::NoPage => ENOUGH.div_ceil(2),
             Self::Unreachable | Self::OutOfScope => ENOUGH.div_ceil(8),
             Self::Lost => ENOUGH.div_ceil(5),
             Self::LoggedOut => ENOUGH.div_ceil(4),

@@ -47,7 +47,7 @@ use message::{
     Done, Envelope, PeerEffect, PeerInput, PeerMessage, PeerTimer, RouteHint, WorkRequest,
 };
 use ranges::Ranges;
-use schemes::{Hears, Looks};
+use schemes::Hears;
 use search::Search;
 use settings::PeerSettings;
 
@@ -140,7 +140,8 @@ impl Peer {
 
     /// A controller that is to join a ring.
     pub fn newcomer(settings: PeerSettings, me: Key) -> Self {
-        Self::with(settings, RingMember::new(me, settings.successors), Ranges::default())
+        let member = RingMember::new(me, settings.successors);
+        Self::with(settings, member, Ranges::default())
     }
 
     /// A controller that restarts from its disk and is to join a ring, perhaps under another key.
@@ -165,24 +166,23 @@ impl Peer {
     }
 
     fn with(settings: PeerSettings, member: RingMember, ranges: Ranges) -> Self {
-        let asks_others = settings.scheme.looks == Looks::Known;
+        let times = settings.times;
         let mut peer = Self {
-            settings,
             me: member.key(),
             now: 0,
             went_on: None,
             member,
-            answer_delays: AnswerDelays::new(settings.times.answer),
-            known: PeerKnowledge::new(settings.strategy, settings.exploring, asks_others),
+            answer_delays: AnswerDelays::new(times.answer),
+            known: PeerKnowledge::new(&settings),
             inbox: VecDeque::new(),
             leases: BTreeMap::new(),
             overdue: BTreeMap::new(),
             failures: BTreeMap::new(),
             next_number: 0,
-            slowest: settings.times.task,
+            slowest: times.task,
             parked: BTreeMap::new(),
             waiting: None,
-            patience: settings.times.idle,
+            patience: times.idle,
             remembered: BTreeMap::new(),
             told: Vec::new(),
             told_to: BTreeMap::new(),
@@ -196,6 +196,7 @@ impl Peer {
             ending: Ending::default(),
             refused: 0,
             out: Vec::new(),
+            settings,
         };
         peer.keeping.copies_on = peer.backups();
         peer

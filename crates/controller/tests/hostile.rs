@@ -42,6 +42,7 @@ fn peer_settings(scheme: &str) -> PeerSettings {
         scheme: schemes::find(scheme).expect("there is one"),
         strategy: strategies::find("greedy").expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
+        seeds: [].into(),
         recovery: Recovery::Retry,
         backups: 0,
         successors: 2,

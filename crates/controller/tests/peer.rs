@@ -33,6 +33,7 @@ fn settings(backups: usize) -> PeerSettings {
         scheme: &schemes::ALL[0],
         strategy: strategies::find("greedy").expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
+        seeds: [].into(),
         recovery: Recovery::Redundancy,
         backups,
         successors: 2,

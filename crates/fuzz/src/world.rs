@@ -50,6 +50,7 @@ pub fn peer_settings(scheme: u8, recovery: u8, backups: u8, seed: u64) -> PeerSe
         scheme: &schemes::ALL[scheme as usize % schemes::ALL.len()],
         strategy: strategies::find(strategy).expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed },
+        seeds: [].into(),
         recovery: match recovery % 4 {
             0 => Recovery::Redundancy,
             1 => Recovery::Retry,
@@ -163,8 +164,8 @@ impl RecordedRing {
         let settings = peer_settings(setup.scheme, setup.recovery, setup.backups, setup.seed);
         let founders = if incident == Incident::Join { &KEYS[1..3] } else { &KEYS[..3] };
         let peers = KEYS[..3].iter().map(|&me| match founders.contains(&me) {
-            true => Peer::founder(settings, me, founders),
-            false => Peer::newcomer(settings, me),
+            true => Peer::founder(settings.clone(), me, founders),
+            false => Peer::newcomer(settings.clone(), me),
         });
         let mut ring = Self {
             peers: peers.collect(),

@@ -17,6 +17,7 @@ pub mod pace;
 pub mod page_index;
 pub mod private;
 pub mod probe;
+pub mod seed_links;
 pub mod selectors;
 pub mod settings;
 pub mod store;

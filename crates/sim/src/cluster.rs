@@ -151,7 +151,8 @@ impl<'a> Cluster<'a> {
         let key = |node: usize| Key(distance.wrapping_mul(node as u128).wrapping_add(turn));
         let keys: Vec<Key> = (0..count).map(key).collect();
         let node = |&key: &Key| {
-            RingNode::new(key, Peer::founder(settings, key, &keys), Lifecycle::founder(key), 0)
+            let peer = Peer::founder(settings.clone(), key, &keys);
+            RingNode::new(key, peer, Lifecycle::founder(key), 0)
         };
         let mut cluster = Self {
             env,

@@ -97,6 +97,7 @@ fn facts_of_member(facts: &[Fact]) -> BTreeSet<Fact> {
         scheme: &schemes::ALL[0],
         strategy: strategies::find("greedy").expect("it is registered"),
         exploring: StrategySettings { reset_cost: 2.0, seed: 1 },
+        seeds: [].into(),
         recovery: Recovery::Redundancy,
         backups: 1,
         successors: 2,

@@ -383,7 +383,7 @@ impl Checked {
         match lifecycle.decide(snapshot.now, &others.collect()) {
             Some(LifecycleStep::Join(through)) => {
                 snapshot.crawls_again = snapshot.finished;
-                let peer = Peer::returning(self.settings, self.key(at), lifecycle.facts());
+                let peer = Peer::returning(self.settings.clone(), self.key(at), lifecycle.facts());
                 snapshot.peers[at] = Some(peer);
                 self.tell(snapshot, at, PeerInput::Join(through));
             }
@@ -429,7 +429,7 @@ impl Model for Checked {
 
     fn init_states(&self) -> Vec<Snapshot> {
         let keys: Vec<Key> = (0..self.controllers).map(|at| self.key(at)).collect();
-        let founder = |&key: &Key| Some(Peer::founder(self.settings, key, &keys));
+        let founder = |&key: &Key| Some(Peer::founder(self.settings.clone(), key, &keys));
         let crawler = |at: usize| Crawler {
             at: None,
             report: TaskReport::new(CrawlerId(at as u64), 0),
@@ -530,7 +530,7 @@ impl Model for Checked {
             Act::Join => {
                 snapshot.joins -= 1;
                 let at = self.controllers;
-                snapshot.peers[at] = Some(Peer::newcomer(self.settings, self.key(at)));
+                snapshot.peers[at] = Some(Peer::newcomer(self.settings.clone(), self.key(at)));
                 self.tell(&mut snapshot, at, PeerInput::Join(self.key(0)));
             }
             Act::Restart(at) => self.restart(&mut snapshot, at),

@@ -247,6 +247,7 @@ fn failure_text(reason: JobFailure) -> &'static str {
         JobFailure::Exchanged => "failed: no tab could execute it",
         JobFailure::LoggedOut => "failed: the session was over after it",
         JobFailure::OutOfScope => "failed: the load led out of the scope",
+        JobFailure::NoPage => "failed: its address leads to no page",
     }
 }
 

@@ -10,12 +10,13 @@
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::job::PlannedJob;
-use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
+use argiope_explore::strategy::INITIAL;
 use argiope_ring::Key;
 
 use super::known_graph::{ASK, KnownGraph};
 use super::message::RouteHint;
 use super::ownership::{CandidateCounts, Ownership};
+use super::settings::PeerSettings;
 use crate::job::{Route, Transition};
 use crate::outcome::JobFailure;
 
@@ -59,15 +60,9 @@ impl std::hash::Hash for PeerKnowledge {
 }
 
 impl PeerKnowledge {
-    /// Knows nothing. `asks_others`: states of other controllers are candidates too, by asking
-    /// their owners.
-    pub fn new(
-        strategy: &'static NamedStrategy,
-        exploring: StrategySettings,
-        asks_others: bool,
-    ) -> Self {
-        let graph = KnownGraph::new(strategy, exploring, asks_others);
-        Self { graph, ownership: Ownership::default() }
+    /// Knows nothing.
+    pub fn new(settings: &PeerSettings) -> Self {
+        Self { graph: KnownGraph::new(settings), ownership: Ownership::default() }
     }
 
     /// The states and transitions.
@@ -183,6 +178,7 @@ impl PeerKnowledge {
             known.ownership.awaited.remove(&state);
             known.refresh_hold(state);
             known.graph.add_actions(state, actions);
+            known.graph.add_seeds(state);
             known.set_links_aside(state);
         });
         true
@@ -320,6 +316,10 @@ impl PeerKnowledge {
         *appeared = Some(loaded || *appeared == Some(true));
         if loaded {
             self.learn_route(state, &Route::default());
+            self.counted(state, |known| {
+                known.graph.add_seeds(state);
+                known.set_links_aside(state);
+            });
         }
     }
 

@@ -15,6 +15,8 @@ use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::strategy::{INITIAL, NamedStrategy, StrategySettings};
 use argiope_ring::Key;
 
+use super::schemes::Looks;
+use super::settings::PeerSettings;
 use crate::job::{Route, Transition, initial_of};
 use crate::journal::ContentId;
 use crate::outcome::{JobFailure, Note};
@@ -58,8 +60,10 @@ pub(super) struct KnownState {
 pub struct KnownGraph {
     strategy: &'static NamedStrategy,
     exploring: StrategySettings,
-    /// Whether it is worth asking about states of other controllers.
+    /// States of other controllers are candidates too, by asking their owners.
     pub(super) asks_others: bool,
+    /// The links that load the seeds of the crawl.
+    seeds: Arc<[ActionSignature]>,
     explorer: Option<Explorer>,
     states: Vec<KnownState>,
     /// Actions that turned out to be plain links, though they did not look like it.
@@ -69,15 +73,12 @@ pub struct KnownGraph {
 }
 
 impl KnownGraph {
-    pub(super) fn new(
-        strategy: &'static NamedStrategy,
-        exploring: StrategySettings,
-        asks_others: bool,
-    ) -> Self {
+    pub(super) fn new(settings: &PeerSettings) -> Self {
         Self {
-            strategy,
-            exploring,
-            asks_others,
+            strategy: settings.strategy,
+            exploring: settings.exploring,
+            asks_others: settings.scheme.looks == Looks::Known,
+            seeds: settings.seeds.clone(),
             explorer: None,
             states: Vec::new(),
             plain: BTreeSet::new(),
@@ -175,6 +176,18 @@ impl KnownGraph {
             if self.plain.contains(&action) {
                 self.at_mut(state).links.insert(action);
             }
+        }
+    }
+
+    /// Adds the links that load the seeds to a state that a load of the URL leads to, once its own
+    /// actions are known. So a seed lasts as long as such a state, and is followed once.
+    pub(super) fn add_seeds(&mut self, state: StateIndex) {
+        let known = self.at(state);
+        let is_loaded = state == INITIAL || known.appeared == Some(true);
+        if known.full && is_loaded && !self.seeds.is_empty() {
+            let seeds = self.seeds.clone();
+            self.at_mut(state).links.extend(seeds.iter().copied());
+            self.add_actions(state, &seeds);
         }
     }
 

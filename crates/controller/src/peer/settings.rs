@@ -1,11 +1,14 @@
 //! The settings of a shared crawl, equal on all its controllers.
 
+use std::sync::Arc;
+
+use argiope_explore::id::ActionSignature;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
 use super::schemes::Scheme;
 
 /// The settings of a shared crawl.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct PeerSettings {
     /// The knowledge-sharing scheme.
     pub scheme: &'static Scheme,
@@ -13,6 +16,9 @@ pub struct PeerSettings {
     pub strategy: &'static NamedStrategy,
     /// The settings of the strategy.
     pub exploring: StrategySettings,
+    /// Plain links that every state offers to which a load of the URL leads: they load the further
+    /// addresses with which the crawl begins.
+    pub seeds: Arc<[ActionSignature]>,
     /// The failover policy.
     pub recovery: Recovery,
     /// Replicas of each state.

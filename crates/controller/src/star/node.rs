@@ -1,6 +1,7 @@
 //! A node of a star: finds work for its crawler among the states that it knows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use argiope_explore::explorer::Explorer;
 use argiope_explore::graph::Slot;
@@ -12,7 +13,7 @@ use super::links::LinkTable;
 use super::{Executed, FoundState, HeardUpTo, News, NodeReport, ToNode};
 use crate::job::{CrawlerId, Job, JobId, Transition};
 use crate::journal::{ContentId, distinct_offers};
-use crate::outcome::{ENOUGH, JobFailure, Outcome, Sighting};
+use crate::outcome::{ENOUGH, JobFailure, Offered, Outcome, Sighting};
 use crate::route::{Hop, WalkTree};
 use crate::spent::Spent;
 
@@ -69,6 +70,8 @@ pub struct StarNode {
     crawler: CrawlerId,
     pub(super) strategy: &'static NamedStrategy,
     exploring: StrategySettings,
+    /// Plain links that the states offer to which a load of the URL leads: they load the seeds.
+    seeds: Arc<[ActionSignature]>,
     /// How work is divided, once the coordinator has said so.
     pub(super) plan: Option<DivisionPlan>,
     pub(super) explorer: Option<Explorer>,
@@ -112,6 +115,7 @@ impl StarNode {
             crawler,
             strategy,
             exploring,
+            seeds: [].into(),
             plan: None,
             explorer: None,
             shares: BTreeSet::new(),
@@ -132,6 +136,13 @@ impl StarNode {
             jobs: 0,
             out: Vec::new(),
         }
+    }
+
+    /// The same in a crawl that begins at further addresses; these links load them.
+    #[must_use]
+    pub fn with_seeds(mut self, seeds: Arc<[ActionSignature]>) -> Self {
+        self.seeds = seeds;
+        self
     }
 
     /// Handles an input and appends the effects.
@@ -196,7 +207,9 @@ impl StarNode {
 
     fn on_loaded(&mut self, at: &Sighting, content: Option<ContentId>) {
         self.busy = false;
-        let here = found(at, None, content);
+        let seeds = self.seeds.iter().map(|&action| Offered { action, once: true });
+        let offers = at.offers.iter().flatten().copied().chain(seeds).collect();
+        let here = found(&Sighting { key: at.key, offers: Some(offers) }, None, content);
         // All nodes share the initial state of the first one.
         let heard = self.early.iter().find(|news| news.after.states == 0);
         let heard = heard.and_then(|news| news.states.first());

@@ -230,7 +230,7 @@ fn restart_peers(facts: &[Fact]) {
     let me = Key(9 << 120);
     for scheme in [0, 5] {
         let settings = world::peer_settings(scheme, 0, 1, 1);
-        let mut alone = Peer::reviving(settings, me, facts);
+        let mut alone = Peer::reviving(settings.clone(), me, facts);
         let mut joins = Peer::returning(settings, me, facts);
         let mut effects = Vec::new();
         alone.handle(1, PeerInput::Start, &mut effects);

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use argiope_browser::Access;
@@ -15,7 +16,7 @@ use argiope_controller::spent::{Spent, SpentByWriter};
 use argiope_controller::star::Coordinator;
 use argiope_controller::star::coordinator::CoordinatorTimeouts;
 use argiope_controller::star::division::{self, Division};
-use argiope_explore::id::StateKey;
+use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::identity;
 use argiope_explore::strategies;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
@@ -23,6 +24,7 @@ use argiope_ring::Key;
 
 use super::protocol::{CrawlId, CrawlSpec, CrawlTally, Order, ProcessSpent, SeenPage, TabTimes};
 use crate::learned::PageFindings;
+use crate::seed_links::seed_links;
 
 /// The length of the successor list: one less of simultaneous failures does no harm.
 const SUCCESSORS: usize = 4;
@@ -312,6 +314,11 @@ pub fn exploring(order: &Order) -> StrategySettings {
     StrategySettings { reset_cost: RESET_COST, seed: order.settings.seed }
 }
 
+/// The links that load the further addresses of the crawl.
+pub fn seeds(order: &Order) -> Arc<[ActionSignature]> {
+    seed_links(&order.settings.seeds).into_keys().collect()
+}
+
 /// Why an order cannot be carried out; `None` if it can.
 pub fn refusal(order: &Order) -> Option<String> {
     let identity = &order.settings.identity;
@@ -346,6 +353,7 @@ pub fn settings(order: &Order) -> Result<PeerSettings, String> {
         scheme,
         strategy,
         exploring: exploring(order),
+        seeds: seeds(order),
         recovery,
         backups: order.backups as usize,
         successors: SUCCESSORS,

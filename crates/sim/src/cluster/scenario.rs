@@ -1,10 +1,13 @@
 //! Scenarios: the size, speed and faults of a simulated ring or star.
 
+use std::sync::Arc;
+
 use argiope_controller::peer::schemes::{self, Scheme};
 use argiope_controller::peer::settings::{PeerSettings, PeerTimeouts, Recovery};
 pub use argiope_controller::star::NAME as STATIC;
 use argiope_controller::star::division::Division;
 use argiope_explore::chance::Chance;
+use argiope_explore::id::ActionSignature;
 use argiope_explore::strategies;
 use argiope_explore::strategy::{NamedStrategy, StrategySettings};
 
@@ -94,6 +97,8 @@ pub struct Scenario {
     pub division: Option<Division>,
     /// The strategy.
     pub strategy: &'static NamedStrategy,
+    /// The links that load the further addresses with which the crawl begins, in a ring.
+    pub seeds: Arc<[ActionSignature]>,
     /// The failover policy.
     pub recovery: Recovery,
     /// Replicas of each state, beside the owner's.
@@ -153,6 +158,7 @@ impl Scenario {
             scheme: schemes::find(schemes::DEFAULT).expect("the default scheme exists"),
             division: None,
             strategy: strategies::find("greedy").expect("greedy exists"),
+            seeds: [].into(),
             recovery: Recovery::Retry,
             backups: 1,
             latency: Latency::Constant(1_000),
@@ -204,6 +210,7 @@ impl Scenario {
             scheme: self.scheme,
             strategy: self.strategy,
             exploring: self.strategy_settings(),
+            seeds: self.seeds.clone(),
             recovery: self.recovery,
             backups: self.backups,
             successors: (self.backups + 1).max(3),

@@ -59,9 +59,10 @@ impl<'a> StarJobs<'a> {
             Some(_) => NodeInput::Renamed(crawler),
             None => NodeInput::Start,
         };
-        let node = session
-            .node
-            .get_or_insert_with(|| StarNode::new(crawler, strategy, crawl_state::exploring(order)));
+        let node = session.node.get_or_insert_with(|| {
+            let node = StarNode::new(crawler, strategy, crawl_state::exploring(order));
+            node.with_seeds(crawl_state::seeds(order))
+        });
         let mut effects = Vec::new();
         node.handle(input, &mut effects);
         let now = Instant::now();
