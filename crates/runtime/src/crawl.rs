@@ -327,6 +327,8 @@ async fn prepare(plan: CrawlPlan) -> Result<Prepared, CrawlError> {
         agent,
         pages,
         details,
+        // The driver loads them.
+        seeds: Arc::default(),
         screenshots: settings.screenshots,
     };
     let CrawlSettings { url, seeds, tabs, .. } = settings;

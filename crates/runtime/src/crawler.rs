@@ -87,6 +87,7 @@ pub trait Details {
 
 mod batch;
 mod entering;
+mod seeding;
 mod session;
 
 pub use entering::EntryLoad;
@@ -413,14 +414,7 @@ impl Crawler {
         let step = &steps[steps.len() - 1];
         let placed = self.placed(job.state, job.action);
         let arrival = self.retry_trusted(placed, step, raw_before, arrival).await?;
-        let sighting = match self.sighting(&arrival).await {
-            Err(TabError::LoggedOut) => {
-                let has_ended = self.has_session_ended(arrival.raw).await?;
-                let reason = if has_ended { JobFailure::LoggedOut } else { JobFailure::Exchanged };
-                return Err(Stop::Failed(reason));
-            }
-            sighting => sighting?,
-        };
+        let sighting = self.sighting_after_action(&arrival).await?;
         let once = arrival.link.is_some() && step.kind == Kind::Click;
         let mut notes = notes_of(&arrival);
         if self.is_allowed(job) {
@@ -430,6 +424,18 @@ impl Crawler {
             }
         }
         Ok(Outcome::Done { at: sighting, notes, once })
+    }
+
+    /// Where the executed candidate has led, unless it has ended the session.
+    async fn sighting_after_action(&mut self, arrival: &TabPosition) -> Result<Sighting, Stop> {
+        match self.sighting(arrival).await {
+            Err(TabError::LoggedOut) => {
+                let has_ended = self.has_session_ended(arrival.raw).await?;
+                let reason = if has_ended { JobFailure::LoggedOut } else { JobFailure::Exchanged };
+                Err(Stop::Failed(reason))
+            }
+            sighting => Ok(sighting?),
+        }
     }
 
     /// Repeats an action without effect with trusted input (the browser's own), and remembers

@@ -26,6 +26,7 @@ use crate::executor::{CrawlContext, PoolEvent, PoolEvents, TabTask, WorkerPool, 
 use crate::login::session::LoginSession;
 use crate::numbers::UniqueNumbers;
 use crate::page_index::{PageIndex, SharedPageIndex};
+use crate::seed_links::seed_links;
 use crate::{inputs, learned, probe, selectors};
 
 /// Between two attempts to reach a controller.
@@ -321,6 +322,7 @@ impl Worker {
             agent,
             pages: SharedPageIndex::new(pages),
             details: archive.clone(),
+            seeds: Arc::new(seed_links(&settings.seeds)),
             screenshots: settings.screenshots,
         };
         self.crawls.insert(id, Arc::new(AttachedCrawl { spec, context, archive }));

@@ -27,10 +27,17 @@ impl Crawler {
             [job].into_iter().chain(ahead.iter().map(|ahead| &ahead.job)).collect();
         while reports.len() < jobs.len() && self.may_begin(&reports, ahead) {
             let (job, ahead) = (jobs[reports.len()], &ahead[reports.len()..]);
+            if let Some(seed) = self.context.seeds.get(&job.action).cloned() {
+                let ended = self.follow_seed(&seed).await;
+                let all = u32::try_from(job.walk.len()).unwrap_or(u32::MAX);
+                reports.push(self.report(ended, all));
+                break;
+            }
             let saved = match self.go_to_start(job).await {
                 Ok(saved) => saved,
                 Err(stop) => {
-                    reports.push(self.report(Err(stop), 0));
+                    let went_right = self.steps_before_seed(job);
+                    reports.push(self.report(Err(stop), went_right));
                     break;
                 }
             };

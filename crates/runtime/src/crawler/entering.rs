@@ -1,5 +1,5 @@
-//! How a crawler reaches the state in which a job begins: by the URL, by the address of an entry,
-//! or by an address of a state on the walk, verified or untried (decision 33).
+//! How a crawler reaches the state in which a job begins: by the URL, by the address of an entry or
+//! of a seed, or by an address of a state on the walk, verified or untried (decision 33).
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,9 @@ use argiope_controller::job::Job;
 use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
 use argiope_explore::id::StateKey;
 
-use super::{Crawler, JobCost, JobReport, Stop};
+use super::seeding::AfterSeed;
+use super::{Crawler, JobReport, Stop};
 use crate::own_addresses::Shortcut;
-use crate::probe::{self, NoPage};
-use crate::store::FoundPage;
 
 /// A load of an address that is not the URL, and where it led.
 #[derive(Clone, Debug)]
@@ -48,13 +47,15 @@ impl Crawler {
     /// Brings the tab to the state in which a job begins, or to one on its walk. Returns how many
     /// steps of the walk that has saved.
     pub(super) async fn go_to_start(&mut self, job: &Job) -> Result<usize, Stop> {
+        let AfterSeed { seed, saved, job } = self.after_seed(job);
+        let job = &*job;
         if let Some(shortcut) = self.shortcut(job) {
             let attempt = self.attempt(&shortcut).await?;
             let mut pages = self.context.pages.lock();
             match attempt {
                 Attempt::Entered => {
                     pages.own_addresses.on_entered(&shortcut);
-                    return Ok(shortcut.steps);
+                    return Ok(saved + shortcut.steps);
                 }
                 Attempt::Missed => pages.own_addresses.on_missed(&shortcut, job),
             }
@@ -65,7 +66,10 @@ impl Crawler {
             }
         }
         let start = job.start();
-        if job.reset || self.at.is_none() {
+        if let Some(seed) = seed {
+            let arrival = self.load_seed_link(&seed).await?;
+            self.arrive(&arrival, start).await?;
+        } else if job.reset || self.at.is_none() {
             let entry = self.context.pages.lock().own_addresses.of_entry(start).map(str::to_owned);
             match entry.filter(|_| job.reset) {
                 Some(address) => {
@@ -82,22 +86,7 @@ impl Crawler {
         if self.at.as_ref().is_none_or(|at| at.key != start) {
             return Err(self.elsewhere());
         }
-        Ok(0)
-    }
-
-    /// Loads a further address with which the crawl begins.
-    pub async fn load_seed(
-        &mut self,
-        address: &str,
-    ) -> Result<(Sighting, Vec<(StateKey, FoundPage)>), NoPage> {
-        let no_page = |error: TabError| NoPage::of(address, &error);
-        let (arrival, _) = self.load_own(address).await.map_err(no_page)?;
-        let look = self.tab.look().await.map_err(no_page)?;
-        probe::check(&look, address)?;
-        let sighting = self.sighting(&arrival).await.map_err(no_page)?;
-        // What the loads cost is not a job's.
-        self.cost = JobCost::default();
-        Ok((sighting, std::mem::take(&mut self.found)))
+        Ok(saved)
     }
 
     /// An address of a state on the walk, if the job is cheaper with it.
@@ -159,7 +148,10 @@ impl Crawler {
 
     /// Loads an address other than the URL, as a reset. It must not be one that the brakes or the
     /// scope leave out.
-    async fn load_own(&mut self, address: &str) -> Result<(TabPosition, Duration), TabError> {
+    pub(super) async fn load_own(
+        &mut self,
+        address: &str,
+    ) -> Result<(TabPosition, Duration), TabError> {
         self.at = None;
         let began = Instant::now();
         self.cost.spent.resets += 1;

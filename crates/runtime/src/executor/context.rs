@@ -8,6 +8,7 @@ use crate::browsers::{Browsers, NoTab};
 use crate::crawler::{Crawler, Details};
 use crate::login::session::LoginSession;
 use crate::page_index::SharedPageIndex;
+use crate::seed_links::SeedLinks;
 use crate::settings::{CrawlSettings, Scope};
 
 /// What every crawler of a crawl begins with.
@@ -21,6 +22,8 @@ pub struct CrawlContext {
     pub pages: SharedPageIndex,
     /// What is known of states.
     pub details: Arc<dyn Details + Send + Sync>,
+    /// The seeds of a crawl on a cluster.
+    pub seeds: Arc<SeedLinks>,
     /// Take a screenshot of every state.
     pub screenshots: bool,
 }

@@ -128,6 +128,7 @@ fn the_pool_reports_tabs_that_panic_on_every_thread() {
             settings.brakes(),
         )),
         details: Arc::new(NoDetails),
+        seeds: Arc::default(),
         screenshots: false,
     };
     let launch = LaunchSettings::new(executable(), place.profiles().to_owned());
