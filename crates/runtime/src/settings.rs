@@ -152,6 +152,7 @@ impl CrawlSettings {
             let url = Quoted(&self.url);
             return Err(format!("--include and --exclude leave the address {url} itself out"));
         }
+        let brakes = self.brakes();
         for seed in &self.seeds {
             let origin = Scope::of(seed)?.origin;
             if !bounds.contains(seed) {
@@ -159,6 +160,12 @@ impl CrawlSettings {
                 return Err(format!(
                     "{seed} is not in the scope of the first address, {url}: to crawl both, \
                      add --include '{origin}/*', and the same with the first address' origin"
+                ));
+            }
+            if let Some(danger) = brakes.danger([], [seed.as_str()], []) {
+                let (seed, why) = (Quoted(seed), danger.in_words());
+                return Err(format!(
+                    "{seed} is left alone ({why}): leave it out, or change --allow or --avoid"
                 ));
             }
         }
@@ -270,6 +277,14 @@ mod tests {
         assert!(settings.bounds().is_ok());
         let wrong = settings.add_seeds(["http://ada:secret@host/c"]).unwrap_err();
         assert!(!wrong.contains("secret") && wrong.contains("first address alone"), "{wrong}");
+        let dangerous = "http://host/users/logout";
+        let mut braked = settings.clone();
+        braked.add_seeds([dangerous]).unwrap();
+        let wrong = braked.bounds().unwrap_err();
+        assert!(wrong.contains(dangerous) && wrong.contains("(logs out)"), "{wrong}");
+        braked.allow.push("log out".to_owned());
+        braked.allow.push("/logout".to_owned());
+        assert!(braked.bounds().is_ok());
         settings.add_seeds(["http://other/"]).unwrap();
         let wrong = settings.bounds().unwrap_err();
         assert!(wrong.contains("--include 'http://other/*'"), "{wrong}");

@@ -6,6 +6,7 @@ mod guide;
 mod machines;
 mod network;
 mod ring;
+mod seeds;
 mod star;
 mod stories;
 mod tortures;

@@ -113,5 +113,10 @@ fn the_addresses_of_one_crawl_lie_in_one_scope() {
     check("crawl --seeds no-such-list", "cannot read no-such-list: ");
     check(&format!("crawl --seeds {}", list.display()), "has no address");
     check("crawl --demo http://127.0.0.1:9/", "cannot be used with");
-    check("crawl --cluster 127.0.0.1:9 http://a/ http://a/b", "begins with one address");
+    check("crawl --cluster 127.0.0.1:9 http://a/ http://b/", "not in the scope");
+    check("crawl --cluster 127.0.0.1:9 http://a/ http://a/logout", "left alone (logs out)");
+    let many: String = (0..30_000).map(|page| format!("http://a/{page}\n")).collect();
+    fs::write(&list, many).unwrap();
+    let line = format!("crawl --cluster 127.0.0.1:9 --seeds {}", list.display());
+    check(&line, "the most that a cluster takes");
 }

@@ -1,12 +1,14 @@
 //! A client of a cluster: it starts and follows crawls, asks for the status, and fetches the whole
 //! model into a run directory of its own.
 
+mod seeds;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use argiope_browser::Access;
 use argiope_controller::job::Route;
 use argiope_controller::journal::{ContentId, Fact, distinct_offers};
-use argiope_controller::outcome::Offered;
+use argiope_controller::outcome::{JobFailure, Offered};
 use argiope_controller::spent::{Spent, SpentByWriter};
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_wire::{DialError, Receiver, RecvError, Sender};
@@ -147,6 +149,7 @@ impl Client {
                 }
                 ToClient::End => {
                     into.name_followers();
+                    into.enter_seeds();
                     return Ok(());
                 }
                 ToClient::Progress(_) => {}
@@ -172,6 +175,8 @@ pub struct Fetched {
     plain: BTreeSet<Fact>,
     /// The links that a state follows.
     followed: BTreeSet<ActionSignature>,
+    /// The seeds that were given up.
+    seeds_given_up: BTreeMap<ActionSignature, JobFailure>,
     blobs: BTreeMap<ContentId, Vec<u8>>,
 }
 
@@ -263,8 +268,9 @@ impl Fetched {
             .flat_map(|&state| self.outcomes(state))
             .filter_map(Fact::destination);
         let missing = destinations.filter(|to| !self.states.contains_key(to)).count();
+        let missing = missing + self.entries().filter(|to| !self.states.contains_key(to)).count();
         let left: usize = self.states.values().map(|state| self.open_actions(state)).sum();
-        match (self.is_empty(), missing, left) {
+        match (self.is_empty(), missing, left + self.open_seeds()) {
             (true, ..) => Some("no controller has a state of it".to_owned()),
             (_, 0, 0) => None,
             (_, 0, left) => Some(format!("{left} known actions were not tried")),
@@ -298,14 +304,15 @@ impl Fetched {
         let Some(initial) = self.states.values().find_map(initial) else { return Ok(()) };
         let mut batch = Batch { named: self.named(reset_cost), ..Batch::default() };
         // No transition need lead to the states of other loads.
-        let appeared = self.outcomes.values().flatten().filter_map(|fact| match fact {
-            Fact::Appeared { at, .. } if self.states.contains_key(at) => Some(*at),
+        let loaded = self.outcomes.values().flatten().filter_map(|fact| match fact {
+            Fact::Appeared { at, .. } | Fact::Entry { state: at, .. } => Some(*at),
             _ => None,
         });
+        let loaded = loaded.filter(|at| self.states.contains_key(at));
         let mut seen = BTreeSet::from([initial]);
         let mut queue = VecDeque::from([initial]);
         self.introduce(&mut batch, initial, initial);
-        for at in appeared {
+        for at in loaded {
             if seen.insert(at) {
                 self.introduce(&mut batch, at, initial);
                 queue.push_back(at);
@@ -330,7 +337,10 @@ impl Fetched {
 
     fn named(&self, reset_cost: f64) -> Vec<(String, Vec<u8>)> {
         let Some(spec) = &self.spec else { return Vec::new() };
-        learned::fetched(&spec.first.masks, &self.volatile, &spec.first.origin, reset_cost)
+        let (masks, origin) = (&spec.first.masks, &spec.first.origin);
+        let mut named = learned::fetched(masks, &self.volatile, origin, reset_cost);
+        named.push(learned::seeds_left(&self.seeds_left()));
+        named
     }
 
     /// Adds a state and its page. A run directory has pages under their states, and finds its own

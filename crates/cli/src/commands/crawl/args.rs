@@ -210,16 +210,6 @@ impl CrawlTarget {
     pub fn first(&self) -> Result<String, CommandFailure> {
         Ok(self.addresses()?.into_iter().next().unwrap_or_default())
     }
-
-    /// On a cluster a crawl begins with one address.
-    pub fn refuse_seeds(&self) -> Result<(), CommandFailure> {
-        if self.addresses()?.len() > 1 {
-            let why =
-                "a crawl of a cluster begins with one address: give one, or leave out --cluster";
-            return Err(CommandFailure::Input(why.to_owned()));
-        }
-        Ok(())
-    }
 }
 
 /// The largest file of addresses, in bytes.

@@ -39,6 +39,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The time without any controller after which a client gives up.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The most bytes of the addresses with which a crawl begins. They are in each status that a client
+/// asks for, and a controller reads at most 1 MiB of a client at once.
+const MOST_SEED_BYTES: usize = 1 << 18;
+
 /// The options of a crawl on a cluster.
 #[derive(clap::Args)]
 #[command(next_help_heading = "On a cluster")]
@@ -196,13 +200,20 @@ struct Limits {
 pub fn run(args: &CrawlArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
     let (_server, url) = target(args)?;
-    args.target.refuse_seeds()?;
-    let settings = CrawlSettings { inputs: args.inputs()?, ..args.settings(&url)? };
+    let mut settings = CrawlSettings { inputs: args.inputs()?, ..args.settings(&url)? };
+    args.add_seeds(&mut settings)?;
     settings.bounds().map_err(CommandFailure::Input)?;
     if settings.login.before_reset.is_some() {
         let why = "--before-reset cannot be used with --cluster: it would change the data under \
                    other tabs";
         return Err(CommandFailure::Input(why.to_owned()));
+    }
+    if settings.seeds.iter().map(|seed| seed.len()).sum::<usize>() > MOST_SEED_BYTES {
+        let why = format!(
+            "the addresses have more than {MOST_SEED_BYTES} bytes, which is the most that a \
+             cluster takes: give fewer, or leave out --cluster"
+        );
+        return Err(CommandFailure::Input(why));
     }
     if settings.max_depth.is_some() {
         return Err(CommandFailure::Input("--max-depth cannot be used with --cluster".to_owned()));
@@ -362,7 +373,8 @@ fn conclude(
     let controller = recorded::controller(store, settings, learned.reset_cost)?;
     let incomplete = fetched.incomplete();
     let summary = CrawlSummary::of(&controller, incomplete.is_none(), follower.stopped_by);
-    let mut summary = summary.with_doubts(learned.doubts.clone());
+    let summary = summary.with_doubts(learned.doubts.clone());
+    let mut summary = summary.with_seeds_left(fetched.seeds_left());
     summary.complete &= summary.failed() == 0;
     summary.blocked.clone_from(&learned.blocked);
     let before = follower.actions_before.unwrap_or_default();
@@ -373,7 +385,10 @@ fn conclude(
     let report = CrawlReport { settings, summary: &summary, wall, out, masks, ledger };
     output::print(&if json { report.json() } else { report.text() })?;
     match incomplete {
-        None if summary.failed() > 0 || !summary.doubts.is_empty() => {
+        None if summary.failed() > 0
+            || !summary.doubts.is_empty()
+            || !summary.seeds_left.is_empty() =>
+        {
             Err(CommandFailure::Ended(GIVEN_UP))
         }
         None => Ok(()),
