@@ -21,6 +21,8 @@ pub struct World<'a> {
     actions: BTreeMap<ActionSignature, u32>,
     faults: ApplicationFaults,
     opened: Option<OpenedRows>,
+    /// The actions that no page shows: the seeds of the crawl.
+    seeds: BTreeSet<u32>,
 }
 
 /// The memory of a server: the rows of a list that were opened, a bit for each.
@@ -95,7 +97,15 @@ impl<'a> World<'a> {
                 .collect(),
             faults,
             opened: None,
+            seeds: BTreeSet::new(),
         }
+    }
+
+    /// The same with seeds: actions of the initial state that crawlers perform and do not see.
+    #[must_use]
+    pub fn with_seeds(mut self, seeds: impl IntoIterator<Item = u32>) -> Self {
+        self.seeds.extend(seeds);
+        self
     }
 
     /// An application of [`remembered_rows`], whose server remembers which rows were opened.
@@ -172,8 +182,9 @@ impl<'a> World<'a> {
             action: signature_of(action),
             once: self.faults.links.get(&action).is_some_and(|&is_recognised| is_recognised),
         };
-        let offers = self.app.transitions_from(state).iter().map(offered).collect();
-        Sighting::described(key_of(state), offers)
+        let transitions = self.app.transitions_from(state).iter();
+        let shown = transitions.filter(|(action, _)| !self.seeds.contains(action));
+        Sighting::described(key_of(state), shown.map(offered).collect())
     }
 }
 

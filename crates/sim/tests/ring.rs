@@ -184,6 +184,65 @@ fn plain_links_are_followed_once_in_the_whole_crawl() {
     }
 }
 
+/// An application with two parts that no page leads to, and the actions that load them.
+fn application_with_seeds() -> (Model, [u32; 2]) {
+    let site = Recipe::Site.model();
+    let mut actions = site.actions.clone();
+    let seeds = [0, 1].map(|seed| actions.len() as u32 + seed);
+    let onwards = actions.len() as u32 + 2;
+    actions.extend(["first seed", "second seed", "onwards"].map(str::to_owned));
+    let mut app = Model::new("site with seeds", site.reset_cost, actions);
+    let first = site.states() as u32;
+    let parts = [first, first + 3];
+    for state in 0..first {
+        let own = site.transitions_from(state).iter().copied();
+        let loads = seeds.into_iter().zip(parts);
+        app.push_state(own.chain(loads.filter(|_| state == site.initial)));
+    }
+    for part in parts {
+        app.push_state([(onwards, part + 1)]);
+        app.push_state([(onwards, part + 2)]);
+        app.push_state([]);
+    }
+    (app, seeds)
+}
+
+#[test]
+fn no_seed_is_lost() {
+    let (app, seeds_of_app) = application_with_seeds();
+    let links = seeds_of_app.map(|seed| (seed, true)).into();
+    let faults = ApplicationFaults { links, ..ApplicationFaults::default() };
+    let world = World::with_faults(&app, faults).with_seeds(seeds_of_app);
+    let mut runs = 0;
+    for scheme in schemes::ALL {
+        for recovery in spec::RECOVERIES {
+            for seed in 0..seeds() / 4 {
+                let mut scenario = scenario(&app, scheme, recovery, seed);
+                let (plan, _) = PLANS[(seed % PLANS.len() as u64) as usize];
+                let context = format!("{}, {recovery}, {plan}, seed {seed}", scheme.name);
+                // Crawlers load seeds early.
+                scenario.scheduled_faults.iter_mut().for_each(|(share, _)| *share /= 20.0);
+                scenario.seeds = seeds_of_app.map(signature_of).into();
+                let mut cluster = Cluster::new(&world, scenario.clone());
+                cluster.run();
+                assert_eq!(checks::check_end(&cluster), None, "{context}");
+                if plan == "none" {
+                    let is_load =
+                        |(_, action): &&(_, _)| seeds_of_app.map(signature_of).contains(action);
+                    assert_eq!(cluster.executed().iter().filter(is_load).count(), 2, "{context}");
+                    // The checks notice a seed that is missing.
+                    scenario.seeds = [].into();
+                    let mut without = Cluster::new(&world, scenario);
+                    without.run();
+                    assert!(checks::check_end(&without).is_some(), "{context}");
+                }
+                runs += 1;
+            }
+        }
+    }
+    assert!(runs >= schemes::ALL.len(), "the test shows nothing");
+}
+
 #[test]
 fn with_replicas_only_tasks_in_flight_are_reexecuted() {
     let app = Recipe::Site.model();
