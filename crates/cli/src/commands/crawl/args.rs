@@ -36,7 +36,8 @@ one call. On a cluster the client stops the crawl soon after a limit, while it f
 
 Of several addresses, and those of --seeds, each is loaded at the beginning, and the crawl begins \
 at all of them. They lie in one scope. One that cannot be loaded leaves the crawl incomplete; \
---resume tries it again. If a load of its own address leads to a state, argiope reaches it by that \
+--resume tries it again, for a crawl of a cluster on one machine. One that would be left alone as \
+an action is refused. If a load of its own address leads to a state, argiope reaches it by that \
 address where this is cheaper; `argiope states` shows with which address a path begins.
 
 A crawl stays in its scope: the origin of the first address. --include adds pages of other origins, or \
