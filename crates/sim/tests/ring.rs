@@ -222,7 +222,9 @@ fn no_seed_is_lost() {
                 let context = format!("{}, {recovery}, {plan}, seed {seed}", scheme.name);
                 // Crawlers load seeds early.
                 scenario.scheduled_faults.iter_mut().for_each(|(share, _)| *share /= 20.0);
-                scenario.seeds = seeds_of_app.map(signature_of).into();
+                let mut links = seeds_of_app.map(signature_of);
+                links.sort_unstable();
+                scenario.seeds = links.into();
                 let mut cluster = Cluster::new(&world, scenario.clone());
                 cluster.run();
                 assert_eq!(checks::check_end(&cluster), None, "{context}");

@@ -203,7 +203,10 @@ impl Peer {
             Some(step) => self.known.graph.get(step.from).and_then(|known| known.route.clone()),
             None => None,
         };
-        let resets = if reset { self.settings.exploring.reset_cost.ceil() as u64 } else { 0 };
+        let is_seed = |step: &&Transition| self.settings.seeds.binary_search(&step.action).is_ok();
+        let seeds = walk.iter().chain(&step).filter(is_seed).count() as u64;
+        let loads = seeds + u64::from(reset);
+        let resets = loads * self.settings.exploring.reset_cost.ceil() as u64;
         let units = resets + walk.len() as u64 + u64::from(step.is_some());
         let (crawler, since, again) = (asking.crawler, self.now, reset || !walk.is_empty());
         self.leases.insert(id, Lease { slot, crawler, since, units, again });

@@ -16,8 +16,8 @@ pub struct PeerSettings {
     pub strategy: &'static NamedStrategy,
     /// The settings of the strategy.
     pub exploring: StrategySettings,
-    /// Plain links that every state offers to which a load of the URL leads: they load the further
-    /// addresses with which the crawl begins.
+    /// Plain links that every state offers to which a load of the URL leads, in their order. They
+    /// load the further addresses with which the crawl begins.
     pub seeds: Arc<[ActionSignature]>,
     /// The failover policy.
     pub recovery: Recovery,

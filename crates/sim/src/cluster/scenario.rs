@@ -97,7 +97,7 @@ pub struct Scenario {
     pub division: Option<Division>,
     /// The strategy.
     pub strategy: &'static NamedStrategy,
-    /// The links that load the further addresses with which the crawl begins, in a ring.
+    /// The links that load the further addresses with which the crawl begins, in a ring, sorted.
     pub seeds: Arc<[ActionSignature]>,
     /// The failover policy.
     pub recovery: Recovery,
