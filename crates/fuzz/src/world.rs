@@ -37,7 +37,7 @@ pub const KEYS: [Key; 4] = [Key(1 << 126), Key(3 << 125), Key(7 << 124), Key(1 <
 /// The number of states of the application.
 const STATES: u128 = 9;
 /// A plain link that most states offer.
-const LINK: ActionSignature = ActionSignature(100);
+pub const LINK: ActionSignature = ActionSignature(100);
 /// The time of a message and of an action, in microseconds.
 const DELAY: u64 = 2_000;
 const ACTION: u64 = 9_000;

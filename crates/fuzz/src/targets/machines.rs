@@ -7,12 +7,14 @@ use argiope_controller::journal::Fact;
 use argiope_controller::outcome::{JobFailure, Outcome, Sighting};
 use argiope_controller::peer::Peer;
 use argiope_controller::peer::message::{PeerEffect, PeerInput, PeerTimer, ToCrawler};
+use argiope_controller::peer::settings::PeerSettings;
 use argiope_controller::spent::Spent;
 use argiope_controller::star::coordinator::{
     CoordinatorEffect, CoordinatorInput, CoordinatorTimer,
 };
 use argiope_controller::star::node::{NodeEffect, NodeInput, Performed};
 use argiope_controller::star::{Coordinator, StarNode};
+use argiope_explore::id::ActionSignature;
 use argiope_explore::strategies;
 use argiope_explore::strategy::StrategySettings;
 use argiope_runtime::cluster::protocol::{Between, FromCrawler, ToTabs, decode, encode};
@@ -265,6 +267,9 @@ impl PeerUnderTest {
     fn new(setup: &MachineSetup) -> Self {
         let settings =
             world::peer_settings(setup.scheme, setup.recovery, setup.backups, setup.seed);
+        // One of the two is a link that states offer by themselves.
+        let seeds = [ActionSignature(7), world::LINK].into();
+        let settings = PeerSettings { seeds, ..settings };
         let me = KEYS[0];
         let (peer, input) = match setup.start {
             Start::Founders => (Peer::founder(settings, me, &KEYS[..3]), PeerInput::Start),
