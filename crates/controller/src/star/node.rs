@@ -209,7 +209,7 @@ impl StarNode {
         self.busy = false;
         let seeds = self.seeds.iter().map(|&action| Offered { action, once: true });
         let offers = at.offers.iter().flatten().copied().chain(seeds).collect();
-        let here = found(&Sighting { key: at.key, offers: Some(offers) }, None, content);
+        let here = found(&Sighting::described(at.key, offers), None, content);
         // All nodes share the initial state of the first one.
         let heard = self.early.iter().find(|news| news.after.states == 0);
         let heard = heard.and_then(|news| news.states.first());
