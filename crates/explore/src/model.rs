@@ -14,17 +14,41 @@
 //! ```
 //!
 //! The optional field `entries` lists further states that a load leads to, as `[2,5]`.
+//!
+//! In `argiope-model/2` states may list their parts: the pieces of a page that change by themselves.
+//! The field `parts` names them. A state lists pairs of part and part state, sorted by part. The
+//! third index of an action is the part that it belongs to; without it, the action belongs to the
+//! page as a whole:
+//!
+//! ```json
+//! {"format":"argiope-model/2","name":"lamp and fan","initial":0,"reset_cost":2.0,
+//! "parts":["lamp","fan"],
+//! "actions":["switch lamp","switch fan"],
+//! "states":[
+//! {"parts":[[0,0],[1,0]],"actions":[[0,1,0],[1,2,1]]},
+//! {"parts":[[0,1],[1,0]],"actions":[[0,0,0],[1,3,1]]},
+//! {"parts":[[0,0],[1,1]],"actions":[[0,3,0],[1,0,1]]},
+//! {"parts":[[0,1],[1,1]],"actions":[[0,2,0],[1,1,1]]}
+//! ]}
+//! ```
+//!
+//! A model without parts is written as `argiope-model/1`.
 
 use std::fmt::Write as _;
 use std::io;
 
 mod read;
 mod state;
+mod table;
+
+use table::StateTable;
 
 pub use read::{ModelError, ModelReadOptions};
 
-/// The value of the field `format` in a model file.
+/// The value of the field `format` in the file of a model without parts.
 pub const FORMAT: &str = "argiope-model/1";
+/// The value of the field `format` in the file of a model with parts.
+pub const FORMAT_WITH_PARTS: &str = "argiope-model/2";
 
 /// A complete model: every action of every state with its destination.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +64,9 @@ pub struct Model {
     pub entries: Vec<u32>,
     /// The names of the actions. Transitions refer to them by index.
     pub actions: Vec<String>,
-    starts: Vec<u32>,
-    transitions: Vec<(u32, u32)>,
+    /// The names of the parts. States refer to them by index. Empty if the model has no parts.
+    pub part_names: Vec<String>,
+    table: StateTable,
 }
 
 impl Model {
@@ -53,31 +78,61 @@ impl Model {
             reset_cost,
             entries: Vec::new(),
             actions,
-            starts: vec![0],
-            transitions: Vec::new(),
+            part_names: Vec::new(),
+            table: StateTable::default(),
         }
     }
 
     /// Adds the next state with its transitions: pairs of action and destination.
     pub fn push_state(&mut self, transitions: impl IntoIterator<Item = (u32, u32)>) {
-        self.transitions.extend(transitions);
-        self.starts.push(u32::try_from(self.transitions.len()).expect("at most 2^32 transitions"));
+        self.push_state_with_parts(
+            [],
+            transitions.into_iter().map(|(action, to)| (action, to, None)),
+        );
+    }
+
+    /// Adds the next state with its parts and its transitions.
+    ///
+    /// Parts are pairs of part and part state, sorted by part. A transition has an action, a
+    /// destination and the part that the action belongs to, or `None` for the page as a whole.
+    pub fn push_state_with_parts(
+        &mut self,
+        parts: impl IntoIterator<Item = (u32, u32)>,
+        transitions: impl IntoIterator<Item = (u32, u32, Option<u32>)>,
+    ) {
+        for (action, to, part) in transitions {
+            self.table.add_transition(action, to, part);
+        }
+        for (part, part_state) in parts {
+            self.table.add_part(part, part_state);
+        }
+        assert!(self.table.end_state(), "at most 2^32 states, transitions and parts");
     }
 
     /// The number of states.
     pub fn states(&self) -> usize {
-        self.starts.len() - 1
+        self.table.states()
     }
 
     /// The number of transitions.
     pub fn transitions(&self) -> usize {
-        self.transitions.len()
+        self.table.transitions()
     }
 
     /// The transitions of a state: pairs of action and destination.
     pub fn transitions_from(&self, state: u32) -> &[(u32, u32)] {
-        let state = state as usize;
-        &self.transitions[self.starts[state] as usize..self.starts[state + 1] as usize]
+        self.table.transitions_from(state)
+    }
+
+    /// The parts of a state: pairs of part and part state, sorted by part.
+    pub fn parts_of(&self, state: u32) -> &[(u32, u32)] {
+        self.table.parts_of(state)
+    }
+
+    /// The part that the action of a transition belongs to, by the transition's position in
+    /// [`Self::transitions_from`]. `None` means the page as a whole.
+    pub fn part_of(&self, state: u32, at: usize) -> Option<u32> {
+        self.table.part_of(state, at)
     }
 
     /// The states that no walk from the initial state reaches, in order. A crawl cannot find them.
@@ -106,13 +161,19 @@ impl Model {
 
     /// Writes the interchange file, one state per line, so that `diff` compares two models.
     pub fn write_json(&self, out: &mut impl io::Write) -> io::Result<()> {
-        write!(out, r#"{{"format":"{FORMAT}","name":"#)?;
+        let has_parts = !self.part_names.is_empty();
+        let format = if has_parts { FORMAT_WITH_PARTS } else { FORMAT };
+        write!(out, r#"{{"format":"{format}","name":"#)?;
         serde_json::to_writer(&mut *out, &self.name)?;
         write!(out, r#","initial":{},"reset_cost":"#, self.initial)?;
         serde_json::to_writer(&mut *out, &self.reset_cost)?;
         if !self.entries.is_empty() {
             out.write_all(b",\n\"entries\":")?;
             serde_json::to_writer(&mut *out, &self.entries)?;
+        }
+        if has_parts {
+            out.write_all(b",\n\"parts\":")?;
+            serde_json::to_writer(&mut *out, &self.part_names)?;
         }
         out.write_all(b",\n\"actions\":")?;
         serde_json::to_writer(&mut *out, &self.actions)?;
@@ -121,10 +182,24 @@ impl Model {
         for state in 0..self.states() as u32 {
             line.clear();
             line.push_str(if state == 0 { "\n" } else { ",\n" });
-            line.push_str(r#"{"actions":["#);
+            line.push('{');
+            if has_parts {
+                line.push_str(r#""parts":["#);
+                for (at, (part, part_state)) in self.parts_of(state).iter().enumerate() {
+                    let comma = if at == 0 { "" } else { "," };
+                    write!(line, "{comma}[{part},{part_state}]")
+                        .expect("writing to memory succeeds");
+                }
+                line.push_str("],");
+            }
+            line.push_str(r#""actions":["#);
             for (at, (action, to)) in self.transitions_from(state).iter().enumerate() {
                 let comma = if at == 0 { "" } else { "," };
-                write!(line, "{comma}[{action},{to}]").expect("writing to memory succeeds");
+                write!(line, "{comma}[{action},{to}").expect("writing to memory succeeds");
+                if let Some(part) = self.part_of(state, at) {
+                    write!(line, ",{part}").expect("writing to memory succeeds");
+                }
+                line.push(']');
             }
             line.push_str("]}");
             out.write_all(line.as_bytes())?;
@@ -152,6 +227,28 @@ mod tests {
             "{\"actions\":[[0,1]]},\n{\"actions\":[[1,0]]}\n]}\n"
         );
         assert_eq!(switch().to_json(), expected);
+    }
+
+    #[test]
+    fn a_model_with_parts_has_the_same_bytes_in_every_version() {
+        let mut model = Model::new("lamp", 2.0, vec!["switch".into(), "reload".into()]);
+        model.part_names = vec!["clock".into(), "lamp".into()];
+        model.push_state([(1, 1)]);
+        model.push_state_with_parts([(1, 0)], [(1, 0, None), (0, 2, Some(1))]);
+        model.push_state_with_parts([(0, 7), (1, 1)], [(0, 1, Some(1)), (1, 0, None)]);
+        let expected = concat!(
+            r#"{"format":"argiope-model/2","name":"lamp","initial":0,"reset_cost":2.0,"#,
+            "\n\"parts\":[\"clock\",\"lamp\"],\n\"actions\":[\"switch\",\"reload\"],\n\"states\":[\n",
+            "{\"parts\":[],\"actions\":[[1,1]]},\n",
+            "{\"parts\":[[1,0]],\"actions\":[[1,0],[0,2,1]]},\n",
+            "{\"parts\":[[0,7],[1,1]],\"actions\":[[0,1,1],[1,0]]}\n]}\n"
+        );
+        assert_eq!(model.to_json(), expected);
+        assert_eq!([model.parts_of(0), model.parts_of(1)], [&[][..], &[(1, 0)]]);
+        assert_eq!(model.parts_of(2), [(0, 7), (1, 1)]);
+        let part_of = |(state, at)| model.part_of(state, at);
+        let parts = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)].map(part_of);
+        assert_eq!(parts, [None, None, Some(1), Some(1), None]);
     }
 
     #[test]

@@ -7,20 +7,23 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
-use super::state::TransitionTable;
-use super::{FORMAT, Model};
+use super::table::StateTable;
+use super::{FORMAT, FORMAT_WITH_PARTS, Model};
 use crate::quoted::{Escaped, Quoted};
 use crate::strategy::RESET_COSTS;
 
-/// The maximum number of action names. A name takes at least three bytes in a file but many times
-/// that in memory, so the reader counts names as it reads. Real applications have thousands.
-const MAX_ACTIONS: usize = 1_000_000;
+/// The maximum number of names of actions, and of parts. A name takes at least three bytes in a file
+/// but many times that in memory, so the reader counts names as it reads. Real applications have
+/// thousands.
+const MAX_NAMES: usize = 1_000_000;
+/// What the field `format` holds.
+const FORMATS: &str = "\"argiope-model/1\" or \"argiope-model/2\"";
 
 /// Options for reading a model file.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelReadOptions {
     /// The maximum size of the file, in bytes. A transition takes at least six bytes in a file and
-    /// at most 24 while it is read, so this also limits the memory.
+    /// at most 36 while it is read, so this also limits the memory.
     pub limit: usize,
     /// Accept unreachable states. [`Model::unreachable`] lists them.
     pub allow_unreachable: bool,
@@ -137,6 +140,55 @@ pub enum ModelError {
         /// The index of the action.
         action: u32,
     },
+    /// A state or an action has a part, but the format is that of a model without parts.
+    #[error("states have parts; the format must be \"argiope-model/2\"")]
+    PartsInFirstFormat,
+    /// Two parts have the same name.
+    #[error("parts[{second}]: {name} is already the name of parts[{first}]")]
+    SamePartName {
+        /// The name, quoted and escaped.
+        name: String,
+        /// The index of the first part.
+        first: usize,
+        /// The index of the second part.
+        second: usize,
+    },
+    /// A state refers to a part that does not exist.
+    #[error("states[{state}].parts[{at}]: part {part} does not exist; the model has {parts} parts")]
+    NoSuchPart {
+        /// The state.
+        state: usize,
+        /// The position in the state's list.
+        at: usize,
+        /// The index in the file.
+        part: u32,
+        /// The number of parts.
+        parts: usize,
+    },
+    /// The parts of a state are not sorted, or one of them stands twice.
+    #[error(
+        "states[{state}].parts[{at}]: part {part} comes after part {before}; sort the parts, each once"
+    )]
+    PartOrder {
+        /// The state.
+        state: usize,
+        /// The position in the state's list.
+        at: usize,
+        /// The part.
+        part: u32,
+        /// The part before it.
+        before: u32,
+    },
+    /// An action belongs to a part that its state does not have.
+    #[error("states[{state}].actions[{at}]: the state has no part {part}")]
+    ForeignPart {
+        /// The state.
+        state: usize,
+        /// The position in the state's list.
+        at: usize,
+        /// The index in the file.
+        part: u32,
+    },
     /// A crawl cannot reach some states.
     #[error(
         "states[{first}]: no walk from the initial state leads here ({count} unreachable in all)"
@@ -158,19 +210,26 @@ impl Model {
         let missing = |field, expected| ModelError::Missing { field, expected };
         // The derived reader would also accept a list of the field values.
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(missing("format", "\"argiope-model/1\""));
+            return Err(missing("format", FORMATS));
         }
         let file: File = serde_json::from_slice(text).map_err(|error| shape_error(&error))?;
-        file.format.ok_or(missing("format", "\"argiope-model/1\""))?;
-        let states = file.states.ok_or(missing("states", "a list of states"))?;
+        let format = file.format.ok_or(missing("format", FORMATS))?;
+        let table = file.states.ok_or(missing("states", "a list of states"))?;
+        let part_names = match format {
+            Format::WithParts => file.parts.ok_or(missing("parts", "a list of names"))?.0,
+            Format::First if file.parts.is_some() || table.has_parts() => {
+                return Err(ModelError::PartsInFirstFormat);
+            }
+            Format::First => Vec::new(),
+        };
         let model = Self {
             name: file.name.ok_or(missing("name", "a text"))?,
             initial: file.initial.ok_or(missing("initial", "the index of a state"))?,
             reset_cost: file.reset_cost.ok_or(missing("reset_cost", "a number above 0"))?,
             entries: file.entries.unwrap_or_default(),
             actions: file.actions.ok_or(missing("actions", "a list of names"))?.0,
-            starts: states.starts,
-            transitions: states.transitions,
+            part_names,
+            table,
         };
         check(&model)?;
         if !options.allow_unreachable {
@@ -203,17 +262,16 @@ fn check(model: &Model) -> Result<(), ModelError> {
     if !RESET_COSTS.contains(&model.reset_cost) {
         return Err(ModelError::ResetCost(model.reset_cost));
     }
-    let mut names = BTreeMap::new();
-    for (second, name) in model.actions.iter().enumerate() {
-        if let Some(first) = names.insert(name, second) {
-            let name = Quoted(name).to_string();
-            return Err(ModelError::SameName { name, first, second });
-        }
+    if let Some((name, first, second)) = repeated(&model.actions) {
+        return Err(ModelError::SameName { name, first, second });
     }
-    drop(names);
+    if let Some((name, first, second)) = repeated(&model.part_names) {
+        return Err(ModelError::SamePartName { name, first, second });
+    }
     // The last state that listed each action: one vector serves all states.
     let mut listed_by = vec![usize::MAX; actions];
     for state in 0..states {
+        check_parts(model, state)?;
         for (at, &(action, to)) in model.transitions_from(state as u32).iter().enumerate() {
             let Some(listed_by) = listed_by.get_mut(action as usize) else {
                 return Err(ModelError::NoSuchAction { state, at, action, actions });
@@ -228,6 +286,37 @@ fn check(model: &Model) -> Result<(), ModelError> {
         }
     }
     Ok(())
+}
+
+/// Checks the parts of one state, and those that its actions belong to.
+fn check_parts(model: &Model, state: usize) -> Result<(), ModelError> {
+    let (own, parts) = (model.parts_of(state as u32), model.part_names.len());
+    let mut last = None;
+    for (at, &(part, _)) in own.iter().enumerate() {
+        if part as usize >= parts {
+            return Err(ModelError::NoSuchPart { state, at, part, parts });
+        }
+        if let Some(before) = last.replace(part).filter(|&before| before >= part) {
+            return Err(ModelError::PartOrder { state, at, part, before });
+        }
+    }
+    for at in 0..model.transitions_from(state as u32).len() {
+        if let Some(part) = model.part_of(state as u32, at)
+            && own.binary_search_by_key(&part, |&(part, _)| part).is_err()
+        {
+            return Err(ModelError::ForeignPart { state, at, part });
+        }
+    }
+    Ok(())
+}
+
+/// The first name that stands twice, quoted, and where.
+fn repeated(names: &[String]) -> Option<(String, usize, usize)> {
+    let mut seen = BTreeMap::new();
+    names.iter().enumerate().find_map(|(second, name)| {
+        let first = seen.insert(name, second)?;
+        Some((Quoted(name).to_string(), first, second))
+    })
 }
 
 /// Moves the place in front of the parser's message, and escapes text of the file.
@@ -249,52 +338,58 @@ struct File {
     initial: Option<u32>,
     reset_cost: Option<f64>,
     entries: Option<Vec<u32>>,
-    actions: Option<ActionNames>,
-    states: Option<TransitionTable>,
+    parts: Option<Names>,
+    actions: Option<Names>,
+    states: Option<StateTable>,
 }
 
 /// The format, checked as soon as it is read. Otherwise a file of another format would be refused
 /// for a field that this format does not know.
-struct Format;
+enum Format {
+    First,
+    WithParts,
+}
 
 impl<'de> Deserialize<'de> for Format {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = String::deserialize(deserializer)?;
-        if found == FORMAT {
-            return Ok(Self);
+        match &*String::deserialize(deserializer)? {
+            FORMAT => Ok(Self::First),
+            FORMAT_WITH_PARTS => Ok(Self::WithParts),
+            found => {
+                let found = Quoted(found);
+                Err(D::Error::custom(format_args!("format is {found}; expected {FORMATS}")))
+            }
         }
-        let found = Quoted(&found);
-        Err(D::Error::custom(format_args!("format is {found}; expected \"{FORMAT}\"")))
     }
 }
 
-/// The names of the actions, at most [`MAX_ACTIONS`].
-struct ActionNames(Vec<String>);
+/// The names of the actions or parts, at most [`MAX_NAMES`].
+struct Names(Vec<String>);
 
-impl<'de> Deserialize<'de> for ActionNames {
+impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ActionNamesVisitor)
+        deserializer.deserialize_seq(NamesVisitor)
     }
 }
 
-struct ActionNamesVisitor;
+struct NamesVisitor;
 
-impl<'de> Visitor<'de> for ActionNamesVisitor {
-    type Value = ActionNames;
+impl<'de> Visitor<'de> for NamesVisitor {
+    type Value = Names;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of names")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ActionNames, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Names, A::Error> {
         let mut names = Vec::new();
         while let Some(name) = list.next_element()? {
-            if names.len() == MAX_ACTIONS {
-                return Err(A::Error::custom(format_args!("more than {MAX_ACTIONS} actions")));
+            if names.len() == MAX_NAMES {
+                return Err(A::Error::custom(format_args!("more than {MAX_NAMES} names")));
             }
             names.push(name);
         }
-        Ok(ActionNames(names))
+        Ok(Names(names))
     }
 }
 
@@ -346,11 +441,13 @@ mod tests {
 
     #[test]
     fn another_format_is_reported_before_any_other_fault() {
-        let expected =
-            "line 1, column 27: format is \"argiope-model/2\"; expected \"argiope-model/1\"";
-        check(&file("model/1\"", "model/2\",\"new\":1"), expected);
-        check("{}", "format is missing; expected \"argiope-model/1\"");
-        check(" []", "format is missing; expected \"argiope-model/1\"");
+        let expected = "expected \"argiope-model/1\" or \"argiope-model/2\"";
+        check(
+            &file("model/1\"", "model/3\",\"new\":1"),
+            &format!("line 1, column 27: format is \"argiope-model/3\"; {expected}"),
+        );
+        check("{}", &format!("format is missing; {expected}"));
+        check(" []", &format!("format is missing; {expected}"));
     }
 
     #[test]
@@ -365,7 +462,7 @@ mod tests {
         check(
             &file("\"initial\"", "\"\\u001b[31m\":1,\"initial\""),
             "line 1, column 53: unknown field `\\u{1b}[31m`, expected one of `format`, `name`, `initial`, \
-             `reset_cost`, `entries`, `actions`, `states`",
+             `reset_cost`, `entries`, `parts`, `actions`, `states`",
         );
         check(
             &file("\"initial\"", "\"name\":\"b\",\"initial\""),
@@ -385,9 +482,16 @@ mod tests {
         check(&file("2.5", "0"), "reset_cost: 0 is not a number from 0.001 to 1000000");
         check(&file("2.5", "-1"), "reset_cost: -1 is not a number from 0.001 to 1000000");
         check(&file("2.5", "1e999"), "line 1, column 71: number out of range");
-        let pair = "expected [action, destination], two indexes";
-        check(&file("[1,1]", "[1]"), &format!("line 3, column 71: invalid length 1, {pair}"));
-        check(&file("[1,1]", "[1,1,1]"), &format!("line 3, column 75: invalid length 3, {pair}"));
+        let indexes = "expected [action, destination] or [action, destination, part], all indexes";
+        check(&file("[1,1]", "[1]"), &format!("line 3, column 71: invalid length 1, {indexes}"));
+        check(
+            &file("[1,1]", "[1,1,1,1]"),
+            &format!("line 3, column 77: invalid length 4, {indexes}"),
+        );
+        check(
+            &file("[1,1]", "[1,1,4294967295]"),
+            "line 3, column 84: invalid value: integer `4294967295`, expected the index of a part",
+        );
         check(
             &file("[1,1]", "[1,\"1\"]"),
             "line 3, column 74: invalid type: string \"1\", expected u32",
@@ -420,6 +524,74 @@ mod tests {
         );
     }
 
+    /// A valid file with parts, with one piece replaced.
+    fn file_with_parts(replaced: &str, by: &str) -> String {
+        let good = r#"{"format":"argiope-model/2","name":"lamp","initial":0,"reset_cost":2.5,
+"parts":["lamp","fan"],"actions":["switch"],
+"states":[{"parts":[[0,0],[1,5]],"actions":[[0,1,0]]},{"actions":[[0,0]],"parts":[[0,1]]}]}"#;
+        assert!(good.contains(replaced), "{replaced} is not in the file");
+        good.replacen(replaced, by, 1)
+    }
+
+    #[test]
+    fn parts_survive_writing_and_reading() {
+        let text = file_with_parts("lamp", "lamp");
+        let model = Model::from_json(text.as_bytes(), ModelReadOptions::default()).unwrap();
+        assert_eq!(model.part_names, ["lamp", "fan"]);
+        assert_eq!((model.parts_of(0), model.parts_of(1)), (&[(0, 0), (1, 5)][..], &[(0, 1)][..]));
+        assert_eq!((model.part_of(0, 0), model.part_of(1, 0)), (Some(0), None));
+        let again = Model::from_json(model.to_json().as_bytes(), ModelReadOptions::default());
+        assert_eq!(again.unwrap(), model);
+    }
+
+    #[test]
+    fn a_file_of_the_second_format_may_name_no_parts() {
+        let text = file("model/1\"", "model/2\",\"parts\":[]");
+        let model = Model::from_json(text.as_bytes(), ModelReadOptions::default()).unwrap();
+        assert_eq!(model.to_json().lines().next(), file("row", "row").lines().next());
+    }
+
+    #[test]
+    fn wrong_parts_are_reported_with_their_place() {
+        let needed = "states have parts; the format must be \"argiope-model/2\"";
+        check(&file("[1,1]", "[1,1,0]"), needed);
+        check(&file("{\"actions\":[[1,1]]", "{\"actions\":[[1,1]],\"parts\":[[0,0]]"), needed);
+        check(&file("\"actions\":[\"next", "\"parts\":[],\"actions\":[\"next"), needed);
+        check(
+            &file_with_parts("\"parts\":[\"lamp\",\"fan\"],", ""),
+            "parts is missing; expected a list of names",
+        );
+        check(
+            &file_with_parts("\"fan\"", "\"lamp\""),
+            "parts[1]: \"lamp\" is already the name of parts[0]",
+        );
+        check(
+            &file_with_parts("[1,5]", "[2,5]"),
+            "states[0].parts[1]: part 2 does not exist; the model has 2 parts",
+        );
+        for wrong in ["[1,0],[0,5]", "[1,0],[1,5]"] {
+            let part = &wrong[7..8];
+            check(
+                &file_with_parts("[0,0],[1,5]", wrong),
+                &format!(
+                    "states[0].parts[1]: part {part} comes after part 1; sort the parts, each once"
+                ),
+            );
+        }
+        check(
+            &file_with_parts("[0,0]]", "[0,0,1]]"),
+            "states[1].actions[0]: the state has no part 1",
+        );
+        check(
+            &file_with_parts("[1,5]", "[1]"),
+            "line 3, column 29: invalid length 1, expected [part, part state], two numbers",
+        );
+        check(
+            &file_with_parts("[[0,1]]", "[[0,1]],\"parts\":[]"),
+            "line 3, column 96: duplicate field `parts`",
+        );
+    }
+
     #[test]
     fn a_model_without_states_is_refused() {
         let text = r#"{"format":"argiope-model/1","name":"","initial":0,"reset_cost":1,"actions":[],"states":[]}"#;
@@ -448,7 +620,7 @@ mod tests {
         let error =
             Model::from_json(file("\"next\",", &names).as_bytes(), ModelReadOptions::default())
                 .unwrap_err();
-        assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 actions");
+        assert_eq!(error.to_string(), "line 2, column 3000014: more than 1000000 names");
         let wrong = file("\"back\"", "7");
         check(&wrong, "line 2, column 19: invalid type: integer `7`, expected a string");
     }

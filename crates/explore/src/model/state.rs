@@ -1,21 +1,16 @@
-//! Reads the list of states of a model file directly into flat vectors. A state takes four bytes
-//! and a transition eight, whatever the layout of the file.
+//! Reads the list of states of a model file directly into flat vectors, whatever the layout of the
+//! file.
 
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, MapAccess};
+use serde::de::{DeserializeSeed, MapAccess, Unexpected};
 use serde::de::{Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 
+use super::table::StateTable;
 use crate::quoted::Quoted;
 
-/// All transitions in one vector, and the start of each state's transitions.
-pub(super) struct TransitionTable {
-    pub(super) starts: Vec<u32>,
-    pub(super) transitions: Vec<(u32, u32)>,
-}
-
-impl<'de> Deserialize<'de> for TransitionTable {
+impl<'de> Deserialize<'de> for StateTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(StatesVisitor)
     }
@@ -24,28 +19,25 @@ impl<'de> Deserialize<'de> for TransitionTable {
 struct StatesVisitor;
 
 impl<'de> Visitor<'de> for StatesVisitor {
-    type Value = TransitionTable;
+    type Value = StateTable;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of states")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<TransitionTable, A::Error> {
-        let mut states = TransitionTable { starts: vec![0], transitions: Vec::new() };
-        while list.next_element_seed(StateReader(&mut states.transitions))?.is_some() {
-            let (Ok(end), Ok(_)) =
-                (u32::try_from(states.transitions.len()), u32::try_from(states.starts.len()))
-            else {
-                return Err(A::Error::custom("more states or transitions than 4294967295"));
-            };
-            states.starts.push(end);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<StateTable, A::Error> {
+        let mut states = StateTable::default();
+        while list.next_element_seed(StateReader(&mut states))?.is_some() {
+            if !states.end_state() {
+                return Err(A::Error::custom("more states, transitions or parts than 4294967295"));
+            }
         }
         Ok(states)
     }
 }
 
-/// Reads one state: an object whose only field is its list of actions.
-struct StateReader<'a>(&'a mut Vec<(u32, u32)>);
+/// Reads one state: an object with its list of actions and perhaps a list of parts.
+struct StateReader<'a>(&'a mut StateTable);
 
 impl<'de> DeserializeSeed<'de> for StateReader<'_> {
     type Value = ();
@@ -63,24 +55,30 @@ impl<'de> Visitor<'de> for StateReader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let mut seen = false;
+        let (mut has_actions, mut has_parts) = (false, false);
         while let Some(field) = fields.next_key::<std::borrow::Cow<'de, str>>()? {
-            if field != "actions" {
-                let field = Quoted(&field);
-                return Err(A::Error::custom(format_args!("a state has no field {field}")));
+            let (seen, name) = match &*field {
+                "actions" => (&mut has_actions, "actions"),
+                "parts" => (&mut has_parts, "parts"),
+                _ => {
+                    let field = Quoted(&field);
+                    return Err(A::Error::custom(format_args!("a state has no field {field}")));
+                }
+            };
+            if std::mem::replace(seen, true) {
+                return Err(A::Error::duplicate_field(name));
             }
-            if seen {
-                return Err(A::Error::duplicate_field("actions"));
+            match name {
+                "actions" => fields.next_value_seed(ActionsReader(self.0))?,
+                _ => fields.next_value_seed(PartsReader(self.0))?,
             }
-            fields.next_value_seed(ActionsReader(self.0))?;
-            seen = true;
         }
-        if seen { Ok(()) } else { Err(A::Error::missing_field("actions")) }
+        if has_actions { Ok(()) } else { Err(A::Error::missing_field("actions")) }
     }
 }
 
 /// Reads the actions of one state and appends them to the transitions.
-struct ActionsReader<'a>(&'a mut Vec<(u32, u32)>);
+struct ActionsReader<'a>(&'a mut StateTable);
 
 impl<'de> DeserializeSeed<'de> for ActionsReader<'_> {
     type Value = ();
@@ -94,41 +92,101 @@ impl<'de> Visitor<'de> for ActionsReader<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of [action, destination]")
+        f.write_str("a list of [action, destination] or [action, destination, part]")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Transition(action, to)) = list.next_element()? {
-            self.0.push((action, to));
+        while let Some(Transition(action, to, part)) = list.next_element()? {
+            self.0.add_transition(action, to, part);
         }
         Ok(())
     }
 }
 
-/// A pair of indexes. A derived tuple would report a third number as "trailing characters".
-struct Transition(u32, u32);
+/// Reads the parts of one state and appends them to the parts of all.
+struct PartsReader<'a>(&'a mut StateTable);
 
-impl<'de> Deserialize<'de> for Transition {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(PairVisitor)
+impl<'de> DeserializeSeed<'de> for PartsReader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-struct PairVisitor;
+impl<'de> Visitor<'de> for PartsReader<'_> {
+    type Value = ();
 
-impl<'de> Visitor<'de> for PairVisitor {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of [part, part state]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(PartState(part, part_state)) = list.next_element()? {
+            self.0.add_part(part, part_state);
+        }
+        Ok(())
+    }
+}
+
+/// Two indexes and perhaps a third. A derived tuple would report one more number as "trailing
+/// characters".
+struct Transition(u32, u32, Option<u32>);
+
+impl<'de> Deserialize<'de> for Transition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(TransitionVisitor)
+    }
+}
+
+struct TransitionVisitor;
+
+impl<'de> Visitor<'de> for TransitionVisitor {
     type Value = Transition;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[action, destination], two indexes")
+        f.write_str("[action, destination] or [action, destination, part], all indexes")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Transition, A::Error> {
-        let action = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let to = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Transition, A::Error> {
+        let action = list.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let to = list.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let part: Option<u32> = list.next_element()?;
+        if part.is_some() && list.next_element::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::invalid_length(4, &self));
+        }
+        if part == Some(u32::MAX) {
+            let number = Unexpected::Unsigned(u32::MAX.into());
+            return Err(A::Error::invalid_value(number, &"the index of a part"));
+        }
+        Ok(Transition(action, to, part))
+    }
+}
+
+/// A part and its state.
+struct PartState(u32, u32);
+
+impl<'de> Deserialize<'de> for PartState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(PartStateVisitor)
+    }
+}
+
+struct PartStateVisitor;
+
+impl<'de> Visitor<'de> for PartStateVisitor {
+    type Value = PartState;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[part, part state], two numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<PartState, A::Error> {
+        let part = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let part_state = pair.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
         if pair.next_element::<IgnoredAny>()?.is_some() {
             return Err(A::Error::invalid_length(3, &self));
         }
-        Ok(Transition(action, to))
+        Ok(PartState(part, part_state))
     }
 }

@@ -20,6 +20,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
         "\"",
         "[0,0]",
         "[1,1],",
+        "[0,0,0]",
         "{\"actions\":[]}",
         "\"actions\":",
         "\"states\":",
@@ -27,7 +28,9 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
         "\"reset_cost\":",
         "\"name\":",
         "\"format\":",
+        "\"parts\":",
         "\"argiope-model/1\"",
+        "\"argiope-model/2\"",
         "null",
         "true",
         "-1",
@@ -75,7 +78,8 @@ fn run(input: &[u8]) -> Reached {
             assert_eq!(again.as_ref(), Ok(&model), "the file that was written is read otherwise");
             assert_eq!(again.expect("it was read").to_json(), text);
             let sizes = (bucket(model.states()), bucket(model.transitions()));
-            reached.accept((sizes, bucket(model.actions.len()), strict.is_ok()));
+            let names = (bucket(model.actions.len()), bucket(model.part_names.len()));
+            reached.accept((sizes, names, strict.is_ok()));
         }
         Err(error) => reached.refuse(kind(&error)),
     }
@@ -109,13 +113,26 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     for state in 0..30 {
         wide.push_state((0..state % 7).map(|action| (action * 5, (state * 7 + action) % 30)));
     }
+    let mut parts = Model::new("parts", 3.0, vec!["switch".into(), "turn".into(), "top".into()]);
+    parts.part_names = vec!["lamp".into(), "fan".into()];
+    for (lamp, fan) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+        let state = lamp + 2 * fan;
+        let transitions = [(0, state ^ 1, Some(0)), (1, state ^ 2, Some(1)), (2, state, None)];
+        parts.push_state_with_parts([(0, lamp), (1, fan)], transitions);
+    }
     let alone = {
         let mut alone = Model::new("", 1.5, Vec::new());
         alone.push_state([]);
         alone
     };
     let spaced = switch.to_json().replace(',', " ,\r\n\t").into_bytes();
-    let models = [("switch", switch), ("odd-texts", odd), ("wide", wide), ("alone", alone)];
+    let models = [
+        ("switch", switch),
+        ("odd-texts", odd),
+        ("wide", wide),
+        ("alone", alone),
+        ("parts", parts),
+    ];
     let mut seeds: Vec<(String, Vec<u8>)> = models
         .into_iter()
         .map(|(name, model)| (name.to_owned(), model.to_json().into_bytes()))
