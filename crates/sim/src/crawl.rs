@@ -59,7 +59,8 @@ pub fn signature_of(action: u32) -> ActionSignature {
     ActionSignature(Chance::new(&[0xAC, u64::from(action)]).word())
 }
 
-/// An application with these of its transitions alone, each given as state, action and target.
+/// An application with these of its transitions alone, each given as state, action and target. A
+/// crawl learns nothing of parts, so the model has none.
 pub(crate) fn model_of(app: &Model, executed: impl Iterator<Item = (u32, u32, u32)>) -> Model {
     let mut transitions: Vec<Vec<(u32, u32)>> = vec![Vec::new(); app.states()];
     executed.for_each(|(state, action, to)| transitions[state as usize].push((action, to)));
@@ -160,7 +161,7 @@ impl<'a> SimulatedCrawl<'a> {
     }
 
     /// What the crawl has found, in the application's own numbers. A complete crawl gives the
-    /// application; a state that was not found has no transitions.
+    /// application without its parts; a state that was not found has no transitions.
     pub fn model(&self) -> Model {
         let graph = self.graph();
         let number: BTreeMap<ActionSignature, u32> =

@@ -16,31 +16,50 @@ pub(super) trait Program {
 
     /// Lists the controls of a page.
     fn offer(&self, page: &Self::Page, offers: &mut Offers<Self::Page>);
+
+    /// The names of the parts of its pages. None by default.
+    fn part_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The parts of a page with their states, sorted by part.
+    fn parts(&self, _page: &Self::Page) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
 }
 
 /// A control: its label, and its number among the controls with this label.
 type Control = (&'static str, Option<u16>);
 
-/// The controls of one page, with their target pages.
-pub(super) struct Offers<P>(Vec<(Control, P)>);
+/// The controls of one page, with their parts and their target pages.
+pub(super) struct Offers<P> {
+    part: Option<u32>,
+    controls: Vec<(Control, Option<u32>, P)>,
+}
 
 impl<P> Offers<P> {
+    /// Says which part the next controls belong to. Before that, they belong to the page.
+    pub(super) fn in_part(&mut self, part: u32) -> &mut Self {
+        self.part = Some(part);
+        self
+    }
+
     /// Adds a control with a unique label.
     pub(super) fn one(&mut self, name: &'static str, to: P) {
-        self.0.push(((name, None), to));
+        self.controls.push(((name, None), self.part, to));
     }
 
     /// Adds one of several controls with the same label. The number identifies the thing that the
     /// control is about, so it is the same on every page.
     pub(super) fn nth(&mut self, name: &'static str, number: usize, to: P) {
         let number = u16::try_from(number).expect("a page has at most 2^16 controls of a kind");
-        self.0.push(((name, Some(number)), to));
+        self.controls.push(((name, Some(number)), self.part, to));
     }
 }
 
-/// The published figures that the model of a program must have.
-pub(super) struct Wanted {
-    pub(super) name: &'static str,
+/// The figures that the model of a program must have.
+pub(super) struct Wanted<'a> {
+    pub(super) name: &'a str,
     pub(super) reset_cost: f64,
     pub(super) states: usize,
     pub(super) transitions: usize,
@@ -51,17 +70,17 @@ pub(super) struct Wanted {
 ///
 /// # Panics
 /// If the model has not the wanted size. A test explores every program.
-pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
+pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted<'_>) -> Model {
     let mut numbers = BTreeMap::from([(program.start(), 0u32)]);
     let mut waiting = vec![program.start()];
     let mut controls: BTreeMap<Control, u32> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();
-    let mut states: Vec<Vec<(u32, u32)>> = Vec::new();
+    let mut states: Vec<Vec<Transition>> = Vec::new();
     while let Some(page) = waiting.get(states.len()) {
-        let mut offers = Offers(Vec::new());
+        let mut offers = Offers { part: None, controls: Vec::new() };
         program.offer(page, &mut offers);
-        let mut transitions = Vec::with_capacity(offers.0.len() + 1);
-        for (control, to) in offers.0 {
+        let mut transitions = Vec::with_capacity(offers.controls.len() + 1);
+        for (control, part, to) in offers.controls {
             let action = *controls.entry(control).or_insert_with(|| {
                 names.push(match control {
                     (name, None) => name.to_string(),
@@ -77,7 +96,7 @@ pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
                     *new.insert(next)
                 }
             };
-            transitions.push((action, destination));
+            transitions.push((action, destination, part));
         }
         states.push(transitions);
     }
@@ -87,14 +106,18 @@ pub(super) fn explore<P: Program>(program: &P, wanted: &Wanted) -> Model {
         names.push("back to top".to_string());
     }
     let mut model = Model::new(wanted.name, wanted.reset_cost, names);
-    for transitions in states {
-        model.push_state(transitions);
+    model.part_names = program.part_names();
+    for (page, transitions) in waiting.iter().zip(states) {
+        model.push_state_with_parts(program.parts(page), transitions);
     }
     model
 }
 
+/// An action with its destination and its part.
+type Transition = (u32, u32, Option<u32>);
+
 /// Adds the link to the longest pages. Returns the number of links.
-fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted) -> usize {
+fn add_back_to_top(states: &mut [Vec<Transition>], action: u32, wanted: &Wanted<'_>) -> usize {
     let offered: usize = states.iter().map(Vec::len).sum();
     let mut longest: Vec<u32> =
         (0..states.len() as u32).filter(|&state| !states[state as usize].is_empty()).collect();
@@ -109,7 +132,7 @@ fn add_back_to_top(states: &mut [Vec<(u32, u32)>], action: u32, wanted: &Wanted)
         )
     });
     for &state in &longest[..spare] {
-        states[state as usize].push((action, state));
+        states[state as usize].push((action, state, None));
     }
     spare
 }
