@@ -11,12 +11,14 @@ mod in_order;
 pub mod menu;
 pub mod probability;
 pub mod random_breadth_first;
+pub mod random_walk;
 
 /// Every strategy, in the order of tables and help.
 pub const ALL: &[NamedStrategy] = &[
     breadth_first::STRATEGY,
     depth_first::STRATEGY,
     random_breadth_first::STRATEGY,
+    random_walk::STRATEGY,
     greedy::STRATEGY,
     hypercube::STRATEGY,
     menu::STRATEGY,
