@@ -15,7 +15,7 @@ use crate::journal::Fact;
 use crate::knowledge::{Contradiction, CrawlKnowledge};
 use crate::outcome::{FEW_MISSES, JobFailure, MOST_MISSES, Outcome, Sighting};
 use crate::route::Hop;
-use crate::settings::ControllerSettings;
+use crate::settings::{ControllerSettings, StopAt};
 use crate::spent::{Spent, WriterId};
 
 mod outcomes;
@@ -206,7 +206,9 @@ impl Controller {
         for fact in self.known.describe(at.key, offers) {
             self.keep(fact);
         }
-        if let Some(parts) = &at.parts {
+        if let Some(parts) = &at.parts
+            && self.known.settings().stop_at != StopAt::All
+        {
             self.keep(Fact::Parts { state: at.key, parts: (**parts).clone() });
         }
         true

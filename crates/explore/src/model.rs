@@ -15,10 +15,10 @@
 //!
 //! The optional field `entries` lists further states that a load leads to, as `[2,5]`.
 //!
-//! In `argiope-model/2` states may list their parts: the pieces of a page that change by themselves.
-//! The field `parts` names them. A state lists pairs of part and part state, sorted by part. The
-//! third index of an action is the part that it belongs to; without it, the action belongs to the
-//! page as a whole:
+//! In `argiope-model/2` states may list their parts: the pieces of a page that change by
+//! themselves. The field `parts` names them. A state lists pairs of part and part state, sorted by
+//! part. The third index of an action is the part that it belongs to; without it, the action
+//! belongs to the page as a whole:
 //!
 //! ```json
 //! {"format":"argiope-model/2","name":"lamp and fan","initial":0,"reset_cost":2.0,

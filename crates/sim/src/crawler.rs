@@ -10,6 +10,7 @@ use argiope_controller::spent::Spent;
 use argiope_explore::chance::Chance;
 use argiope_explore::id::{ActionSignature, StateKey};
 use argiope_explore::model::Model;
+use argiope_explore::parts::{PartAction, PartLook, PartPlace, StatePart, StateParts};
 
 use crate::crawl::{key_of, signature_of};
 
@@ -184,7 +185,25 @@ impl<'a> World<'a> {
         };
         let transitions = self.app.transitions_from(state).iter();
         let shown = transitions.filter(|(action, _)| !self.seeds.contains(action));
-        Sighting::described(key_of(state), shown.map(offered).collect())
+        let seen = Sighting::described(key_of(state), shown.map(offered).collect());
+        Sighting { parts: self.parts_of(state).map(Box::new), ..seen }
+    }
+
+    /// The parts of a state, if the application declares any.
+    fn parts_of(&self, state: u32) -> Option<StateParts> {
+        let look = |&(place, look): &(u32, u32)| StatePart {
+            place: PartPlace(place.into()),
+            look: PartLook(look.into()),
+        };
+        let parts: Vec<StatePart> = self.app.parts_of(state).iter().map(look).collect();
+        let action = |(at, &(action, _)): (usize, &(u32, u32))| {
+            let place = PartPlace(self.app.part_of(state, at)?.into());
+            let part = *parts.iter().find(|part| part.place == place)?;
+            let (deed, action) = (action.into(), signature_of(action));
+            Some((PartAction { action, deed, part: 0, item: false }, part))
+        };
+        let actions = self.app.transitions_from(state).iter().enumerate().filter_map(action);
+        (!parts.is_empty()).then(|| StateParts::new(&parts, actions))
     }
 }
 

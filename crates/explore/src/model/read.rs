@@ -12,9 +12,9 @@ use super::{FORMAT, FORMAT_WITH_PARTS, Model};
 use crate::quoted::{Escaped, Quoted};
 use crate::strategy::RESET_COSTS;
 
-/// The maximum number of names of actions, and of parts. A name takes at least three bytes in a file
-/// but many times that in memory, so the reader counts names as it reads. Real applications have
-/// thousands.
+/// The maximum number of names of actions, and of parts. A name takes at least three bytes in a
+/// file but many times that in memory, so the reader counts names as it reads. Real applications
+/// have thousands.
 const MAX_NAMES: usize = 1_000_000;
 /// What the field `format` holds.
 const FORMATS: &str = "\"argiope-model/1\" or \"argiope-model/2\"";
