@@ -68,7 +68,7 @@ fn all_crawlers_cover_the_same_parts_and_contexts() {
                     }
                     // Nothing was alike.
                     Some((true, None)) => {
-                        assert_eq!(coverage.reached, CoverageLevel::All, "{said}")
+                        assert_eq!(coverage.reached, CoverageLevel::All, "{said}");
                     }
                     other => panic!("{said}: {other:?}"),
                 }
