@@ -51,6 +51,10 @@ struct ContextRecord {
     is_item: bool,
     /// The candidate that checks whether the others are alike.
     sample: Option<Slot>,
+    /// Whether the open candidates wait.
+    waits: bool,
+    /// Open candidates for which that was not said yet.
+    news: Vec<Slot>,
 }
 
 impl ContextRecord {
@@ -170,6 +174,7 @@ impl Contexts {
         } else {
             record.claimed.remove(&slot);
             record.open.insert(slot);
+            record.news.push(slot);
         }
         Some(context)
     }
@@ -245,6 +250,7 @@ impl Contexts {
                     && draw <= u64::MAX / ALIKE_PER_SAMPLE
                 {
                     context.sample = Some(slot);
+                    context.news.push(slot);
                     changed.push((*deed, looks.clone()));
                 }
             }
@@ -262,13 +268,23 @@ impl Contexts {
         self.deeds.iter().flat_map(keys).collect()
     }
 
-    /// The open candidates of a context, and whether each waits.
-    pub(crate) fn open(&self, (deed, looks): &ContextKey) -> Vec<(Slot, bool)> {
+    /// The open candidates of a context that wait now and did not before, or the other way round.
+    /// Says of each whether it waits; some may have been as they are.
+    pub(crate) fn take_news(&mut self, (deed, looks): &ContextKey) -> Vec<(Slot, bool)> {
         // The contexts of a deed change when it turns out to depend on another part.
-        let record = self.deeds.get(deed).and_then(|deed| deed.contexts.get(looks));
-        let Some(record) = record else { return Vec::new() };
+        let deed = self.deeds.get_mut(deed);
+        let Some(record) = deed.and_then(|deed| deed.contexts.get_mut(looks)) else {
+            return Vec::new();
+        };
         let waits = record.is_known() && !self.is_over;
-        record.open.iter().map(|&slot| (slot, waits && record.sample != Some(slot))).collect()
+        let news = std::mem::take(&mut record.news);
+        let (open, sample) = (&record.open, record.sample);
+        let changed: Vec<Slot> = if std::mem::replace(&mut record.waits, waits) == waits {
+            news.into_iter().filter(|slot| open.contains(slot)).collect()
+        } else {
+            open.iter().copied().collect()
+        };
+        changed.into_iter().map(|slot| (slot, waits && sample != Some(slot))).collect()
     }
 
     /// How far the contexts are executed.

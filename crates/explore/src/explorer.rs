@@ -79,8 +79,8 @@ impl Explorer {
 
     /// Defers the candidates of these contexts, or frees them.
     fn update_deferred(&mut self, changed: &[ContextKey]) {
-        let Some(contexts) = &self.contexts else { return };
-        for (slot, waits) in changed.iter().flat_map(|context| contexts.open(context)) {
+        let Some(contexts) = &mut self.contexts else { return };
+        for (slot, waits) in changed.iter().flat_map(|context| contexts.take_news(context)) {
             if waits == self.graph.deferred().contains(&slot) {
                 continue;
             }
