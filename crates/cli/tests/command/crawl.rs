@@ -41,6 +41,7 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
         "actions_executed",
         "resets",
         "reset_cost",
+        "coverage",
         "failed",
         "given_up",
         "gone",
@@ -66,6 +67,7 @@ fn a_hypercube_is_found_in_full_and_told_as_one_object() {
     assert_eq!(found.as_object().map(serde_json::Map::len), Some(fields.len()));
     assert_eq!((&found["complete"], &found["stopped_by"]), (&true.into(), &Value::Null));
     assert_eq!((&found["states"], &found["transitions"]), (&64.into(), &384.into()));
+    assert_eq!(found["coverage"]["reached"], "all");
     assert_eq!((&found["url"], &found["tabs"]), (&site.url().into(), &2.into()));
     assert_eq!(found["out"].as_str(), run.to_str());
     assert_eq!(found["blocked"], serde_json::json!({"requests": 0, "hosts": []}));
