@@ -1,7 +1,7 @@
 // @ts-check
 // What the page wants of the world outside: dialogs, windows, downloads and other addresses. Each
 // is answered or refused here, and noted.
-import { isMain, isRoot, shared } from "./context.js";
+import { isMain, shared } from "./context.js";
 import { asAgent } from "./intact.js";
 import { hooked } from "./listeners.js";
 import { apply, beforeCalls, native, replace, wellFormed } from "./natives.js";
@@ -236,7 +236,6 @@ function onNavigate(event) {
     shared.leaving = true;
     traffic.wake?.();
     if (event.sourceElement?.closest?.("a[href],area[href]")) shared.linked = address;
-    if (isRoot) note("route", address);
     if (isMain && !settings.guarded && event.cancelable) holdNavigation(event);
   }
 }

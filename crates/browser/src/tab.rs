@@ -278,14 +278,21 @@ impl Tab {
             self.point_away();
             self.pointed = false;
         }
+        self.outside().loading = true;
+        let loaded = self.forget_and_load(url).await;
+        self.outside().loading = false;
+        loaded
+    }
+
+    async fn forget_and_load(&mut self, url: &str) -> Result<TabPosition, TabError> {
         self.forget(url).await?;
         self.hold_outsiders().await?;
         {
             let mut outside = self.outside();
-            (outside.loading, outside.disturbed) = (true, false);
+            outside.disturbed = false;
             (outside.refresh, outside.left) = (None, None);
         }
-        let settled = match self.navigate_restored(url).await {
+        match self.navigate_restored(url).await {
             Ok(()) => {
                 // A page into which a password was typed is left.
                 self.limit_log(usual_log(&self.settings));
@@ -293,9 +300,7 @@ impl Tab {
             }
             Err(TabError::NotLoaded(reason)) => Err(self.not_loaded(reason).await),
             Err(error) => Err(error),
-        };
-        self.outside().loading = false;
-        settled
+        }
     }
 
     /// Removes cookies and storage, and sets the cookies of the saved state.

@@ -182,6 +182,6 @@ fn present<T>(found: Option<T>) -> Result<T, CommandFailure> {
 }
 
 /// The first eight digits of a key, which tell the states of a run apart.
-pub fn short(key: StateKey) -> String {
+fn short(key: StateKey) -> String {
     format!("{key:?}")[..8].to_owned()
 }

@@ -160,7 +160,8 @@ impl TabWatch {
         });
     }
 
-    /// The main document is another one now. A refresh belonged to the one before.
+    /// The main document is another one now. A refresh belonged to the one before. Only the browser
+    /// surely says so: the document that is left may go before it can answer.
     fn on_navigated(&self, frame: NavigatedFrame) {
         if frame.id != self.opened.target.0 {
             return;
@@ -170,6 +171,9 @@ impl TabWatch {
             UrlParts::of(&url).is_some() && !self.settings.border.bounds.contains(&url);
         let mut outside = self.outside();
         outside.refresh = None;
+        if !outside.loading {
+            outside.note(Noted::Route(url.clone()));
+        }
         outside.left = is_outside.then_some(url);
     }
 

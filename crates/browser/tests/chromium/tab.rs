@@ -156,14 +156,17 @@ async fn sent_twice(name: &str, page: &'static str, expected: &str) {
     let url = serve(page);
     let (_browser, _, mut tab) = open(&place, &url).await;
     let mut sent = Vec::new();
-    for _ in 0..2 {
+    // How soon the page is replaced differs.
+    for _ in 0..10 {
         tab.load(&url).await.unwrap();
         let click = click(&mut tab).await;
         let arrival = tab.run(&[click]).await.unwrap();
         sent.push((arrival.done, arrival.notes, tab.look().await.unwrap().source));
     }
     assert!(sent[0].2.contains(expected), "{}", sent[0].2);
-    assert_eq!(sent[0], sent[1]);
+    assert_eq!(sent[0].1, [Noted::Route(format!("{url}/sent"))]);
+    sent.dedup();
+    assert_eq!(sent.len(), 1, "{sent:?}");
 }
 
 /// The pages that clicks lead to, one at a time.

@@ -10,8 +10,9 @@ use argiope_controller::outcome::{JobFailure, Note};
 use argiope_explore::graph::Slot;
 use argiope_explore::id::{ActionSignature, StateIndex, StateKey};
 use argiope_explore::quoted::{Escaped, Quoted};
+use serde::Serialize;
 
-use crate::recorded::{RecordedRun, short};
+use crate::recorded::RecordedRun;
 use crate::state_names::{PageSigns, ScreenKey, name_states};
 use argiope::failure::CommandFailure;
 use argiope::output;
@@ -21,10 +22,15 @@ Examples:
   argiope states demo-run
   argiope states demo-run 5
   argiope states demo-run --screens
+  argiope states demo-run --screens --json
 
 States are numbered in the order of discovery; `initial` is state 0. The beginning of a key also \
 names a state. Keys are the same in every crawl of an application. A state is named by the dialog, \
-the selected tab or the heading that tells it from the others.";
+the selected tab or the heading that tells it from the others.
+
+With --json it prints one list of objects. A state has state (its number), key, depth (null if no \
+path is known), tried and known (numbers of actions), name, title and address. A screen has name, \
+address and states (their numbers, the first one first).";
 
 /// The arguments as typed.
 #[derive(clap::Args)]
@@ -39,6 +45,9 @@ pub struct StatesArgs {
     /// Group states that are nearly equal: the same structure, and addresses of the same form
     #[arg(long, conflicts_with = "state")]
     screens: bool,
+    /// Print one JSON list instead of lines
+    #[arg(long, conflicts_with = "state")]
+    json: bool,
 }
 
 /// Lists the states, or shows one.
@@ -46,72 +55,124 @@ pub fn run(args: &StatesArgs) -> Result<(), CommandFailure> {
     let recorded = RecordedRun::open(&args.directory)?;
     match &args.state {
         Some(state) => output::print(&detail(&recorded, recorded.find(state)?)?),
-        None if args.screens => output::print(&screens(&recorded)?),
-        None => output::print(&table(&recorded)?),
+        None if args.screens => {
+            let screens = screens(&recorded)?;
+            output::print(&if args.json { json(&screens) } else { screens_table(&screens) })
+        }
+        None => {
+            let states = states(&recorded)?;
+            output::print(&if args.json { json(&states) } else { states_table(&states) })
+        }
     }
+}
+
+fn json<T: Serialize>(rows: &[T]) -> String {
+    serde_json::to_string(rows).expect("texts and numbers are JSON") + "\n"
 }
 
 /// The longest name of a state, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// One row for each screen, the largest first.
-fn screens(recorded: &RecordedRun) -> Result<String, CommandFailure> {
-    let mut groups: BTreeMap<ScreenKey, Vec<StateIndex>> = BTreeMap::new();
+/// A group of states that are nearly equal.
+#[derive(Serialize)]
+struct Screen {
+    name: String,
+    /// With `#` for numbers and generated names.
+    address: String,
+    states: Vec<u32>,
+}
+
+/// The screens, the largest first.
+fn screens(recorded: &RecordedRun) -> Result<Vec<Screen>, CommandFailure> {
+    let mut groups: BTreeMap<ScreenKey, Vec<u32>> = BTreeMap::new();
     let mut signs = Vec::new();
     for state in recorded.states() {
         let page = recorded.page(state)?;
         signs.push(PageSigns::of(&page));
-        groups.entry(ScreenKey::of(&page, &recorded.learned.masks)).or_default().push(state);
+        groups.entry(ScreenKey::of(&page, &recorded.learned.masks)).or_default().push(state.0);
     }
-    let mut groups: Vec<(ScreenKey, Vec<StateIndex>)> = groups.into_iter().collect();
+    let mut groups: Vec<(ScreenKey, Vec<u32>)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, states)| (std::cmp::Reverse(states.len()), states[0]));
     let firsts: Vec<PageSigns> =
-        groups.iter().map(|(_, states)| signs[states[0].0 as usize].clone()).collect();
-    let names = name_states(&firsts);
-    let states = count(signs.len() as u64, "state");
-    let mut text = format!("{} of {states}\n", count(groups.len() as u64, "screen"));
+        groups.iter().map(|(_, states)| signs[states[0] as usize].clone()).collect();
+    let named = groups.into_iter().zip(name_states(&firsts));
+    let screen =
+        |((key, states), name): ((ScreenKey, _), _)| Screen { name, address: key.template, states };
+    Ok(named.map(screen).collect())
+}
+
+fn screens_table(screens: &[Screen]) -> String {
+    let states: usize = screens.iter().map(|screen| screen.states.len()).sum();
+    let states = count(states as u64, "state");
+    let mut text = format!("{} of {states}\n", count(screens.len() as u64, "screen"));
     _ = writeln!(text, "{:>6}  {:>6}  {:>6}  name and address", "screen", "states", "first");
-    for (number, ((screen, states), name)) in groups.iter().zip(names).enumerate() {
+    for (number, Screen { name, address, states }) in screens.iter().enumerate() {
         _ = writeln!(
             text,
             "{number:>6}  {:>6}  {:>6}  {}  {}",
             states.len(),
-            states[0].0,
-            Escaped(&name, LONGEST_NAME),
-            Escaped(&screen.template, 100),
+            states[0],
+            Escaped(name, LONGEST_NAME),
+            Escaped(address, 100),
         );
     }
-    Ok(text)
+    text
 }
 
-/// One row for each state.
-fn table(recorded: &RecordedRun) -> Result<String, CommandFailure> {
+/// A state in the list.
+#[derive(Serialize)]
+struct ListedState {
+    state: u32,
+    key: String,
+    depth: Option<usize>,
+    tried: usize,
+    known: usize,
+    name: String,
+    title: String,
+    address: String,
+}
+
+fn states(recorded: &RecordedRun) -> Result<Vec<ListedState>, CommandFailure> {
     let graph = recorded.graph()?;
     let paths = recorded.controller.paths();
-    let mut text =
-        format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "tried/known");
     let mut signs = Vec::new();
     for state in recorded.states() {
         signs.push(PageSigns::of(&recorded.page(state)?));
     }
+    let mut states = Vec::new();
     for (state, name) in recorded.states().zip(name_states(&signs)) {
         let detail = recorded.detail(state)?;
         let key = graph.key(state);
         let known = graph.slots(state).filter(|slot| !graph.closed().contains(slot)).count();
-        let done = known - graph.unexplored_in(state) as usize;
-        let depth =
-            paths.to(key).map_or_else(|| "?".to_owned(), |path| path.steps.len().to_string());
+        states.push(ListedState {
+            state: state.0,
+            key: format!("{key:?}"),
+            depth: paths.to(key).map(|path| path.steps.len()),
+            tried: known - graph.unexplored_in(state) as usize,
+            known,
+            name,
+            title: detail.title,
+            address: detail.url,
+        });
+    }
+    Ok(states)
+}
+
+fn states_table(states: &[ListedState]) -> String {
+    let mut text =
+        format!("{:>6}  {:<8}  {:>5}  {:>11}  page\n", "state", "key", "depth", "tried/known");
+    for ListedState { state, key, depth, tried, known, name, address, .. } in states {
         _ = writeln!(
             text,
-            "{:>6}  {:<8}  {depth:>5}  {:>11}  {} {}",
-            state.0,
-            short(key),
-            format!("{done}/{known}"),
-            Quoted(&name),
-            Escaped(&detail.url, 100),
+            "{state:>6}  {:<8}  {:>5}  {:>11}  {} {}",
+            &key[..8],
+            depth.map_or_else(|| "?".to_owned(), |depth| depth.to_string()),
+            format!("{tried}/{known}"),
+            Quoted(name),
+            Escaped(address, 100),
         );
     }
-    Ok(text)
+    text
 }
 
 /// Failures and notes of actions, from the records.

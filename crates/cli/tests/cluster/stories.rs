@@ -1,6 +1,5 @@
 //! What a cluster must survive, one story each.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use argiope_controller::outcome::Note;
@@ -149,18 +148,10 @@ fn several_crawls_share_a_cluster_and_stay_apart() {
     assert_equal(&found, &also);
 }
 
-/// The notes of all transitions. A slow page may report the route to a download more than once.
+/// The notes of all transitions.
 pub fn notes(model: &Model) -> Vec<&Note> {
     let transitions = model.iter().filter_map(|(_, transition)| transition.as_ref());
-    let mut notes: Vec<&Note> = Vec::new();
-    for (_, _, noted) in transitions {
-        let mut routes = BTreeSet::new();
-        for note in noted {
-            if !matches!(note, Note::Route(_)) || routes.insert(note) {
-                notes.push(note);
-            }
-        }
-    }
+    let mut notes: Vec<&Note> = transitions.flat_map(|(_, _, notes)| notes).collect();
     notes.sort_unstable();
     notes
 }

@@ -35,6 +35,17 @@ fn states_are_listed_in_the_order_of_discovery() {
         assert_eq!((row[0], done), (number.to_string().as_str(), known));
     }
     assert_eq!(rows[1][2], "0");
+    let json: Vec<Value> =
+        serde_json::from_str(&output(&format!("states {} --json", details().display()))).unwrap();
+    assert_eq!(json.len(), 12);
+    for (state, row) in json.iter().zip(&rows[1..]) {
+        let done = format!("{}/{}", state["tried"], state["known"]);
+        assert_eq!(
+            [&state["state"].to_string(), &state["depth"].to_string(), &done],
+            [row[0], row[2], row[3]]
+        );
+        assert!(state["key"].as_str().unwrap().starts_with(row[1]), "{state}");
+    }
 }
 
 #[test]
@@ -59,6 +70,11 @@ fn nearly_equal_states_are_one_screen() {
     assert!(screens.starts_with(&format!("{} screen", counts.len())), "{text}");
     assert!(counts.is_sorted_by(|a, b| a >= b), "{text}");
     assert_eq!(argiope(&format!("states {run} 1 --screens")).code, Some(2));
+    let json: Vec<Value> =
+        serde_json::from_str(&output(&format!("states {run} --screens --json"))).unwrap();
+    let found: Vec<usize> =
+        json.iter().map(|screen| screen["states"].as_array().unwrap().len()).collect();
+    assert_eq!(found, counts);
 }
 
 #[test]
