@@ -14,7 +14,7 @@ export function agentOf(view) {
   return /** @type {any} */ (view)[settings.secret]?.(settings.key);
 }
 
-export const isRoot = (() => {
+const isRoot = (() => {
   try {
     return isMain || !agentOf(window.parent);
   } catch {

@@ -23,8 +23,8 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// For a frame or a page. Real keys are hashes of up to 19 bytes, so that real messages take
-    /// less than eight times their size.
+    /// For a frame or a page. Keys take 17 bytes, so that real messages take less than eight times
+    /// their size.
     pub const MESSAGE: Self = Self { per_byte: 32, base: 64 << 10, most: 256 << 20 };
     /// For what one fact refers to: its actions, its route and its notes. The shortest step of a
     /// route takes 16 times its size.

@@ -45,7 +45,7 @@ pub use writer::{StoreWriter, WriterEvent};
 
 /// The version of the tables and of the encoding of [`StateDetail`] and [`Page`]. A change that old
 /// bytes do not survive raises it. A fact has a version of its own, by its kind.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The database in a run's directory.
 pub const FILE: &str = "argiope.redb";

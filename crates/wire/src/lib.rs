@@ -40,4 +40,4 @@ pub use transport::{
 struct ReadmeExamples;
 
 /// The version of the protocol, including the frames. Different versions refuse each other.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;

@@ -47,7 +47,7 @@ fn set<K: redb::Key>(
 fn another_format_is_refused_with_both_versions_and_left_as_it_is() {
     let directory = std::env::temp_dir().join(format!("argiope-format-{}", std::process::id()));
     let file = directory.join(FILE);
-    for format in ["1", "2", "two"] {
+    for format in ["1", "3", "two"] {
         let store = Store::create(&directory, &json!({})).unwrap();
         set_meta(&store, "format", format);
         set_meta(&store, "argiope", "9.8.7");
@@ -58,7 +58,7 @@ fn another_format_is_refused_with_both_versions_and_left_as_it_is() {
                 opened.unwrap_err().to_string(),
                 format!(
                     "{} was written by argiope 9.8.7 in store format {format}, but this argiope \
-                     reads format 3: export it with the argiope that wrote it \
+                     reads format 4: export it with the argiope that wrote it \
                      ('argiope export DIR'), or crawl again",
                     file.display()
                 )
@@ -121,7 +121,8 @@ fn a_missing_fact_is_damage() {
 fn a_list_that_claims_to_be_huge_is_damage() {
     let store = store();
     // A state with 2^60 actions, of which none follows.
-    let mut bytes = vec![1, 1, 10, 0];
+    let mut bytes = vec![1, 2, 26, 16];
+    bytes.extend([0; 16]);
     bytes.extend([0x80; 8]);
     bytes.push(0x10);
     set(&store, FACTS, 0, &bytes);

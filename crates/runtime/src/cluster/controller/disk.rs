@@ -1,7 +1,7 @@
 //! The disk of a controller: what is written, what is durable, and what waits for that.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::Arc;
 
 use argiope_controller::journal::{ContentId, Fact};
@@ -29,6 +29,7 @@ pub struct ControllerDisk {
     /// Hashes of the facts that were written. Controllers send each other facts again whenever a
     /// range moves; a fact is written once.
     kept: BTreeMap<CrawlId, WrittenFacts>,
+    hashing: FactHashing,
     /// Contents that are not on disk yet.
     recent: BTreeMap<ContentId, (u64, Arc<[u8]>)>,
 }
@@ -48,6 +49,7 @@ impl ControllerDisk {
             outgoing: VecDeque::new(),
             outgoing_bytes: 0,
             kept: BTreeMap::new(),
+            hashing: FactHashing::default(),
             recent: BTreeMap::new(),
         })
     }
@@ -101,7 +103,8 @@ impl ControllerDisk {
     pub fn keep(&mut self, crawl: CrawlId, facts: impl IntoIterator<Item = Fact>) {
         let written = self.kept.entry(crawl).or_default();
         let encoded = facts.into_iter().map(|fact| KeptFact::new(crawl.0, &fact));
-        let kept: Vec<KeptFact> = encoded.filter(|fact| written.insert(hash(fact))).collect();
+        let kept: Vec<KeptFact> =
+            encoded.filter(|fact| written.insert(self.hashing.hash(fact))).collect();
         if !kept.is_empty() {
             self.append(Batch { kept, ..Batch::default() });
         }
@@ -121,7 +124,7 @@ impl ControllerDisk {
     /// These facts about a crawl were written by an earlier process.
     pub fn recall_kept(&mut self, crawl: CrawlId, facts: &[Fact]) {
         let encoded = facts.iter().map(|fact| KeptFact::new(crawl.0, fact));
-        self.kept.insert(crawl, encoded.map(|fact| hash(&fact)).collect());
+        self.kept.insert(crawl, encoded.map(|fact| self.hashing.hash(&fact)).collect());
     }
 
     /// A crawl has ended: no more facts are written.
@@ -208,9 +211,18 @@ impl ContentReader {
     }
 }
 
-fn hash(fact: &KeptFact) -> u128 {
-    let hash = blake3::hash(fact.bytes());
-    u128::from_le_bytes(hash.as_bytes()[..16].try_into().expect("a hash has 32 bytes"))
+/// Hashes facts. The hash is this process's own, so that no sender can make facts that share one.
+#[derive(Default)]
+struct FactHashing {
+    low: RandomState,
+    high: RandomState,
+}
+
+impl FactHashing {
+    fn hash(&self, fact: &KeptFact) -> u128 {
+        let half = |half: &RandomState| u128::from(half.hash_one(fact.bytes()));
+        half(&self.high) << 64 | half(&self.low)
+    }
 }
 
 #[cfg(test)]
