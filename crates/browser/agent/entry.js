@@ -15,7 +15,7 @@ import {
 } from "./intact.js";
 import { look } from "./look.js";
 import { apply, bare, defineProperty, native } from "./natives.js";
-import { boxOf } from "./operable.js";
+import { innerBoxOf } from "./operable.js";
 import { perform } from "./perform.js";
 import { rawHash } from "./raw.js";
 import { countOpen, settle } from "./settle.js";
@@ -164,7 +164,7 @@ function aimAt(kind, place) {
   const element = findAgain(place.split(">")[0]);
   if (!element) return null;
   element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-  const box = boxOf(element);
+  const box = innerBoxOf(element);
   if (!box) return null;
   let [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
   for (let view = element.ownerDocument.defaultView; view !== window; view = view.parent) {

@@ -50,6 +50,22 @@ export function boxOf(element) {
 }
 
 /**
+ * The first box with an area of an element, or of what is in it: the pointer there is over the
+ * element, too.
+ * @param {Element} element
+ * @returns {DOMRect | undefined}
+ */
+export function innerBoxOf(element) {
+  let box = boxOf(element);
+  if (box) return box;
+  for (const inner of element.querySelectorAll("*")) {
+    box = boxOf(inner);
+    if (box) return box;
+  }
+  return undefined;
+}
+
+/**
  * The box around an area of an image.
  * @param {HTMLAreaElement} area
  */

@@ -5,7 +5,7 @@
 //! <https://chromedevtools.github.io/devtools-protocol/> describes every method.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::access::SavedCookie;
@@ -495,8 +495,16 @@ impl Evaluation {
             result: Remote<T>,
         }
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "T: Deserialize<'de>"))]
         struct Remote<T> {
+            #[serde(default, deserialize_with = "defined")]
             value: Option<T>,
+        }
+        /// A value of null is one, too.
+        fn defined<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+            value: D,
+        ) -> Result<Option<T>, D::Error> {
+            T::deserialize(value).map(Some)
         }
         let evaluated: Evaluated<T> = read_json(&self.0)?;
         Ok(evaluated.result.value)
@@ -541,6 +549,8 @@ mod tests {
         assert_eq!(two.exception(), Ok(None));
         let undefined = evaluation(&json!({"result": {"type": "undefined"}}));
         assert_eq!(undefined.value::<u32>(), Ok(None));
+        let null = evaluation(&json!({"result": {"type": "object", "value": null}}));
+        assert_eq!(null.value::<Option<u32>>(), Ok(Some(None)));
         let thrown = json!({
             "result": {"type": "object"},
             "exceptionDetails": {"text": "Uncaught", "exception": {"description": "Error: no"}},

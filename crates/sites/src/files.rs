@@ -29,6 +29,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("accounts", "index.html"),
     site!("areas", "index.html", "bare.html", "left.html", "picture.svg", "right.html"),
     site!("astray", "index.html"),
+    site!("boxless", "index.html"),
     site!("brakes", "index.html"),
     SiteFiles { site: "broken", expected: None, files: &[] },
     site!("crashing", "index.html"),

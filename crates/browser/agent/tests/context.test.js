@@ -1,10 +1,10 @@
 // @ts-check
-import { agentOf, isMain, isRoot, shared } from "../context.js";
+import { agentOf, isMain, shared } from "../context.js";
 import { equal } from "./check.js";
 
 export const cases = {
-  "the agent of the main document is the root": () => {
-    equal([isMain, isRoot], [true, true]);
+  "the agent knows that it is in the main document": () => {
+    equal(isMain, true);
   },
   "the first wait paints": () => {
     equal([shared.paintFirst, shared.unframed], [true, false]);

@@ -1,5 +1,5 @@
 // @ts-check
-import { boxOf, coverOfViewport, hindranceOf } from "../operable.js";
+import { boxOf, coverOfViewport, hindranceOf, innerBoxOf } from "../operable.js";
 import { equal, show } from "./check.js";
 
 const isOperable = (/** @type {Element} */ element) => hindranceOf(element, coverOfViewport) === "";
@@ -85,5 +85,8 @@ export const cases = {
   "an element without an area has no box": () => {
     equal(boxOf(show("<p></p>")), undefined);
     equal(boxOf(show("<p>text</p>"))?.left, 8);
+    equal(innerBoxOf(show("<p><b></b></p>")), undefined);
+    const floating = show("<nav><ul style='float: left'><li>x</ul></nav>");
+    equal([boxOf(floating), (innerBoxOf(floating)?.height ?? 0) > 0], [undefined, true]);
   },
 };

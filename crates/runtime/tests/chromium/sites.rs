@@ -34,6 +34,7 @@ crawl_fixtures! {
     accounts: "accounts",
     areas: "areas",
     astray: "astray",
+    boxless: "boxless",
     brakes: "brakes",
     crashing: "crashing",
     deep: "deep",
