@@ -5,6 +5,12 @@
 export const isMain = window.parent === window;
 
 /**
+ * Whether the document is in a sandbox without scripts. The agent runs there all the same, but no
+ * timer fires and no listener is called, not even its own.
+ */
+export const isScriptless = matchMedia("(scripting: none)").matches;
+
+/**
  * The agent in a document of the same origin; nothing where there is none. A page can find the
  * function under this name, but does not know the key that it asks for.
  * @param {Window} view

@@ -3,7 +3,7 @@
 // first step that does not lead to the expected page.
 import { advancePath } from "./chance.js";
 import { pause } from "./clock.js";
-import { shared } from "./context.js";
+import { isScriptless, shared } from "./context.js";
 import {
   asAgent,
   checkBuiltins,
@@ -140,8 +140,12 @@ async function runSteps(steps) {
   return result;
 }
 
-/** @returns {Promise<RunResult>} */
+/**
+ * Nothing if the document cannot wait, because none of its timers fires: argiope then asks again.
+ * @returns {Promise<RunResult | undefined>}
+ */
 async function settleDocument() {
+  if (isScriptless && document.readyState !== "complete") return undefined;
   let settled = await settle(native.clock() + settings.cap, true);
   if (recheckBuiltins(true)) settled = await settle(native.clock() + settings.cap, true);
   return newResult({

@@ -1,6 +1,7 @@
 // @ts-check
 // Whether a user could operate an element: visible, enabled, and not under something else. If not,
 // what hinders: the ledger says so.
+import { isScriptless } from "./context.js";
 import { isTop } from "./listening.js";
 import { isOffPage } from "./parked.js";
 import { isShownByFocus } from "./rules.js";
@@ -13,6 +14,8 @@ import { imageOf, isPresent, labelOf } from "./tree.js";
  * @returns {Hindrance | ""}
  */
 export function hindranceOf(element, cover) {
+  // The agent could not see what an action does.
+  if (isScriptless) return isPresent(element, false) ? "disabled" : "invisible";
   const blocked = blockOf(element);
   if (blocked !== "") return isPresent(element, false) ? blocked : "invisible";
   if (isShownByFocus(element)) return "invisible";

@@ -64,6 +64,7 @@ pub(crate) const ALL: &[SiteFiles] = &[
     site!("ripples", "index.html"),
     site!("router", "index.html"),
     site!("same-label", "index.html"),
+    site!("sandboxed", "index.html"),
     site!("session", "index.html", "login.html", "login.toml", "print.html", "second.html"),
     site!("shadow", "index.html"),
     site!("shelves", "index.html"),

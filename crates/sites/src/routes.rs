@@ -35,6 +35,7 @@ pub(crate) fn answer(
         "recent" | "visited" => various::visited(request, memory),
         "refresh" => settling::refresh(request),
         "router" => various::router(request, site),
+        "sandboxed" => settling::sandboxed(request),
         "session" => sessions::session(request, memory, site),
         "shifted" => various::shifted(request, memory, site),
         "slow-fetch" => various::slow_fetch(request, site),

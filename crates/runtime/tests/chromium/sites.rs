@@ -66,6 +66,7 @@ crawl_fixtures! {
     ripples: "ripples",
     router: "router",
     same_label: "same-label",
+    sandboxed: "sandboxed",
     session: "session",
     shadow: "shadow",
     shelves: "shelves",

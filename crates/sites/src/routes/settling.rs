@@ -25,6 +25,19 @@ pub(super) fn refresh(request: &SiteRequest) -> Option<SiteReply> {
     Some(SiteReply::html(titled(&format!("arrived by {by}"))))
 }
 
+/// `/notes`, `/upload`: what users have uploaded, in a sandbox.
+pub(super) fn sandboxed(request: &SiteRequest) -> Option<SiteReply> {
+    let page = "<!doctype html><title>uploaded</title><p>No script runs here.</p>\
+                <script>document.title = 'a script ran'</script>\
+                <a href='/notes'>notes</a> <button onclick='document.title++'>press</button>";
+    let reply = match request.path.as_str() {
+        "/notes" => SiteReply::text("Tea, honey."),
+        "/upload" => SiteReply::html(page),
+        _ => return None,
+    };
+    Some(reply.header("content-security-policy", "sandbox"))
+}
+
 /// `/events`: an event stream that brings one message, a little late, and is not opened again.
 pub(super) fn streams(request: &SiteRequest) -> Option<SiteReply> {
     let news = "retry: 86400000\ndata: tea is ready\n\n";
