@@ -258,10 +258,11 @@ impl Peer {
         out.append(&mut self.out);
     }
 
-    /// It handled the last input until now: that is no pause. If a member took it for failed
-    /// meanwhile, the ring reports that it was passed over.
-    pub fn busy_until(&mut self, now: u64) {
-        self.now = self.now.max(now);
+    /// It worked on the last input for so many microseconds: that is no pause. If a member took it
+    /// for failed meanwhile, the ring reports that it was passed over. A process that was stopped
+    /// while it handled an input did not work: that is one.
+    pub fn worked(&mut self, time: u64) {
+        self.now = self.now.saturating_add(time);
     }
 
     /// Runs until no message and no parked crawler is left to handle.

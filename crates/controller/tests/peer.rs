@@ -347,6 +347,24 @@ fn a_controller_that_paused_gives_the_others_time_to_answer() {
 }
 
 #[test]
+fn a_controller_that_stood_still_in_the_middle_of_an_input_reconciles_before_it_assigns() {
+    let times = PeerTimeouts::default();
+    let long = 10 * (times.stabilise + times.answer);
+    let report =
+        || TaskReport { at: Some(Sighting::known(StateKey(8))), ..TaskReport::new(ONE, 3) };
+    for (worked, assigns) in [(long, true), (1_000, false)] {
+        let mut peer = founder(&[OTHER]);
+        tell(&mut peer, PeerInput::Start);
+        load(&mut peer, &[]);
+        hear(&mut peer, OTHER, PeerMessage::Replicate(1, facts(8, &[5, 6], &[])));
+        peer.worked(worked);
+        let effects = tell_at(2 + long, &mut peer, PeerInput::Report(report()));
+        assert_eq!(task_of(ONE, &effects).is_some(), assigns, "{worked} µs: {effects:?}");
+        assert_eq!(collection(&effects, OTHER).is_none(), assigns, "{worked} µs: {effects:?}");
+    }
+}
+
+#[test]
 fn a_newcomer_without_an_answer_asks_again() {
     let mut peer = Peer::newcomer(settings(0), ME);
     let mut now = 1;

@@ -122,6 +122,30 @@ fn restarted_controllers_come_inside_and_nothing_grows() {
     assert_unharmed(ring, crawl, &expected, before);
 }
 
+/// A process that is stopped while it handles an input must notice that, too.
+#[test]
+fn stopped_controllers_repeat_nothing() {
+    let query = format!("?switches={}&wait={}", often(6, 7), often(60, 200));
+    let ring = Ring::new("stops", 3, 3, &query);
+    let expected = ring.expected();
+    let before = ring.clicks();
+    let crawl = ring.crawl(&["--recovery", "redundancy", "--backups", "2"]);
+    ring.wait_until(20);
+    let mut chance = Chance::new(&[83]);
+    let mut stops = 0;
+    while stops < often(2, 60) && !ring.is_over() {
+        ring.wait_until_ready();
+        let stopped = &ring.controllers[chance.below(3)];
+        stopped.freeze();
+        std::thread::sleep(Duration::from_millis(2500));
+        stopped.thaw();
+        stops += 1;
+    }
+    println!("{stops} stops");
+    ring.wait_until_ready();
+    assert_unharmed(ring, crawl, &expected, before);
+}
+
 #[test]
 fn rolling_upgrades_leave_no_controller_without_a_share() {
     let query = format!("?switches={}&wait={}", often(6, 9), often(120, 300));

@@ -34,6 +34,7 @@ mod metrics;
 mod places;
 mod star;
 mod timers;
+mod working_time;
 
 use dispatcher::Dispatcher;
 use membership::DISCOVERY;

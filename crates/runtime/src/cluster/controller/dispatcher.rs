@@ -23,6 +23,7 @@ use super::membership::{Membership, Refusals};
 use super::metrics::Metrics;
 use super::places::Seat;
 use super::timers::Timers;
+use super::working_time::WorkClock;
 use crate::store::{Store, StoreError, WriterEvent};
 
 /// The time between two heartbeats.
@@ -78,6 +79,7 @@ pub struct Dispatcher {
     pub membership: Membership,
     pub shares: BTreeMap<CrawlId, CrawlShare>,
     pub timers: Timers,
+    pub work: WorkClock,
     pub crawlers: Crawlers,
     /// Clients that follow a crawl.
     pub followers: Vec<(LinkId, CrawlId)>,
@@ -128,6 +130,7 @@ impl Dispatcher {
             membership: Membership::new(join),
             shares: BTreeMap::new(),
             timers: Timers::default(),
+            work: WorkClock::new(),
             crawlers: Crawlers::default(),
             followers: Vec::new(),
             fetches: Fetches::default(),

@@ -2,7 +2,7 @@
 //! until it is on disk; nothing else waits.
 
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use argiope_controller::job::CrawlerId;
 use argiope_controller::journal::ContentId;
@@ -59,6 +59,8 @@ impl Outgoing {
 impl Dispatcher {
     /// Gives an input to the peer of a crawl and carries out its effects.
     pub(super) fn handle_peer(&mut self, crawl: CrawlId, input: PeerInput) {
+        let began = Instant::now();
+        self.work.begin(began);
         let now = self.now();
         let Some(share) = self.shares.get_mut(&crawl).filter(|share| !share.is_over()) else {
             return;
@@ -79,9 +81,9 @@ impl Dispatcher {
         if entered {
             self.assign_tabs();
         }
-        let now = self.now();
+        let worked = self.work.worked_since(began);
         if let Some(Duty::Peer(peer)) = self.shares.get_mut(&crawl).map(|share| &mut share.duty) {
-            peer.busy_until(now);
+            peer.worked(u64::try_from(worked.as_micros()).unwrap_or(u64::MAX));
         }
     }
 
