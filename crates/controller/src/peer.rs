@@ -258,9 +258,9 @@ impl Peer {
         out.append(&mut self.out);
     }
 
-    /// It worked on the last input for so many microseconds: that is no pause. If a member took it
-    /// for failed meanwhile, the ring reports that it was passed over. A process that was stopped
-    /// while it handled an input did not work: that is one.
+    /// It worked on the last input for this time, in microseconds: that is no pause. If a member
+    /// took it for failed meanwhile, the ring reports that it was passed over. A process that was
+    /// stopped while it handled an input did not work: that is a pause.
     pub fn worked(&mut self, time: u64) {
         self.now = self.now.saturating_add(time);
     }

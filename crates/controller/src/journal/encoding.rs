@@ -1,7 +1,7 @@
 //! How a fact lies on disk and on the wire: its kind, the version of that kind, and bytes. A new
-//! kind keeps old journals readable. A new version of a kind needs a reader for the old one, or a new
-//! format of the store and of the protocol. A program refuses a kind or a version that it does not
-//! know; it never skips one.
+//! kind keeps old journals readable. A new version of a kind needs a reader for the old one, or a
+//! new format of the store and of the protocol. A program refuses a kind or a version that it does
+//! not know; it never skips one.
 
 use std::fmt;
 
