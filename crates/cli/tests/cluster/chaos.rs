@@ -10,11 +10,14 @@ use argiope_sites::Server;
 use crate::ring::{Model, Ring, alone, folder};
 use crate::stories::assert_equal;
 
-/// `ARGIOPE_LONG=1`: two hundred. `ARGIOPE_SEED=N`: that one.
+/// `ARGIOPE_LONG=1`: two hundred. `ARGIOPE_SEED=N`: that one. `ARGIOPE_SEED=N..M`: those before M.
 fn seeds() -> std::ops::Range<u64> {
-    if let Ok(seed) = std::env::var("ARGIOPE_SEED") {
-        let seed = seed.parse().expect("ARGIOPE_SEED is a number");
-        return seed..seed + 1;
+    if let Ok(given) = std::env::var("ARGIOPE_SEED") {
+        let number = |text: &str| -> u64 { text.parse().expect("ARGIOPE_SEED is N or N..M") };
+        return match given.split_once("..") {
+            Some((first, end)) => number(first)..number(end),
+            None => number(&given)..number(&given) + 1,
+        };
     }
     0..if std::env::var_os("ARGIOPE_LONG").is_some() { 200 } else { 10 }
 }
