@@ -58,7 +58,7 @@ enum PendingRequest {
     /// Find the own position through this member.
     Place { through: Key },
     /// Check the future successor, the first of `successors`. The position is after `before`.
-    Welcome { before: Key, successors: Vec<Key> },
+    Welcome { through: Key, before: Key, successors: Vec<Key> },
     /// Find the owner of a key.
     Owner { key: Key, purpose: LookupPurpose, tries: u32 },
 }
@@ -213,7 +213,7 @@ impl RingMember {
                     effects.push(RingEffect::Send(nearer, RingMessage::Notify));
                 }
             }
-            PendingRequest::Welcome { before, successors } => {
+            PendingRequest::Welcome { before, successors, .. } => {
                 self.enter(before, &successors, effects);
             }
             // The member is alive, or is no longer the successor.
@@ -295,8 +295,11 @@ impl RingMember {
                 }
             }
             PendingRequest::Finger(member) => self.report_gone(member, effects),
-            PendingRequest::Place { through } => self.join(through, effects),
-            PendingRequest::Welcome { before, .. } => self.join(before, effects),
+            // The member before the position may have failed meanwhile. If the one that the driver
+            // named has failed, the driver names another.
+            PendingRequest::Place { through } | PendingRequest::Welcome { through, .. } => {
+                self.join(through, effects);
+            }
             PendingRequest::Owner { purpose: LookupPurpose::ForFinger(_), .. } => {}
             PendingRequest::Owner { key, purpose, tries } if tries < MAX_TRIES => {
                 self.find_owner(key, purpose, tries + 1, effects);

@@ -68,6 +68,10 @@ impl World {
 
     fn join(&mut self) -> Key {
         let (newcomer, through) = (draw(&mut self.chance), self.any());
+        self.join_through(newcomer, through)
+    }
+
+    fn join_through(&mut self, newcomer: Key, through: Key) -> Key {
         self.members.insert(newcomer, RingMember::new(newcomer, self.length));
         self.deliver(newcomer, RingInput::Join(through));
         newcomer
@@ -237,6 +241,24 @@ fn the_ring_heals_when_members_fail_while_others_join() {
         world.assert_ideal();
         world.assert_found(50);
         assert_eq!(world.isolated, 0);
+    }
+}
+
+#[test]
+fn a_newcomer_enters_although_both_neighbours_of_its_position_fail() {
+    for seed in 0..60 {
+        let mut world = World::founded(seed, 8, 3);
+        let keys: Vec<Key> = world.members.keys().copied().collect();
+        let [before, after] = [keys[2], keys[3]];
+        let newcomer = Key(before.0 + (after.0 - before.0) / 2);
+        // The one before answers with the dead one after, and fails at any moment.
+        world.fail(after);
+        world.join_through(newcomer, keys[6]);
+        world.run(seed * 5);
+        world.fail(before);
+        world.run(60 * PERIOD);
+        assert!(world.members[&newcomer].is_inside(), "seed {seed}");
+        world.assert_ideal();
     }
 }
 

@@ -45,12 +45,13 @@ impl RingMember {
         mut successors: Vec<Key>,
         effects: &mut Vec<RingEffect>,
     ) {
-        let Some(PendingRequest::Place { .. }) = self.pending.remove(&request) else { return };
+        let Some(PendingRequest::Place { through }) = self.pending.remove(&request) else { return };
         if successors.is_empty() {
             successors.push(before);
         }
         let head = successors[0];
-        self.request_neighbours(head, PendingRequest::Welcome { before, successors }, effects);
+        let welcome = PendingRequest::Welcome { through, before, successors };
+        self.request_neighbours(head, welcome, effects);
     }
 
     /// Enters the ring after `before`.
