@@ -47,7 +47,7 @@ function blockOf(element) {
  * @param {Element} element
  * @returns {DOMRect | undefined}
  */
-export function boxOf(element) {
+function boxOf(element) {
   if (element.localName === "area") return boxOfArea(/** @type {HTMLAreaElement} */ (element));
   return [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
 }
