@@ -110,20 +110,37 @@ function targetOf(element) {
  * @param {string} address
  */
 function openHere(address) {
-  const isPage = /^https?:/.test(address) && isAllowed(address);
-  if (!isPage || !shared.mayOpen) {
-    note("window", address);
-    return false;
-  }
-  shared.mayOpen = false;
+  return mayOpen(address) && replaceBy(address);
+}
+
+/**
+ * Whether the action may open a window with this address; if not, that is noted.
+ * @param {string} address
+ */
+function mayOpen(address) {
+  const may = shared.mayOpen && /^https?:/.test(address) && isAllowed(address);
+  if (may) shared.mayOpen = false;
+  else note("window", address);
+  return may;
+}
+
+/**
+ * @param {string} address
+ */
+function replaceBy(address) {
   try {
     (window.top ?? window).location.assign(address);
     return true;
   } catch {
     note("window", address);
+    stayOnPage();
     return false;
   }
 }
+
+// After this many milliseconds argiope has the answer that a link was followed. The page could be
+// gone before if it were left at once.
+const ANSWERED = 20;
 
 /**
  * Follows a link that would open a new window, after a click that no script has prevented; false if
@@ -134,7 +151,13 @@ export function followWindow(element) {
   /** @type {HTMLAnchorElement | null} */
   const link = element.closest("a[href],area[href]");
   if (!link || link.hasAttribute("download") || !opensWindow(targetOf(link))) return false;
-  if (openHere(link.href)) shared.linked = link.href;
+  const address = link.href;
+  if (mayOpen(address)) {
+    shared.linked = address;
+    shared.leaving = true;
+    traffic.wake?.();
+    apply(native.timeout, window, [() => asAgent(() => replaceBy(address)), ANSWERED]);
+  }
   return true;
 }
 

@@ -47,10 +47,12 @@ export const cases = {
     equal([shared.notes, shared.mayOpen], [[["window", "http://outside.invalid/"]], true]);
     equal([window.open(), holdsNavigation()], [null, false]);
   },
-  "a link into a new window is followed here": () => {
+  "a link into a new window is followed here": async () => {
     shared.mayOpen = true;
     const link = show('<a href="/next" target="_blank">next</a>');
     equal([followWindow(link), shared.linked], [true, `${location.origin}/next`]);
+    equal([shared.leaving, holdsNavigation()], [true, false]);
+    await sleep(100);
     equal(holdsNavigation(), true);
     equal(followWindow(show('<a href="/next" target="_top">next</a>')), false);
     show('<iframe name="inner"></iframe><a href="/next" target="inner">next</a>');
